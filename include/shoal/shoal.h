@@ -55,3 +55,4 @@
 #include "shoal/world/persist.h"
 #include "shoal/world/reload.h"
 #include "shoal/world/trace.h"
+#include "shoal/world/zone_files.h"

@@ -63,6 +63,7 @@ Database::~Database() {
     for (const OwnedRows* further : further_) destroy_owned(further);
     destroy_owned(spawn_place_);
     destroy_owned(selection_);
+    watch_zones(false);
 }
 
 void Database::require_options() const {

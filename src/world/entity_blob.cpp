@@ -47,45 +47,87 @@ private:
 
 using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by id
 
-/// Puts parents before their children; otherwise the order stays. The first entity stays the first.
-void put_parents_first(std::vector<Entity>& entities, const NumberOf& number_of, const Places& places) {
-    const std::vector<Entity> before = entities;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
-    for (std::uint32_t i = 0; i < before.size(); ++i) {
-        std::uint32_t depth = 0;
-        for (Entity at = before[i]; at != before[0]; ++depth) {
-            at = places.parent(at);
-            if (!at || number_of.find(at.id) == nullptr) break;
-        }
-        by_depth.emplace_back(depth, i);
+/// Entities, each once, in the order in which they were found.
+class Found {
+public:
+    explicit Found(World& world) : world_(world) {
+        for (const Store* store : world.stores())
+            for (const Table* table : store->tables())
+                if (table->has_tree() && table->index() != nullptr) trees_.push_back(table);
     }
-    std::sort(by_depth.begin(), by_depth.end());
-    for (std::size_t i = 0; i < entities.size(); ++i) entities[i] = before[by_depth[i].second];
+
+    void add(Entity entity) {
+        if (number_of_.insert(entity.id, std::uint32_t(all_.size())).is_new) all_.push_back(entity);
+    }
+    /// Adds the children and possessions of all that is there for which takes(entity) is true.
+    template <class Takes>
+    void add_below(Takes&& takes) {
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            for (const Table* table : trees_) {
+                const std::uint32_t row = table->index()->find(all_[i]);
+                if (row == kNilRow) continue;
+                const std::span<const std::uint32_t> next = table->links(LinkColumn::kTreeNext);
+                for (std::uint32_t child = table->links(LinkColumn::kTreeFirstChild)[row]; child != kNilRow;
+                     child = next[child])
+                    if (const Entity below = table->entities()[child]; world_.entities().alive(below) && takes(below))
+                        add(below);
+            }
+    }
+    /// Returns them with parents before their children; otherwise the order stays. `top` is a root, whoever its parent is.
+    std::vector<Entity> parents_first(Entity top) const {
+        const Places places(world_.stores());
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
+        for (std::uint32_t i = 0; i < all_.size(); ++i) {
+            std::uint32_t depth = 0;
+            for (Entity at = all_[i]; at != top; ++depth) {
+                at = places.parent(at);
+                if (!at || number_of_.find(at.id) == nullptr) break;
+            }
+            by_depth.emplace_back(depth, i);
+        }
+        std::sort(by_depth.begin(), by_depth.end());
+        std::vector<Entity> result;
+        for (const auto& [depth, number] : by_depth) result.push_back(all_[number]);
+        return result;
+    }
+
+private:
+    World& world_;
+    std::vector<const Table*> trees_;
+    std::vector<Entity> all_;
+    NumberOf number_of_{Owner("entity blob")};
+};
+
+/// Calls visit(database) for the databases of a world.
+template <class Visit>
+void for_each_database(World& world, Visit&& visit) {
+    for (Store* store : world.stores())
+        if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) visit(*database);
 }
 
 }  // namespace
 
 std::vector<Entity> entities_below(World& world, Entity entity) {
-    std::vector<const Table*> trees;
-    for (const Store* store : world.stores())
-        for (const Table* table : store->tables())
-            if (table->has_tree() && table->index() != nullptr) trees.push_back(table);
-    std::vector<Entity> found = {entity};
-    NumberOf number_of{Owner("entity blob")};
-    number_of.set(entity.id, 0);
-    for (std::size_t i = 0; i < found.size(); ++i)
-        for (const Table* table : trees) {
-            const std::uint32_t row = table->index()->find(found[i]);
-            if (row == kNilRow) continue;
-            const std::span<const std::uint32_t> next = table->links(LinkColumn::kTreeNext);
-            for (std::uint32_t child = table->links(LinkColumn::kTreeFirstChild)[row]; child != kNilRow;
-                 child = next[child])
-                if (const Entity below = table->entities()[child];
-                    world.entities().alive(below) && number_of.insert(below.id, std::uint32_t(found.size())).is_new)
-                    found.push_back(below);
-        }
-    put_parents_first(found, number_of, Places(world.stores()));
-    return found;
+    Found found(world);
+    found.add(entity);
+    found.add_below([](Entity) { return true; });
+    return found.parents_first(entity);
+}
+
+std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
+    Found found(world);
+    for_each_database(world, [&](Database& database) {
+        for (const DatabaseTable* table : database.all_tables())
+            if (table != nullptr && zones.contains(table->zone()))
+                for (const Entity entity : table->entities())
+                    if (world.entities().alive(entity)) found.add(entity);
+    });
+    found.add_below([&](Entity below) {
+        bool is_elsewhere = false;
+        for_each_database(world, [&](Database& database) { is_elsewhere |= database.has_row(below); });
+        return !is_elsewhere;
+    });
+    return found.parents_first(kNullEntity);
 }
 
 namespace {
@@ -251,9 +293,9 @@ private:
         Bytes zones;
         for (std::uint32_t i = 0; options_.keeps_zones && i < entities_.size(); ++i) {
             DatabaseRow at;
-            for (Store* store : world_.stores())
-                if (const Database* const database = dynamic_cast<Database*>(store); database != nullptr && !at)
-                    at = database->find(entities_[i]);
+            for_each_database(world_, [&](Database& database) {
+                if (!at) at = database.find(entities_[i]);
+            });
             if (!at) continue;
             const Zone zone = at.table->zone();
             owners.push_back(i);
@@ -485,6 +527,10 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
 
 Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities, const EntityBlobOptions& options) {
     return EntitySaver(world, entities, options).save();
+}
+
+Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options) {
+    return save_entities(world, entities_in(world, zones), options);
 }
 
 }  // namespace shoal

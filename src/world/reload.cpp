@@ -1063,6 +1063,7 @@ Result<ReloadReport> World::reload(const Blob& before, const Blob& after) {
     SHOAL_ASSERT(
         !is_settling_,
         "a callback or a reaction called World::reload() while the world settles; reload after World::settle()");
+    if (Status status = check_all_loaded("reloaded"); !status) return status;
     return ReloadCall::run(*this, before, after);
 }
 

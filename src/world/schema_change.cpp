@@ -87,6 +87,7 @@ Result<SchemaChange*> World::begin_schema_change(const Schema& schema) {
         return Status::error(
             concat("component \"", schema.name(),
                    "\" cannot get other fields while a reaction runs; declare it before the next step"));
+    if (Status status = check_all_loaded("given other fields"); !status) return status;
     auto* const begun = ::new (allocate_memory(sizeof(SchemaChange), "world")) SchemaChange(*this);
     if (Status status = begun->begin(schema); !status) {
         destroy<SchemaChange>(begun);

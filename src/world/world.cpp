@@ -21,6 +21,7 @@
 #include "world/frame_history.h"
 #include "world/persistence.h"
 #include "world/spawn_log.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -109,6 +110,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 
 World::~World() {
     delete persistence_;
+    delete zone_files_;
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
     reactions_.clear();
@@ -319,6 +321,7 @@ void World::forget(Store& store) {
     if (ownership_ == &store) ownership_ = nullptr;
     if (model_poses_ == &store) model_poses_ = nullptr;
     if (data_ == &store) data_ = nullptr;
+    if (zone_files_ != nullptr && &store == &zone_files_->database()) delete std::exchange(zone_files_, nullptr);
     if (database_ == &store) database_ = nullptr;
 }
 
@@ -335,6 +338,8 @@ void World::detach(Store& store) {
                  "a destruction callback detached a store while its world settles; detach it after World::settle()");
     SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
                  "the store is not attached to this world");
+    if (zone_files_ != nullptr && &store == &zone_files_->database())
+        if (const Status status = load_all_zones(); !status) log(LogLevel::kError, status.message());
     store.set_homes({});
     forget(store);
 }
@@ -923,7 +928,9 @@ void World::settle_stores() {
     ++stamp_;
     settles_.last = {};
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
+    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->load_visited();
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
+    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->keep_budget();
     relations_.settle(stores_);
     move_transforms(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);

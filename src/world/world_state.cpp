@@ -70,6 +70,7 @@ Store* WorldState::find_store(std::string_view name) const {
 // --- saving ------------------------------------------------------------------------------------------------------
 
 Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting) const {
+    if (Status status = world_.check_all_loaded("saved"); !status) return status;
     Clocks clocks{world_.frame_, world_.stamp_, world_.random_.state()};
     std::uint64_t since = 0;
     if (before != nullptr) {
@@ -153,6 +154,7 @@ void WorldState::save_types(StateWriter& to, LastingTypes& lasting) const {
 // --- loading -----------------------------------------------------------------------------------------------------
 
 Status WorldState::load(const SavedState& state, bool is_trusted) {
+    if (Status status = world_.check_all_loaded("loaded into"); !status) return status;
     if (world_.entities_.num_worlds() != 1)
         return Status::error(concat(world_.entities_.num_worlds(),
                                     " worlds share the entities, which a state has all of; load it into a world with "

@@ -9,15 +9,18 @@
 #include "shoal/inspect/report.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/library.h"
-#include "shoal/resource/zone_blob.h"
 #include "shoal/source/compiler.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
+#include "shoal/world/entity_blob.h"
 #include "shoal/world/reload.h"
 #include "shoal/world/world.h"
+#include "shoal/world/zone_files.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -496,15 +499,36 @@ TEST(Cookbook, a_zone_is_saved_and_comes_back) {
     std::vector<Entity> fish(10);
     ASSERT_TRUE(sea.create<Place>(fish, 12));
     // [guide/save]
-    Result<ZoneBlob> far = save_zone(sea, 12, {.texts = &world.strings()});
+    Result<EntityBlob> far = save_zones(world, {12});
     if (!far) FAIL() << far.message();
-    sea.clear_zone(12);
+    world.entities().destroy(entities_in(world, {12}));
+    world.settle();
     // Later; far->bytes may have been in a file.
     const Result<Blob> blob = Blob::load(far->bytes);
     if (!blob) FAIL() << blob.message();
     if (auto back = world.spawn(*blob); !back) FAIL() << back.message();
     // [guide/save]
     EXPECT_EQ(sea.num_rows(12), 10u);
+}
+
+TEST(Cookbook, a_zone_lies_in_a_file_until_it_is_visited) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    std::vector<Entity> fish(10);
+    ASSERT_TRUE(sea.create<Place>(fish, 12));
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / ("shoal_guide_zones_" + std::to_string(getpid()))).string();
+    // [guide/stream]
+    const ZoneFileOptions budget{.max_rows = 1'000'000, .max_bytes = 64 << 20, .kept = {0}};
+    if (Status status = world.stream_zones(folder, budget); !status) FAIL() << status.message();
+    if (Status status = world.unload_zone(12); !status) FAIL() << status.message();  // or the budget does it
+    world.query<Write<&Place::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
+    world.step(1.0f / 60);  // the zone is back for the next frame
+    // [guide/stream]
+    EXPECT_EQ(sea.num_rows(12), 10u);
+    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    std::filesystem::remove_all(folder);
 }
 
 // [guide/live]

@@ -549,6 +549,10 @@ Status build_a_fleet(World& world, Entity boat, std::span<const RootPose> places
     Result<Blob> prefab = Blob::load(saved->bytes);
     Result<Spawned> fleet = world.spawn(*prefab, {.copies = 12, .root_poses = places});
     // [world/entity_blob]
+    // [world/save_zones]
+    Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
+    // [world/save_zones]
+    if (!far) return report(far.status());
     return fleet.status();
 }
 

@@ -10,9 +10,12 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/query/query.h"
+#include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 
+#include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -244,6 +247,35 @@ inline SavedState damaged_copy(const SavedState& from, Random& random) {
         to.elements(part.path, bytes.data(), part.element_bytes, num_elements);
     }
     return result;
+}
+
+/// The bytes of all components of an entity, but links between rows. Entities of `numbers` are named by these, and others are null,
+/// so that one can be compared with its copy; nullptr: by their ids.
+inline std::string text_of(const World& world, Entity entity, const std::map<Entity, int>* numbers = nullptr) {
+    std::string text;
+    for (const Store* store : world.stores())
+        for (const Schema* component : store->schemas()) {
+            ComponentRow at = store->find_row(component->id(), entity, 0);
+            for (std::uint32_t next = 1; at; ++next) {
+                text += component->name() + (at.is_on ? " {" : " off {");
+                for (const Field& field : component->fields()) {
+                    std::vector<std::byte> bytes(field.size);
+                    read_part(*at.table, at.first_column, at.row, field_part(*component, field), bytes.data());
+                    for (std::size_t i = 0; numbers != nullptr && field.type == FieldType::kEntity && i < bytes.size();
+                         i += sizeof(Entity)) {
+                        Entity value;
+                        std::memcpy(static_cast<void*>(&value), bytes.data() + i, sizeof value);
+                        const auto found = numbers->find(value);
+                        value = found == numbers->end() ? Entity() : make_entity(std::uint32_t(found->second + 1), 1);
+                        std::memcpy(bytes.data() + i, &value, sizeof value);
+                    }
+                    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()).push_back(' ');
+                }
+                text += "}\n";
+                at = component->many() ? store->find_next(at, entity, next) : ComponentRow();
+            }
+        }
+    return text;
 }
 
 /// The bytes of a part of a state.

@@ -317,6 +317,26 @@ public:
     /// Checks tables, bits, directory, maps and further values against each other.
     SHOAL_API Status validate() const;
 
+    // --- zones without rows, for whoever keeps these elsewhere ---------------------------------------------------
+
+    /// Writes the rows of a zone, with all values of its entities, for read_zone() of this database. Refused: rows with fields
+    /// that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep loaded.
+    SHOAL_API void write_zone(Zone zone, StateWriter& to) const;
+    /// Gives the entities of a zone that still live the rows that write_zone() wrote, beside rows that have come to the zone
+    /// since. Returns how many. Errors: an entity was given another row; a component type has other fields; no memory or a full
+    /// table; nothing has changed.
+    SHOAL_API Result<std::uint32_t> read_zone(Zone zone, StateReader& from);
+    /// Removes the rows of a zone and returns how many there were. Its entities live on without them.
+    SHOAL_API std::uint32_t drop_zone(Zone zone);
+    /// From now on, remembers the zones that queries with zones visit.
+    SHOAL_API void watch_zones(bool watches);
+    /// Returns these zones since the last call. Requires: no passes run.
+    SHOAL_API ZoneSet take_watched_zones();
+    /// Says that a query visits some zones. Thread: any.
+    void note_visit(const ZoneSet& zones) const {
+        if (SHOAL_UNLIKELY(watched_zones_ != nullptr)) note_watched(zones);
+    }
+
     // --- spawning ------------------------------------------------------------------------------------------------
 
     /// From now on, spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
@@ -503,6 +523,12 @@ private:
     Status load_archetypes(StateReader& from, Array<const Archetype*>& types);
     Status load_rows(StateReader& from);
     Status note_loaded(StateReader& from, DatabaseTable& table);
+    void write_table(const DatabaseTable& table, StateWriter& to) const;
+    void write_further(Zone zone, ComponentType component, StateWriter& to) const;
+    Status check_owners(StateReader& from, std::uint32_t num_tables) const;
+    Status read_rows(Zone zone, StateReader& from, Array<Entity>& placed);
+    Status read_further(StateReader& from, ComponentType component);
+    SHOAL_API void note_watched(const ZoneSet& zones) const;
 
     EntityManager& entities_;
     PagePool& pool_;
@@ -521,6 +547,8 @@ private:
     SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
     DeferredChanges* deferred_changes_ = nullptr;
     ComponentHomes homes_;  // of the world that the database belongs to
+    struct WatchedZones;
+    WatchedZones* watched_zones_ = nullptr;  // nullptr: nobody asks for them
 };
 
 }  // namespace shoal

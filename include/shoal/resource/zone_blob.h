@@ -11,7 +11,7 @@
 // Every living entity of the zones becomes a blob entity, zone by zone, table by table, in the order of the rows. It
 // keeps all that it has in the database, including the values of toggled components that are off; the components
 // `zone` and `switched_off` (see database/spawn_zone.h) say where it lies and what is off. What it has in other stores
-// is not saved. An entity without components is saved, but gets no row when it is spawned.
+// is not saved; save_zones() of world/entity_blob.h saves that too. An entity without components is saved, but gets no row when it is spawned.
 // References to entities of these zones are kept. Others become null and are counted, since ids mean nothing in a file.
 // Thread: reads the database.
 

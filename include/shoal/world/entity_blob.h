@@ -6,6 +6,8 @@
 //     Result<Blob> prefab = Blob::load(saved->bytes);
 //     Result<Spawned> fleet = world.spawn(*prefab, {.copies = 12, .root_poses = places});
 //
+//     Result<EntityBlob> far = save_zones(world, {12});  // all that lies there, to be spawned again later
+//
 // The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an entity
 // whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are kept,
 // others become null and are counted. The components `zone` and `switched_off` say where an entity lies in the database
@@ -33,10 +35,16 @@ struct EntityBlob {
 /// each once; `entity` is the first, and parents come before their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
+/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone: each once;
+/// parents come before their children.
+SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
+
 /// Saves living entities, each of which occurs once; parents come before their children.
 /// Errors: an entity is dead; a component is more than bytes, or its store does not show its fields (the message names
 /// it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
+/// Saves entities_in() these zones. The world stays as it is. Errors: as above.
+SHOAL_API Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options = {});
 
 }  // namespace shoal

@@ -36,6 +36,7 @@
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/field_path.h"
+#include "shoal/store/zone.h"
 #include "shoal/world/places.h"
 #include "shoal/world/reactions.h"
 #include "shoal/world/relations.h"
@@ -56,11 +57,14 @@ class SavedState;
 class SchemaChange;
 class SpawnLog;
 class TransformManager;
+class ZoneFiles;
 struct PersistOptions;
 struct PersistStatistics;
 struct Recovered;
 struct ReloadReport;
 struct TransformOptions;
+struct ZoneFileOptions;
+struct ZoneFileStatistics;
 
 /// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
 /// component types; inspect/report.h prints all three.
@@ -458,7 +462,8 @@ public:
     /// Saves the whole world to a file, or loads it: ids, all stores, events, clocks, random numbers, and what passes,
     /// reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
     /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
-    /// was then, and so is the world, but for new stores and texts. Requires: no passes run, and the world is not settling.
+    /// was then, and so is the world, but for new stores and texts. Zones that are unloaded are an error: a save has all rows,
+    /// so load_all_zones() comes first. Requires: no passes run, and the world is not settling.
     SHOAL_API Status save(const std::string& path) const;
     SHOAL_API Status load(const std::string& path);
     /// The same in memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed.
@@ -498,6 +503,30 @@ public:
     SHOAL_API Result<Recovered> recover(const std::string& folder);
     SHOAL_API PersistStatistics persist_statistics() const;
 
+    // --- zones in files ------------------------------------------------------------------------------------------
+
+    /// From now on, zones of database() can be unloaded to files in a folder, which is made if there is none; its parent has
+    /// to be there. Queries that visit such a zone bring it back, and a budget unloads those that nobody visits: see
+    /// world/zone_files.h. Called again, it takes other options, or another folder.
+    /// Errors: the folder cannot be written, or another world has locked it. Requires: no passes run, and the world is not
+    /// settling.
+    SHOAL_API Status stream_zones(const std::string& folder);
+    SHOAL_API Status stream_zones(const std::string& folder, const ZoneFileOptions& options);
+    /// Loads all zones, and ends what stream_zones() began. Errors: as of load_zone(); it goes on then. Requires: as above.
+    SHOAL_API Status stop_streaming_zones();
+    /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no error.
+    /// Errors: rows that cannot be written; the disk is full; the world keeps frames or is persisted; zones are not
+    /// streamed. Nothing has changed. Requires: as above.
+    SHOAL_API Status unload_zone(Zone zone);
+    /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
+    /// Errors: the file is missing or damaged, or an entity was given a row meanwhile, or no memory; the zone stays
+    /// unloaded, and can be loaded when that is mended. Requires: as above.
+    SHOAL_API Status load_zone(Zone zone);
+    /// The same for all. Errors: those of the first that cannot be loaded; the others are.
+    SHOAL_API Status load_all_zones();
+    SHOAL_API ZoneSet unloaded_zones() const;
+    SHOAL_API ZoneFileStatistics zone_file_statistics() const;
+
     // --- what the world is made of ------------------------------------------------------------------------------
 
     EntityManager& entities() { return entities_; }
@@ -520,6 +549,7 @@ private:
     friend class ReloadCall;
     friend class SchemaChange;
     friend class WorldState;
+    friend class ZoneFiles;
 
     struct Owned {
         void* object;
@@ -594,6 +624,7 @@ private:
     void move_transforms(const SettleContext& context);
     Status load_kept(const SavedState& from);
     void forget_frames();
+    Status check_all_loaded(std::string_view what) const;
     std::uint64_t count_pins(ResourceId resource) const;
 
     EntityManager& entities_;
@@ -627,6 +658,7 @@ private:
     std::uint64_t stamp_ = 1;
     FrameHistory* history_ = nullptr;     // nullptr: no frames are kept
     Persistence* persistence_ = nullptr;  // nullptr: nobody has asked for it
+    ZoneFiles* zone_files_ = nullptr;     // nullptr: zones are not streamed
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it

@@ -99,6 +99,7 @@ public:
     /// Takes in what has changed since the last call: tables that came or went, archetypes that have formed.
     SHOAL_INLINE void refresh() const {
         match_.refresh();
+        if (SHOAL_UNLIKELY(in_zones_)) database_->note_visit(zones_);
         const std::size_t num_types = database_->archetypes().size();
         if (kNumFields != 0 && SHOAL_UNLIKELY(first_columns_.size() != num_types * kNumFields)) note_types();
     }

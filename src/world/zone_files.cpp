@@ -1,0 +1,267 @@
+#include "world/zone_files.h"
+
+#include "shoal/base/append_file.h"
+#include "shoal/base/file.h"
+#include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "world/persistence.h"
+#include "world/state_file.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
+
+/// Whether it is the name of a file that path_of() names.
+bool is_zone_file(std::string_view name) {
+    if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
+        return false;
+    name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kEnding.size());
+    return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::uint64_t hash_of(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
+
+Status of_zone(std::string_view what, Zone zone, const Status& status) {
+    return Status::error(concat("cannot ", what, " zone ", zone, ": ", status.message()));
+}
+
+}  // namespace
+
+ZoneFiles::ZoneFiles(World& world, Database& database) : world_(world), database_(database) {}
+
+ZoneFiles::~ZoneFiles() {
+    database_.watch_zones(false);
+    for (const File& file : files_)
+        if (const Status status = remove_file(path_of(file.zone)); !status) log(LogLevel::kWarning, status.message());
+}
+
+std::string ZoneFiles::path_of(Zone zone) const { return concat(folder_, '/', kPrefix, zone, kEnding); }
+
+ZoneFiles::File* ZoneFiles::find(Zone zone) {
+    const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) { return file.zone == zone; });
+    return found == files_.end() ? nullptr : &*found;
+}
+
+Status ZoneFiles::start(const std::string& folder, const ZoneFileOptions& options) {
+    if (Status status = make_folder(folder); !status) return status;
+    Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
+    if (!lock) return lock.status();
+    const Result<std::vector<std::string>> names = list_folder(folder);
+    if (!names) return names.status();
+    for (const std::string& name : *names)
+        if (is_zone_file(name))
+            if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
+    folder_ = folder;
+    lock_ = std::move(*lock);
+    options_ = options;
+    database_.watch_zones(true);
+    return {};
+}
+
+// --- unloading ---------------------------------------------------------------------------------------------------
+
+Status ZoneFiles::unload(Zone zone) {
+    const bool is_persisted = world_.persistence_ != nullptr && world_.persistence_->is_running();
+    if (world_.history_ != nullptr || is_persisted)
+        return Status::error(concat("zone ", zone, " cannot be unloaded while the world ",
+                                    is_persisted ? "is persisted" : "keeps frames",
+                                    ", because a state of the world has all rows"));
+    if (database_.num_rows(zone) == 0) return {};
+    if (find(zone) != nullptr)  // rows have come to it since
+        if (Status status = load(zone); !status) return status;
+    File file{zone, database_.num_rows(zone), 0, 0, false};
+    if (Status status = write(zone, file); !status) return of_zone("unload", zone, status);
+    database_.drop_zone(zone);
+    files_.push_back(file);
+    unloaded_.insert(zone);
+    ++num_unloads_;
+    return {};
+}
+
+/// The file is read by this run of the program only, so it is not flushed.
+Status ZoneFiles::write(Zone zone, File& file) const {
+    SavedState state;
+    StateWriter to(state);
+    database_.write_zone(zone, to);
+    if (!to.status()) return to.status();
+    const Result<Array<std::byte>> bytes = write_state(state, world_.executor());
+    if (!bytes) return bytes.status();
+    const std::string path = path_of(zone);
+    if (Status status = remove_file(path); !status) return status;
+    Result<AppendFile> made = AppendFile::create(path);
+    if (!made) return made.status();
+    if (Status status = made->append(*bytes); !status) {
+        static_cast<void>(remove_file(path));
+        return status;
+    }
+    file.num_bytes = bytes->size();
+    file.hash = hash_of(*bytes);
+    return {};
+}
+
+// --- loading -----------------------------------------------------------------------------------------------------
+
+Status ZoneFiles::load(Zone zone) {
+    const File* const file = find(zone);
+    if (file == nullptr) return {};
+    if (Status status = read(*file); !status) return of_zone("load", zone, status);
+    forget(zone);
+    last_visits_.set(zone, num_settles_);
+    ++num_loads_;
+    return {};
+}
+
+Status ZoneFiles::read(const File& file) {
+    const std::string path = path_of(file.zone);
+    const Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes.status();
+    if (bytes->size() != file.num_bytes || hash_of(std::as_bytes(std::span(*bytes))) != file.hash)
+        return Status::error(concat('"', path, "\" is not what was written: it has ", bytes->size(), " bytes of ",
+                                    file.num_bytes, ", or others; bring the file back and load the zone again"));
+    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor());
+    if (!state) return state.status();
+    StateReader from(*state);
+    return database_.read_zone(file.zone, from).status();
+}
+
+/// Removes the file of a zone.
+void ZoneFiles::forget(Zone zone) {
+    if (const Status status = remove_file(path_of(zone)); !status) log(LogLevel::kWarning, status.message());
+    files_.erase(files_.begin() + (find(zone) - files_.data()));
+    unloaded_.erase(zone);
+}
+
+Status ZoneFiles::load_all() {
+    Status first;
+    const ZoneSet zones = unloaded_;
+    zones.for_each([&](Zone zone) {
+        const Status status = load(zone);
+        if (!status && first) first = status;
+    });
+    return first;
+}
+
+// --- settling ----------------------------------------------------------------------------------------------------
+
+void ZoneFiles::load_visited() {
+    ++num_settles_;
+    database_.take_watched_zones().for_each([&](Zone zone) {
+        last_visits_.set(zone, num_settles_);
+        File* const file = find(zone);
+        if (file == nullptr) return;
+        const Status status = load(zone);
+        if (status || file->has_told) return;
+        file->has_told = true;
+        log(LogLevel::kError, status.message());
+    });
+}
+
+void ZoneFiles::keep_budget() {
+    const auto is_kept = [&](std::uint64_t num_rows, std::uint64_t num_bytes) {
+        return (options_.max_rows == 0 || num_rows <= options_.max_rows) &&
+               (options_.max_bytes == 0 || num_bytes <= options_.max_bytes);
+    };
+    if (options_.max_rows == 0 && options_.max_bytes == 0) return;
+    Array<Candidate> candidates{Owner("zone files")};
+    HashMap<Zone, std::uint32_t> candidate_of{Owner("zone files")};
+    std::uint64_t num_rows = 0, num_bytes = 0;
+    for (const DatabaseTable* table : database_.all_tables()) {
+        if (table == nullptr || table->num_rows() == 0) continue;
+        const std::uint64_t bytes = table->memory_use().used_bytes;
+        num_rows += table->num_rows(), num_bytes += bytes;
+        const Zone zone = table->zone();
+        const std::uint64_t last_visit = last_visits_.find_or(zone, 0);
+        if (last_visit == num_settles_ || options_.kept.contains(zone) || refused_.contains(zone)) continue;
+        const std::uint32_t number = candidate_of.find_or(zone, static_cast<std::uint32_t>(candidates.size()));
+        candidate_of.set(zone, number);
+        if (number == candidates.size()) candidates.push_back({last_visit, zone, 0, 0});
+        candidates[number].num_rows += table->num_rows(), candidates[number].num_bytes += bytes;
+    }
+    if (is_kept(num_rows, num_bytes)) return;
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return a.last_visit != b.last_visit ? a.last_visit < b.last_visit : a.zone < b.zone;
+    });
+    for (const Candidate& next : candidates) {
+        if (is_kept(num_rows, num_bytes)) return;
+        if (const Status status = unload(next.zone); !status) {
+            refused_.insert(next.zone);
+            log(LogLevel::kError, status.message());
+            continue;
+        }
+        num_rows -= next.num_rows, num_bytes -= next.num_bytes;
+    }
+}
+
+ZoneFileStatistics ZoneFiles::statistics() const {
+    ZoneFileStatistics result{.num_unloads = num_unloads_, .num_loads = num_loads_};
+    for (const File& file : files_) {
+        ++result.num_unloaded;
+        result.num_rows += file.num_rows, result.file_bytes += file.num_bytes;
+    }
+    return result;
+}
+
+// --- the calls of a world ----------------------------------------------------------------------------------------
+
+Status World::stream_zones(const std::string& folder) { return stream_zones(folder, {}); }
+
+Status World::stream_zones(const std::string& folder, const ZoneFileOptions& options) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_,
+                 "a pass or a callback asked for zones to be streamed; do it between steps");
+    if (zone_files_ != nullptr && zone_files_->folder() == folder) return zone_files_->set_options(options), Status();
+    if (zone_files_ != nullptr)
+        if (Status status = stop_streaming_zones(); !status) return status;
+    auto* const made = new ZoneFiles(*this, database());
+    if (Status status = made->start(folder, options); !status) return delete made, status;
+    zone_files_ = made;
+    return {};
+}
+
+Status World::stop_streaming_zones() {
+    if (zone_files_ == nullptr) return {};
+    if (Status status = load_all_zones(); !status) return status;
+    delete std::exchange(zone_files_, nullptr);
+    return {};
+}
+
+Status World::unload_zone(Zone zone) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback unloaded a zone; do it between steps");
+    require_zone(zone);
+    if (zone_files_ == nullptr)
+        return Status::error(concat("zone ", zone, " has no file to go to; call World::stream_zones() before"));
+    return zone_files_->unload(zone);
+}
+
+Status World::load_zone(Zone zone) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_,
+                 "a pass or a callback loaded a zone; visit it with a query, or do it between steps");
+    return zone_files_ == nullptr ? Status() : zone_files_->load(zone);
+}
+
+Status World::load_all_zones() {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded zones; do it between steps");
+    return zone_files_ == nullptr ? Status() : zone_files_->load_all();
+}
+
+ZoneSet World::unloaded_zones() const { return zone_files_ == nullptr ? ZoneSet() : zone_files_->unloaded(); }
+
+ZoneFileStatistics World::zone_file_statistics() const {
+    return zone_files_ == nullptr ? ZoneFileStatistics() : zone_files_->statistics();
+}
+
+/// Errors: zones are unloaded, of which `what` would not know.
+Status World::check_all_loaded(std::string_view what) const {
+    if (zone_files_ == nullptr || zone_files_->unloaded().empty()) return {};
+    std::string zones;
+    zone_files_->unloaded().for_each([&](Zone zone) { zones += concat(zones.empty() ? "" : ", ", zone); });
+    return Status::error(concat("the world cannot be ", what, " while zones are unloaded (", zones,
+                                "); call World::load_all_zones() before"));
+}
+
+}  // namespace shoal

@@ -1,0 +1,70 @@
+#pragma once
+// Unloads zones of a database to files, and loads them again; see shoal/world/zone_files.h.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/folder.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/world/world.h"
+#include "shoal/world/zone_files.h"
+
+#include <string>
+
+namespace shoal {
+
+class ZoneFiles {
+public:
+    ZoneFiles(World& world, Database& database);
+    ZoneFiles(const ZoneFiles&) = delete;
+    ZoneFiles& operator=(const ZoneFiles&) = delete;
+    /// Removes the files.
+    ~ZoneFiles();
+
+    /// Takes the folder. Errors: see World::stream_zones().
+    Status start(const std::string& folder, const ZoneFileOptions& options);
+    void set_options(const ZoneFileOptions& options) { options_ = options; }
+    Status unload(Zone zone);
+    Status load(Zone zone);
+    Status load_all();
+    /// Loads the zones that queries have visited since the last call. What fails is logged.
+    void load_visited();
+    /// Unloads zones until the budget is kept.
+    void keep_budget();
+
+    const std::string& folder() const { return folder_; }
+    const Database& database() const { return database_; }
+    const ZoneSet& unloaded() const { return unloaded_; }
+    ZoneFileStatistics statistics() const;
+
+private:
+    /// A zone in a file.
+    struct File {
+        Zone zone;
+        std::uint64_t num_rows, num_bytes, hash;
+        bool has_told;  // why it cannot be loaded
+    };
+    /// A zone in memory that may go.
+    struct Candidate {
+        std::uint64_t last_visit;
+        Zone zone;
+        std::uint64_t num_rows, num_bytes;
+    };
+
+    std::string path_of(Zone zone) const;
+    File* find(Zone zone);
+    Status write(Zone zone, File& file) const;
+    Status read(const File& file);
+    void forget(Zone zone);
+
+    World& world_;
+    Database& database_;
+    std::string folder_;
+    FileLock lock_;
+    ZoneFileOptions options_;
+    Array<File> files_{Owner("zone files")};
+    ZoneSet unloaded_;                                               // those of files_
+    ZoneSet refused_;                                                // cannot be unloaded, which was logged
+    HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // a number of num_settles_
+    std::uint64_t num_settles_ = 0, num_unloads_ = 0, num_loads_ = 0;
+};
+
+}  // namespace shoal

@@ -1,0 +1,344 @@
+// Zones that are unloaded to files: their rows come back as they were, by hand, by queries and within a budget.
+
+#include "shoal/world/zone_files.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/folder.h"
+#include "shoal/base/log.h"
+#include "shoal/query/query.h"
+#include "shoal/world/persist.h"
+
+#include "support/testing.h"
+#include "support/whole_world.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace zone_files_test {
+
+using namespace shoal;
+using namespace shoal_test;
+namespace fs = std::filesystem;
+
+struct ZoneFilesTest : testing::Test {
+    ZoneFilesTest() {
+        set_log_hook([](void* self, LogLevel,
+                        std::string_view text) { static_cast<ZoneFilesTest*>(self)->logged.emplace_back(text); },
+                     this);
+        fs::remove_all(folder);
+        sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>();
+    }
+    ~ZoneFilesTest() override {
+        set_log_hook(nullptr, nullptr);
+        fs::remove_all(folder);
+    }
+
+    void stream(const ZoneFileOptions& options = {}) {
+        const Status status = world.stream_zones(folder, options);
+        ASSERT_TRUE(status.ok()) << status.message();
+    }
+    /// An entity with something of all kinds, or not.
+    Entity add(Zone zone, Random& random) {
+        const Entity made = *entities.create();
+        EXPECT_TRUE(sea.insert(made, zone, Spot{{random.unit(), 1, 2}}).ok());
+        const auto need = [](bool is_done) { EXPECT_TRUE(is_done); };
+        if (random.below(2) == 0) need(sea.add(made, Hungry{random.unit()}).ok());
+        if (random.below(3) == 0) need(sea.add(made, Off{Hungry{random.unit()}}).ok());
+        for (std::uint32_t i = random.below(4); i > 0; --i)
+            need(sea.add(made, Egg{std::uint16_t(random.below(1000))}).ok());
+        if (random.below(2) == 0)
+            need(sea.add(made, Plankton{random.next(), Kind(random.below(2)), random.below(2) == 0}).ok());
+        return made;
+    }
+    std::vector<Entity> fill(Zone zone, int count) {
+        std::vector<Entity> all;
+        for (int i = 0; i < count; ++i) all.push_back(add(zone, random));
+        return all;
+    }
+    /// Loops over some zones, and settles.
+    std::uint32_t visit(const ZoneSet& zones) {
+        std::uint32_t num_seen = 0;
+        world.query<Read<&Spot::position>>().in(zones).for_each([&](Vec3) { ++num_seen; });
+        world.step(0.01f);
+        return num_seen;
+    }
+    std::string file_of(Zone zone) const { return folder + "/zone_" + std::to_string(zone) + ".rows"; }
+    void expect_whole() {
+        const Status status = sea.validate();
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
+
+    const LeakCheck leaks;  // goes last
+    const std::string folder = (fs::temp_directory_path() / ("shoal_zone_files_" + std::to_string(getpid()))).string();
+    Random random{seed()};
+    EntityManager entities;
+    World world{entities};
+    Database& sea = world.database();
+    std::vector<std::string> logged;
+};
+
+TEST_F(ZoneFilesTest, rows_of_random_zones_come_back_to_those_who_still_live_as_they_were) {
+    SCOPED_TRACE(seed_text());
+    stream();
+    constexpr std::uint32_t kNumZones = 6;
+    struct Known {
+        Zone zone;
+        std::string text;
+    };
+    std::map<Entity, Known> model;
+    ZoneSet unloaded;
+    for (int i = 0; i < 400; ++i) {
+        const Zone zone = random.below(kNumZones);
+        const std::uint32_t kind = random.below(8);
+        if (kind < 3 && !unloaded.contains(zone)) {
+            const Entity made = add(zone, random);
+            model[made] = {zone, text_of(world, made)};
+        } else if (kind == 3) {
+            const Status status = world.unload_zone(zone);
+            ASSERT_TRUE(status.ok()) << status.message();
+            for (const auto& [entity, known] : model)
+                if (known.zone == zone) unloaded.insert(zone);
+        } else if (kind == 4) {
+            const Status status = world.load_zone(zone);
+            ASSERT_TRUE(status.ok()) << status.message();
+            unloaded.erase(zone);
+        } else if (kind == 5) {
+            visit({zone});
+            unloaded.erase(zone);
+        } else if (!model.empty()) {
+            auto one = std::next(model.begin(), random.below(std::uint32_t(model.size())));
+            if (kind == 6) {
+                entities.destroy(one->first);
+                world.step(0.01f);
+                model.erase(one);
+            } else if (!unloaded.contains(one->second.zone)) {
+                ASSERT_TRUE(sea.add(one->first, Egg{std::uint16_t(random.below(100))}).ok());
+                ASSERT_TRUE(sea.move(one->first, one->second.zone).ok());
+                one->second.text = text_of(world, one->first);
+            }
+        }
+        ASSERT_EQ(world.unloaded_zones(), unloaded) << i;
+        std::map<Zone, std::uint64_t> num_rows;
+        for (const auto& [entity, known] : model) {
+            const bool is_there = !unloaded.contains(known.zone);
+            ASSERT_TRUE(entities.alive(entity));
+            ASSERT_EQ(sea.has_row(entity), is_there) << i;
+            ASSERT_EQ(is_there ? text_of(world, entity) : known.text, known.text) << i;
+            num_rows[known.zone] += is_there;
+        }
+        for (Zone each = 0; each < kNumZones; ++each) ASSERT_EQ(sea.num_rows(each), num_rows[each]) << i;
+    }
+    expect_whole();
+    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    for (const auto& [entity, known] : model) EXPECT_EQ(text_of(world, entity), known.text);
+    expect_whole();
+    EXPECT_EQ(list_folder(folder)->size(), 1u) << "only the lock is left";
+    EXPECT_EQ(logged, std::vector<std::string>());
+}
+
+TEST_F(ZoneFilesTest, a_query_over_a_zone_brings_it_back_at_the_end_of_its_frame) {
+    stream();
+    fill(2, 50), fill(3, 20);
+    ASSERT_TRUE(world.unload_zone(2).ok());
+    const ZoneFileStatistics away = world.zone_file_statistics();
+    EXPECT_EQ(away.num_unloaded, 1u);
+    EXPECT_EQ(away.num_rows, 50u);
+    EXPECT_EQ(away.file_bytes, fs::file_size(file_of(2)));
+    std::uint32_t num_seen = 0;
+    world.query<Read<&Spot::position>>().for_each([&](Vec3) { ++num_seen; });
+    world.step(0.01f);
+    EXPECT_EQ(num_seen, 20u) << "a query without zones takes what is there";
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet{2});
+    EXPECT_EQ(visit({2, 3}), 20u);
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet());
+    EXPECT_EQ(visit({2}), 50u);
+    EXPECT_FALSE(fs::exists(file_of(2)));
+    EXPECT_EQ(world.zone_file_statistics().num_loads, 1u);
+    expect_whole();
+}
+
+TEST_F(ZoneFilesTest, a_pass_over_zones_brings_them_back_too_on_several_workers) {
+    ThreadedExecutor workers(3);
+    EntityManager ids;
+    World busy(ids, {.executor = &workers});
+    ASSERT_TRUE(busy.stream_zones(folder).ok());
+    for (Zone zone = 0; zone < 8; ++zone)
+        for (int i = 0; i < 30; ++i) ASSERT_TRUE(busy.database().insert(*ids.create(), zone, Spot{}).ok());
+    for (Zone zone = 0; zone < 8; ++zone) ASSERT_TRUE(busy.unload_zone(zone).ok());
+    std::atomic<std::uint32_t> num_seen{0};
+    for (Zone zone = 0; zone < 8; ++zone)
+        busy.schedule().add("visit " + std::to_string(zone), busy.query<Read<&Spot::position>>().in({zone}),
+                            [&](Vec3) { ++num_seen; });
+    busy.step(0.01f);
+    EXPECT_EQ(num_seen, 0u);
+    EXPECT_EQ(busy.unloaded_zones(), ZoneSet());
+    busy.step(0.01f);
+    EXPECT_EQ(num_seen, 8u * 30);
+}
+
+TEST_F(ZoneFilesTest, a_budget_unloads_what_was_not_visited_the_longest_and_keeps_what_is_named) {
+    for (Zone zone = 0; zone < 5; ++zone) fill(zone, 100);
+    stream({.max_rows = 350, .max_bytes = 0, .kept = {1}});
+    visit({0});
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{2, 3}));
+    EXPECT_EQ(sea.num_rows(), 300u);
+    visit({4});
+    visit({2});  // 400 rows for a moment; zone 0 was visited before zone 4
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{0, 3}));
+    visit({0, 2, 3, 4});
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet()) << "what is visited stays, also beyond the budget";
+    stream({.max_rows = 0, .max_bytes = 1, .kept = {}});
+    world.step(0.01f);
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{0, 1, 2, 3, 4}));
+    stream();
+    world.step(0.01f);
+    ASSERT_TRUE(world.load_all_zones().ok());
+    EXPECT_EQ(sea.num_rows(), 500u);
+    expect_whole();
+}
+
+TEST_F(ZoneFilesTest, a_file_that_is_missing_or_damaged_is_an_error_and_the_zone_can_still_be_loaded_later) {
+    stream();
+    const std::vector<Entity> all = fill(7, 40);
+    const std::string before = text_of(world, all[9]);
+    ASSERT_TRUE(world.unload_zone(7).ok());
+    const std::string whole = *read_file(file_of(7));
+    for (const std::size_t at : {std::size_t(3), whole.size() / 2, whole.size() - 1}) {
+        std::string bad = whole;
+        bad[at] = char(bad[at] ^ 1);
+        ASSERT_TRUE(write_file(file_of(7), bad).ok());
+        const Status status = world.load_zone(7);
+        ASSERT_FALSE(status.ok());
+        EXPECT_NE(
+            std::string(status.message()).find("cannot load zone 7: \"" + file_of(7) + "\" is not what was written"),
+            std::string::npos)
+            << status.message();
+        EXPECT_EQ(sea.num_rows(), 0u);
+    }
+    ASSERT_TRUE(write_file(file_of(7), whole.substr(0, whole.size() / 2)).ok());
+    EXPECT_FALSE(world.load_zone(7).ok());
+    fs::remove(file_of(7));
+    EXPECT_FALSE(world.load_zone(7).ok());
+    EXPECT_FALSE(world.stop_streaming_zones().ok()) << "what it would lose is kept";
+    visit({7}), visit({7});
+    EXPECT_EQ(logged.size(), 1u) << "a query that visits it each frame says so once";
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet{7});
+    ASSERT_TRUE(write_file(file_of(7), whole).ok());
+    ASSERT_TRUE(world.load_zone(7).ok());
+    EXPECT_EQ(text_of(world, all[9]), before);
+    expect_whole();
+}
+
+TEST_F(ZoneFilesTest, a_disk_that_is_full_leaves_the_zone_in_memory) {
+    stream();
+    const std::vector<Entity> all = fill(7, 40);
+    fs::remove_all(folder);
+    const Status status = world.unload_zone(7);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(std::string(status.message()).find("cannot unload zone 7: cannot make \"" + file_of(7)),
+              std::string::npos)
+        << status.message();
+    EXPECT_EQ(sea.num_rows(7), 40u);
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet());
+}
+
+TEST_F(ZoneFilesTest, who_was_given_another_row_meanwhile_keeps_it_and_the_zone_waits) {
+    stream();
+    const std::vector<Entity> all = fill(1, 3);
+    const std::string before = text_of(world, all[0]);
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    ASSERT_TRUE(sea.add(all[2], Spot{{9, 9, 9}}).ok());
+    const Status status = world.load_zone(1);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(std::string(status.message()).find("was given components in zone 0 while its row was elsewhere"),
+              std::string::npos)
+        << status.message();
+    EXPECT_FALSE(sea.has_row(all[0]));
+    EXPECT_TRUE(*sea.remove<Spot>(all[2]));
+    ASSERT_TRUE(world.load_zone(1).ok());
+    EXPECT_EQ(text_of(world, all[0]), before);
+    expect_whole();
+}
+
+TEST_F(ZoneFilesTest, rows_that_come_to_an_unloaded_zone_stay_beside_those_that_come_back) {
+    stream();
+    fill(1, 10);
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    fill(1, 5);
+    EXPECT_EQ(sea.num_rows(1), 5u);
+    ASSERT_TRUE(world.unload_zone(1).ok()) << "all of it goes to the file";
+    EXPECT_EQ(sea.num_rows(1), 0u);
+    EXPECT_EQ(world.zone_file_statistics().num_rows, 15u);
+    ASSERT_TRUE(world.load_zone(1).ok());
+    EXPECT_EQ(sea.num_rows(1), 15u);
+    expect_whole();
+}
+
+TEST_F(ZoneFilesTest, reactions_are_told_that_rows_have_gone_and_come) {
+    stream();
+    std::uint64_t num_added = 0, num_removed = 0;
+    fill(1, 10);
+    world.step(0.01f);
+    world.on_add<Spot>([&](std::span<const Entity> all) { num_added += all.size(); });
+    world.on_remove<Spot>([&](std::span<const Entity> all) { num_removed += all.size(); });
+    world.step(0.01f);
+    const std::uint64_t known = num_added;
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    world.step(0.01f);
+    EXPECT_EQ(num_removed, 10u);
+    ASSERT_TRUE(world.load_zone(1).ok());
+    world.step(0.01f);
+    EXPECT_EQ(num_added - known, 10u);
+}
+
+TEST_F(ZoneFilesTest, what_needs_all_rows_is_refused_while_zones_are_unloaded) {
+    EXPECT_NE(std::string(world.unload_zone(1).message()).find("World::stream_zones()"), std::string::npos);
+    stream();
+    fill(1, 10), fill(2, 10);
+    Array<std::byte> bytes("test");
+    ASSERT_TRUE(world.save(bytes).ok());
+    ASSERT_TRUE(world.unload_zone(1).ok() && world.unload_zone(2).ok());
+    Array<std::byte> none("test");
+    EXPECT_EQ(world.save(none).message(),
+              "the world cannot be saved while zones are unloaded (1, 2); call World::load_all_zones() before");
+    EXPECT_FALSE(world.load(bytes).ok());
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(world.load_all_zones().ok());
+    ASSERT_TRUE(world.load(bytes).ok());
+    EXPECT_EQ(sea.num_rows(), 20u);
+    world.keep_frames(3);
+    EXPECT_NE(std::string(world.unload_zone(1).message()).find("while the world keeps frames"), std::string::npos);
+}
+
+TEST_F(ZoneFilesTest, a_folder_belongs_to_one_world_and_is_left_empty) {
+    stream();
+    fill(1, 10);
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    EntityManager ids;
+    {
+        World other(ids);
+        EXPECT_FALSE(other.stream_zones(folder).ok());
+        EXPECT_TRUE(fs::exists(file_of(1)));
+    }
+    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    ASSERT_TRUE(write_file(file_of(9), "of a program that was killed").ok());
+    ASSERT_TRUE(write_file(folder + "/zone_notes.rows", "of the user").ok());
+    {
+        World other(ids);
+        ASSERT_TRUE(other.stream_zones(folder).ok());
+        EXPECT_FALSE(fs::exists(file_of(9)));
+        ASSERT_TRUE(other.database().insert(*ids.create(), 4, Spot{}).ok());
+        ASSERT_TRUE(other.unload_zone(4).ok());
+        EXPECT_TRUE(fs::exists(file_of(4)));
+    }
+    EXPECT_FALSE(fs::exists(file_of(4)));
+    EXPECT_TRUE(fs::exists(folder + "/zone_notes.rows"));
+}
+
+}  // namespace zone_files_test
