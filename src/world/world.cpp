@@ -344,6 +344,16 @@ void World::detach(Store& store) {
     forget(store);
 }
 
+/// Destroys the stores that the world has made since it had `num_owned`, which nobody knows yet.
+void World::destroy_stores_after(std::size_t num_owned) {
+    while (owned_.size() > num_owned) {
+        const Owned last = owned_.back();
+        if (std::find(stores_.begin(), stores_.end(), last.store) != stores_.end()) detach(*last.store);
+        last.destroy(last.object);
+        owned_.pop_back();
+    }
+}
+
 Store* World::find_store(ComponentId component) const {
     for (Store* store : stores_)
         if (find_schema(*store, component) != nullptr) return store;

@@ -95,6 +95,9 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
     std::string stores;
     for (const Store* store : world_.stores_) {
         const std::string name = name_of(*store);
+        if (find_store(name) != store)
+            to.refuse(concat("two stores would have the name \"", name,
+                             "\" in the save; give the component type another name"));
         stores += concat(name, '\t', store->kind(), '\n');
         const StatePath::Scope scope = to.in(concat("stores/", name));
         store->save(to);
@@ -161,7 +164,10 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
                                     "an entity manager of its own"));
     SavedState converted;
     if (Status status = StateMigration(*this, state).run(converted); !status) return status;
-    return load_fitting(converted.empty() ? state : converted, is_trusted);
+    const std::size_t num_owned = world_.owned_.size();
+    Status status = load_fitting(converted.empty() ? state : converted, is_trusted);
+    if (!status) world_.destroy_stores_after(num_owned);
+    return status;
 }
 
 /// The same for a state that has the fields of the world.
@@ -171,12 +177,11 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
     // shares with an earlier state of this world what has not changed since.
     SavedState now;
-    const Status kept = save(now, is_trusted ? &state : nullptr, nullptr);
-    if (!kept && !is_trusted)
+    if (const Status kept = save(now, is_trusted ? &state : nullptr, nullptr); !kept)
         return Status::error(
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
-    Status status = replace(state, is_trusted, kept ? &now : nullptr);
-    if (status || !kept) return status;
+    Status status = replace(state, is_trusted, &now);
+    if (status) return status;
     StateReader back(now);
     Status restored = make_stores(back);  // what the other state said of stores is forgotten
     if (restored) restored = replace(now, true, nullptr);
@@ -202,6 +207,11 @@ Status WorldState::make_stores(StateReader& from) {
         const std::size_t tab = std::min(line.find('\t'), line.size());
         saved_.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
     });
+    std::vector<std::string_view> names;
+    for (const SavedStore& saved : saved_) names.push_back(saved.name);
+    std::sort(names.begin(), names.end());
+    if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+        return from.error("stores", concat("it lists \"", *twice, "\" twice"));
     if (from.has("types"))
         if (Status status = load_types(from); !status) return status;
     if (Status status = check_layouts(from); !status) return status;
@@ -287,7 +297,8 @@ Status WorldState::load_world(StateReader& from) {
     Entity singles;
     if (Status status = from.value("clocks", clocks); !status) return status;
     if (Status status = from.value("singles", singles); !status) return status;
-    if (clocks.stamp == 0 || clocks.stamp > ~std::uint64_t(0) / 2) return from.error("clocks", "the stamp cannot be");
+    if (clocks.stamp == 0 || (!from.is_trusted() && clocks.stamp > ~std::uint64_t(0) / 4))
+        return from.error("clocks", "the stamp is out of range");
     world_.frame_ = clocks.frame;
     world_.stamp_ = clocks.stamp;
     world_.random_ = Random(clocks.random);

@@ -352,6 +352,48 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     std::filesystem::remove(path);
 }
 
+TEST(Save, a_component_type_named_like_the_database_of_the_world_is_refused) {
+    EntityManager entities;
+    World world(entities);
+    const Schema schema = Schema::make({.name = "database", .fields = {{.name = "rows"}}}).value();
+    ASSERT_TRUE(world.manager(schema).ok());
+    world.database();
+    SavedState state;
+    EXPECT_EQ(world.save(state).message(),
+              "it cannot be saved: two stores would have the name \"database\" in the save; give the component type "
+              "another name");
+}
+
+TEST(Save, a_load_that_fails_leaves_no_store_that_it_has_made) {
+    Array<std::byte> bytes{Owner("test")};
+    {
+        EntityManager entities;
+        World world(entities);
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE(world.manager<Fin>().add(*entities.create()).ok());
+        world.transforms();
+        world.database();
+        ASSERT_TRUE(world.save(bytes).ok());
+    }
+    EntityManager few({.max_entities = 10});
+    World world(few);
+    EXPECT_FALSE(world.load(bytes).ok());
+    EXPECT_TRUE(world.stores().empty());
+    EXPECT_TRUE(world.manager<Fin>().add(*few.create()).ok());  // ends the program if the world has another for fins
+}
+
+TEST(Save, a_state_that_may_not_be_lost_is_not_replaced_by_another) {
+    Sea sea(nullptr, 3);
+    sea.run(3);
+    const SavedState then = state_of(sea.world);
+    sea.run(1);
+    sea.world.commands().call(*sea.entities.create(), [](Entity) {});
+    const Status status = sea.world.load(then);
+    EXPECT_NE(status.message().find("could not be brought back if loading fails"), std::string::npos)
+        << status.message();
+    sea.world.settle();
+    EXPECT_TRUE(sea.world.load(then).ok());
+}
+
 // --- files that are false ----------------------------------------------------------------------------------------
 
 /// A small file with something of everything.
@@ -388,6 +430,30 @@ TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as
     }
     EXPECT_EQ(difference(before, state_of(sea.world)), "");
     EXPECT_TRUE(load_bytes(sea.world, file).ok());
+}
+
+/// A copy of a state with another text as one of its parts.
+SavedState with_text(const SavedState& from, std::string_view path, std::string_view text) {
+    SavedState result;
+    StateWriter to(result);
+    for (std::size_t i = 0; i < from.num_parts(); ++i) {
+        const StatePart part = from.part(i);
+        std::vector<std::byte> bytes(part.num_bytes());
+        from.copy(part, 0, part.num_elements, bytes.data());
+        if (part.path == path)
+            to.text(path, text);
+        else
+            to.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+    }
+    return result;
+}
+
+TEST(Save, a_store_that_a_file_lists_twice_is_refused) {
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.manager<Fin>().add(*entities.create()).ok());
+    const SavedState twice = with_text(state_of(world), "stores", "fin\tmanager\nfin\tmanager\n");
+    EXPECT_EQ(world.load(twice, false).message(), "the saved state, part \"stores\": it lists \"fin\" twice");
 }
 
 TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_works) {

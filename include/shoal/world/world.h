@@ -615,6 +615,7 @@ private:
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
+    void destroy_stores_after(std::size_t num_owned);
     SHOAL_API void* find_events(const void* type) const;
     SHOAL_API void own_events(const OwnedEvents& owned);
     SHOAL_API void run_frame(float dt);
