@@ -13,10 +13,12 @@
 #include "support/thread_pool_executor.h"
 #include "support/whole_world.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace save_commands_test {
@@ -65,7 +67,7 @@ void prepare(Sea& sea, std::uint64_t seed) {
     if (seed % 3 != 0) sea.meddle();
     if (seed % 3 != 1) sea.world.run_passes(1.0f / 60);
     if (seed % 2 == 0) sea.ask(200);
-    sea.world.query<Read<&Spot::position>>().for_each([&](Commands& commands, Entity who, Vec3 at) {
+    sea.world.query<Read<&Spot::position>>().for_each(sea.world.executor(), [&](Commands& commands, Entity who, Vec3 at) {
         if (int(at.x) % 5 == 0) commands.add(commands.create(Hunts{who}), Spot{at});
         if (int(at.x) % 5 == 1) commands.add(who, Hungry{at.x});
     });
@@ -107,6 +109,54 @@ TEST(SaveCommands, what_waits_is_saved_the_same_for_any_number_of_workers) {
             EXPECT_EQ(difference(state_of(one.world), state_of(many.world)), "");
         }
     }
+}
+
+/// Asks for an entity for each row, in a loop outside of passes. If `waits`, the first row waits until another chunk has asked.
+void ask_in_loop(World& world, bool waits) {
+    std::atomic<int> num_others{0};
+    world.query<Read<&Age::frames>>().for_each(world.executor(), [&](Commands& commands, const std::uint32_t& frames) {
+        for (int i = 0; waits && frames == 0 && num_others.load() == 0 && i < 2000; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const Entity made = commands.create(Age{frames});
+        if (frames % 3 == 0) commands.add(made, Hunts{made});
+        if (frames != 0) num_others.fetch_add(1);
+    });
+}
+
+TEST(SaveCommands, what_chunks_ask_for_at_the_same_time_is_saved_in_their_order) {
+    ThreadPoolExecutor executor(3);
+    SavedState states[2];
+    for (const int many : {0, 1}) {
+        EntityManager entities;
+        World world(entities, {.executor = many != 0 ? &executor : nullptr});
+        auto& ages = world.manager<Age>();
+        world.manager<Hunts>();
+        std::vector<Entity> all(50'000);
+        ASSERT_TRUE(entities.create(all).ok() && ages.add(all).ok());
+        for (std::uint32_t i = 0; i < all.size(); ++i) ages.set<&Age::frames>(ages.instance(all[i]), i);
+        ask_in_loop(world, many != 0);
+        states[many] = state_of(world);
+    }
+    EXPECT_EQ(difference(states[0], states[1]), "");
+}
+
+/// The two lists fill one table of the database, in the order in which they are carried out.
+void ask_for_two_lists(World& world) {
+    world.query<Read<&Current::turns>>().for_each([&](Commands& commands, std::uint64_t) {
+        commands.create(Spot{{1, 0, 0}});
+        commands.create(Spot{{2, 0, 0}}, Fin{});
+    });
+}
+
+TEST(SaveCommands, what_is_asked_for_after_loading_is_carried_out_in_the_same_calls) {
+    EntityManager entities, other_entities;
+    World saved(entities), loaded(other_entities);
+    for (World* world : {&saved, &loaded}) world->manager<Fin>(), world->single<Current>(), world->database();
+    ask_for_two_lists(saved);
+    ASSERT_TRUE(loaded.load(state_of(saved)).ok());
+    ask_for_two_lists(saved), ask_for_two_lists(loaded);
+    saved.settle(), loaded.settle();
+    EXPECT_EQ(difference(state_of(saved), state_of(loaded)), "");
 }
 
 TEST(SaveCommands, what_callbacks_and_reactions_ask_for_is_part_of_kept_frames) {
@@ -482,7 +532,7 @@ TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_t
     int num_refused = 0, num_taken = 0;
     Sea sea(nullptr, 10);
     sea.run(2);
-    for (std::int64_t i = 0, end = shoal_test::scaled_operations(1500); i < end; ++i) {
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
         const SavedState before = state_of(sea.world);
         const Status status = sea.world.load(with_damaged_commands(state, random), false);
         status ? ++num_taken : ++num_refused;
