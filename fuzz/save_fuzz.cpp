@@ -24,6 +24,8 @@ struct Change {
 SavedState good_state() {
     shoal_test::Sea sea;
     sea.run(6);
+    sea.meddle();
+    sea.ask(80);  // what waits is part of the state
     SavedState state;
     if (!sea.world.save(state)) std::abort();
     return state;

@@ -2,6 +2,7 @@
 
 #include "saves.h"
 #include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
 #include "sources.h"
 #include "up_to_date.h"
 #include "verbs.h"
@@ -54,6 +55,7 @@ struct Checked {
     SourceSession session;
     bool ok = false;
     std::uint64_t num_entities = 0;
+    std::uint64_t num_commands = 0;  // that wait in a save
 };
 
 void check(const Arguments& arguments, Files& files, Console& console, Checked& checked) {
@@ -62,6 +64,7 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         LoadedSave save;
         checked.ok = load_save(arguments, files, checked.source, save, session.diagnostics);
         checked.num_entities = save.all.size();
+        checked.num_commands = count_saved_commands(save.state);
         return;
     }
     const bool is_ready = prepare(arguments, files, console, checked.source, session);
@@ -88,6 +91,7 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
         builder.string("source", utf8_text(checked->source));
         builder.boolean("ok", checked->ok);
         builder.unsigned_integer("entities", checked->num_entities);
+        if (checked->num_commands != 0) builder.unsigned_integer("commands", checked->num_commands);
         builder.unsigned_integer("errors", checked->session.diagnostics.num_errors());
         builder.unsigned_integer("warnings", checked->session.diagnostics.num_warnings());
         builder.end();
@@ -117,10 +121,12 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         check(arguments, files, console, checked);
         ok &= checked.ok;
         console.print_diagnostics(checked.session.diagnostics);
-        console.print(
-            concat(checked.source, ": ",
-                   checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
-                   summary_of(checked.session.diagnostics), "\n"));
+        console.print(concat(
+            checked.source, ": ",
+            checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
+            checked.num_commands != 0 ? concat(counted(checked.num_commands, "command waits", "commands wait"), ", ")
+                                      : "",
+            summary_of(checked.session.diagnostics), "\n"));
     }
     if (console.json()) print_json(console, all, ok);
     return ok ? 0 : 1;

@@ -30,16 +30,16 @@ constexpr std::string_view kManual =
     "where the damage is. A file that is - is read from standard input. With --schema, components that were compiled "
     "with older versions are shown as they are migrated.\n"
     "\n"
-    "A save of a world is shown as it is loaded: its frame, its stores with their component types, and its entities "
-    "with "
-    "all that they have. References are ids, such as 12:3. A save with resources of a library is shown by the program "
+    "A save of a world is shown as it is loaded: its frame, how many commands of each kind wait, its stores with their "
+    "component types, and its entities with all that they have. References are ids, such as 12:3. A save with "
+    "resources of a library is shown by the program "
     "that has them.\n"
     "\n"
     "The text is written piece by piece, so a file of this machine's byte order takes no more memory than its own "
     "size. The JSON has `ok`, "
     "`entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`; that of a save has "
     "`frame`, "
-    "`stamp`, `random`, `entities`, `stores` and `entity_data`.\n";
+    "`stamp`, `random`, `commands` (kind to count, if some wait), `entities`, `stores` and `entity_data`.\n";
 
 constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"

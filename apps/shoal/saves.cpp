@@ -1,6 +1,7 @@
 #include "saves.h"
 
 #include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/inspect/describe.h"
@@ -29,6 +30,18 @@ struct Clocks {
     std::uint64_t frame, stamp, random;
 };
 
+/// Adds how many commands of each kind wait, if any do.
+void write_commands(const SavedState& state, DocumentBuilder& builder) {
+    if (count_saved_commands(state) == 0) return;
+    builder.begin_mapping("commands");
+    for (std::uint32_t i = 0; i < kNumSavedCommandKinds; ++i) {
+        const auto kind = static_cast<SavedCommandKind>(i);
+        if (const std::uint64_t count = count_saved_commands(state, kind); count != 0)
+            builder.unsigned_integer(name_of_kind(kind), count);
+    }
+    builder.end();
+}
+
 /// Adds what a world has beside its entities.
 void write_world(const SavedState& state, DocumentBuilder& builder) {
     Clocks clocks{};
@@ -38,6 +51,7 @@ void write_world(const SavedState& state, DocumentBuilder& builder) {
     builder.unsigned_integer("frame", clocks.frame);
     builder.unsigned_integer("stamp", clocks.stamp);
     builder.string("random", random);
+    write_commands(state, builder);
 }
 
 void write_stores(const World& world, DocumentBuilder& builder) {

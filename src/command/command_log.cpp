@@ -24,6 +24,12 @@ std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::Command
     return num_pins;
 }
 
+std::uint64_t count_spawns(const detail::CommandRun& run, const Blob& blob) {
+    const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
+    return static_cast<std::uint64_t>(std::count_if(
+        values, values + run.num_rows, [&](const detail::SpawnValue& value) { return value.blob == &blob; }));
+}
+
 }  // namespace
 
 detail::LoopScope::LoopScope() : scope_(WorkScope::current()) {
@@ -36,6 +42,7 @@ detail::LoopScope::~LoopScope() {
 CommandLog::~CommandLog() {
     for_each_chunk(open_, [](CommandRecorder& chunk) { chunk.clear(); });
     for (CommandLoop* loop : open_) recycle(loop);
+    forget_loaded();
     for (CommandLoop* loop : idle_) {
         loop->~CommandLoop();
         release_memory(loop, sizeof(CommandLoop), "commands");
@@ -91,6 +98,14 @@ void CommandLog::recycle(CommandLoop* loop) {
     idle_.push_back(loop);
 }
 
+/// Puts loops into the order in which their commands count.
+void CommandLog::sort(std::span<CommandLoop*> loops) {
+    std::sort(loops.begin(), loops.end(), [](const CommandLoop* a, const CommandLoop* b) {
+        if (comes_before(a->place, b->place)) return true;
+        return !comes_before(b->place, a->place) && a->opened < b->opened;
+    });
+}
+
 void CommandLog::apply(SettleCounts* counts) {
     EntityBits epoch = 0, num_pending = 0;
     {
@@ -102,10 +117,8 @@ void CommandLog::apply(SettleCounts* counts) {
     }
     // Commands of destruction callbacks wait for the next settle.
     if (!settling_.empty()) {
-        std::sort(settling_.begin(), settling_.end(), [](const CommandLoop* a, const CommandLoop* b) {
-            if (comes_before(a->place, b->place)) return true;
-            return !comes_before(b->place, a->place) && a->opened < b->opened;
-        });
+        sort(settling_);
+        unify_lists(settling_);
         chunks_.clear();
         for_each_chunk(settling_, [&](CommandRecorder& chunk) {
             chunk.close();
@@ -119,33 +132,29 @@ void CommandLog::apply(SettleCounts* counts) {
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);
     settling_.clear();
+    forget_loaded();
     blocks_.trim();
     settler_.trim();
 }
 
 std::uint64_t CommandLog::count_pins(ResourceId resource) {
     std::uint64_t num_pins = 0;
+    const ComponentHomes& homes = database_.homes();
+    const Blob* const blob = homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, resource);
     const auto count = [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs())
+        for (const detail::CommandRun& run : chunk.runs()) {
+            if (blob != nullptr && run.list->kind == detail::CommandKind::kSpawn) num_pins += count_spawns(run, *blob);
             for (const detail::CommandPart& part : run.list->parts)
                 if (part.offset != 0 && part.call == nullptr)
                     num_pins += count_pins_in(
                         run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(),
                         resource);
+        }
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, count);
     for_each_chunk(open_, count);
     return num_pins;
-}
-
-std::uint64_t CommandLog::num_waiting() {
-    std::uint64_t num_waiting = 0;
-    const std::lock_guard lock(mutex_);
-    for_each_chunk(open_, [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs()) num_waiting += run.num_rows;
-    });
-    return num_waiting;
 }
 
 void CommandLog::discard() {
@@ -160,6 +169,7 @@ void CommandLog::discard() {
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);
     settling_.clear();
+    forget_loaded();
 }
 
 detail::LogBlock CommandLog::take_memory(std::size_t num_bytes, bool large) {

@@ -9,6 +9,7 @@
 
 #include "command/command_settler.h"
 #include "command/log_blocks.h"
+#include "command/made_list.h"
 #include "shoal/command/commands.h"
 
 #include <mutex>
@@ -41,16 +42,25 @@ public:
     detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
-    std::uint64_t num_waiting() override;
+    void save(StateWriter& to) override;
+    Status load(StateReader& from) override;
+    void list_schemas(Array<const Schema*>& schemas) override;
     void discard() override;
     void release() override;
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);
     EntityBits take_pending_block();
+    /// Whether commands wait that were loaded. Thread: any, but not while it changes.
+    bool has_loaded_lists() const { return !loaded_lists_.empty(); }
 
 private:
+    friend class CommandLoader;
     CommandLoop& open_locked(const WorkPlace& place, std::uint32_t num_chunks);
     void recycle(CommandLoop* loop);
+    static void sort(std::span<CommandLoop*> loops);
+    void unify_lists(std::span<CommandLoop* const> loops);
+    const Schema& keep_schema(const Schema& schema);
+    void forget_loaded();
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
         for (CommandLoop* loop : loops) {
@@ -66,6 +76,8 @@ private:
     LogBlocks blocks_{"commands"};
     std::uint64_t num_opened_ = 0;
     EntityBits epoch_ = 0, num_pending_ = 0;
+    Array<detail::MadeList*> loaded_lists_{Owner("commands")};
+    Array<Schema> loaded_schemas_{Owner("commands")};  // of those
     Array<CommandLoop*> settling_{Owner("commands")};
     Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order that counts
     CommandSettler settler_;

@@ -125,14 +125,8 @@ void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
         const Schema& schema = schema_of_part(part);
-        if (!schema.has(FieldType::kEntity)) continue;
-        for (const Field& field : schema.fields())
-            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i)
-                for (std::uint32_t row = 0; row < run.num_rows; ++row) {
-                    Entity& value =
-                        *reinterpret_cast<Entity*>(run.value(part, row) + field.struct_offset + i * sizeof(Entity));
-                    value = resolve(chunk, value);
-                }
+        for_each_entity(schema, run.value(part, 0), run.num_rows,
+                        [&](Entity& value) { value = resolve(chunk, value); });
     }
 }
 
@@ -232,7 +226,8 @@ Status CommandSettler::create_together(const List& list, std::span<const Entity>
     std::uint32_t num_made = 0, num_changed = 0;
     for (std::size_t i = 0; !has_row && i < made.size(); ++i) num_made += entities_.alive(made[i]);
     has_begun_ = false;
-    Status failure = prepare_elsewhere(made, has_row);
+    Status failure = refused_;
+    if (failure) failure = prepare_elsewhere(made, has_row);
     if (failure) failure = apply_elsewhere(made, false, num_changed);
     if (failure && has_row) {
         const Result<AddCounts> added =
@@ -406,6 +401,7 @@ Status CommandSettler::apply(std::span<const Entity> entities, std::span<const C
                              std::span<const ComponentType> removed) {
     has_begun_ = false;
     std::uint32_t num_changed = 0;
+    if (!refused_) return refused_;
     if (Status status = prepare_elsewhere(entities, !given.empty() || !removed.empty()); !status) return status;
     if (Status status = apply_elsewhere(entities, false, num_changed); !status) return status;
     if (!given.empty()) {
@@ -561,6 +557,10 @@ void CommandSettler::call() {
 /// too, wherever that is kept: several may add values, one after the other.
 void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several) {
     Store* const store = store_of(part);
+    if (store != nullptr && part.is_off && part.made != nullptr) {
+        refused_ = Status::error(concat('"', part.made->name(), "\" cannot be switched off in ", store->kind()));
+        return;
+    }
     SHOAL_ASSERT(store != nullptr || part.schema == nullptr || part.find != nullptr,
                  "a component type that is `many` and `toggled` cannot be kept in a database; call World::manager<T>() "
                  "before commands name it");
@@ -568,7 +568,12 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
                  "a command gives a component that is switched off, but its home is a store without a bit per row for "
                  "that; give the component type its home in the database, World::home<T>(database)");
     if (store != nullptr) return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
-    const ComponentType component = component_of(part);
+    const Result<ComponentType> found = component_of(part);
+    if (!found) {
+        refused_ = found.status();
+        return;
+    }
+    const ComponentType component = *found;
     if (is_one_of_several && database_.schema(component).many())
         return scratch_.elsewhere.push_back({&database_, &database_.schema(component), removes, values});
     if (removes) return scratch_.components.push_back(component);
@@ -628,6 +633,7 @@ void CommandSettler::clear_given() {
     scratch_.components.clear();
     scratch_.elsewhere.clear();
     scratch_.values.clear();
+    refused_ = {};
 }
 
 /// Copies the values of those rows of a run that `order` lists, or of all, row by row, each to its offset in the row.

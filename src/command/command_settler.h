@@ -16,6 +16,18 @@ inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
 
+/// Calls visit(entity) for the entity fields of struct images, which lie one behind the other.
+template <class Visit>
+void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {
+    if (!schema.has(FieldType::kEntity)) return;
+    for (const Field& field : schema.fields())
+        for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
+            std::byte* value = images + field.struct_offset + i * sizeof(Entity);
+            for (std::size_t image = 0; image < num_images; ++image, value += schema.struct_bytes())
+                visit(*reinterpret_cast<Entity*>(value));
+        }
+}
+
 class CommandSettler {
 public:
     explicit CommandSettler(Database& database) : database_(database), entities_(database.entity_manager()) {}
@@ -141,9 +153,9 @@ private:
                 return nullptr;
         return store->find_columns(*part.own_schema()).is_link ? store : nullptr;
     }
-    /// Requires: store_of() says that it is the database's.
-    ComponentType component_of(const Part& part) {
-        if (part.made != nullptr) return database_.find_component(part.made->id());
+    /// Requires: store_of() says that it is the database's. Errors: it cannot be.
+    Result<ComponentType> component_of(const Part& part) {
+        if (part.made != nullptr) return database_.add_component(*part.made);
         return part.find == nullptr ? part.component : part.find(database_);
     }
     void group_spawns(Kind kind);
@@ -174,6 +186,7 @@ private:
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes are about one entity
     bool has_begun_ = false;         // a store has made its part of the change that is tried now
+    Status refused_;                 // why what is given cannot be, before stores are asked
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.

@@ -3,6 +3,8 @@
 #include "shoal/command/commands.h"
 
 #include "command/command_log.h"
+#include "command/made_list.h"
+#include "command/text_call.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
@@ -24,12 +26,6 @@ std::byte* aligned(std::byte* address, std::size_t alignment) {
 
 }  // namespace
 
-/// A list of component types that are known at run time only.
-struct CommandRecorder::MadeList {
-    CommandList list;
-    Array<CommandPart> parts{Owner("commands")};
-};
-
 CommandRecorder::~CommandRecorder() {
     for (MadeList* made : made_) {
         made->~MadeList();
@@ -40,6 +36,13 @@ CommandRecorder::~CommandRecorder() {
 CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
     for (Stream& stream : streams_)
         if (stream.end.list == &list) return stream;
+    if (SHOAL_UNLIKELY(log_->has_loaded_lists()) && list.origin == ListOrigin::kCompiled)
+        for (Stream& stream : streams_) {
+            const CommandList& loaded = *stream.end.list;
+            if (loaded.origin != ListOrigin::kLoaded || !made(loaded).is_like(list)) continue;
+            replace_list(loaded, list);  // what was loaded goes on
+            return stream;
+        }
     streams_.push_back({{&list, nullptr, 0, 0}});
     return streams_.back();
 }
@@ -61,13 +64,13 @@ NewRow CommandRecorder::add_row(const CommandList& list) {
     return stream.end.add_row();
 }
 
-void CommandRecorder::begin_run(Stream& stream) {
+void CommandRecorder::begin_run(Stream& stream, std::size_t least_rows) {
     SHOAL_ASSERT(is_open_, "commands were kept beyond a settle; ask for them anew");
     CommandCursor& end = stream.end;
     const std::size_t row_bytes = end.list->row_bytes;
     const std::size_t most_rows = std::max<std::size_t>(1, kMostRunBytes / row_bytes);
     note_rows(stream);
-    end.capacity = std::min(end.capacity == 0 ? kFirstRows : end.capacity * 4, most_rows);
+    end.capacity = std::max(std::min(end.capacity == 0 ? kFirstRows : end.capacity * 4, most_rows), least_rows);
     end.begin = take_memory(end.capacity * row_bytes, end.list->alignment);
     end.num_rows = 0;
     stream.run = static_cast<std::uint32_t>(runs_.size());
@@ -121,6 +124,28 @@ void CommandRecorder::clear() {
     free_begin_ = free_end_ = nullptr;
 }
 
+// --- what was saved ----------------------------------------------------------------------------------------------
+
+CommandRun CommandRecorder::begin_run(const CommandList& list, std::uint32_t num_rows) {
+    Stream& stream = stream_of(list);
+    begin_run(stream, num_rows);
+    stream.end.num_rows = num_rows;
+    note_rows(stream);
+    return runs_.back();
+}
+
+void CommandRecorder::restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers) {
+    pending_blocks_.assign(pending_blocks.begin(), pending_blocks.end());
+    numbers_ = numbers;
+}
+
+void CommandRecorder::replace_list(const CommandList& before, const CommandList& after) {
+    for (Stream& stream : streams_)
+        if (stream.end.list == &before) stream.end.list = &after;
+    for (CommandRun& run : runs_)
+        if (run.list == &before) run.list = &after;
+}
+
 // --- component types that are known at run time only -------------------------------------------------------------
 
 /// Returns the list of commands with these component types, of which `values` says which bring a value.
@@ -128,54 +153,35 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
                                               std::span<const ComponentType> components,
                                               std::span<const ComponentValues> values) {
     const Database& database = log_->database();
-    Array<CommandPart> parts("commands");
-    std::size_t end = head_bytes(1), alignment = alignof(Entity);
+    MadeList list(kind);
     for (const ComponentType component : components) {
         database.require_component(component, entity);
-        CommandPart part{.component = component};
-        if (const ComponentValues* given = find_values(values, component); given != nullptr && given->has_values()) {
-            SHOAL_ASSERT(given->write == nullptr, "a command brings values that are bytes; name the C++ type instead");
-            const Schema& schema = database.schema(component);
-            end = round_up(end, schema.struct_alignment());
-            part.offset = static_cast<std::uint32_t>(end);
-            part.num_bytes = static_cast<std::uint32_t>(schema.struct_bytes());
-            end += part.num_bytes;
-            alignment = std::max<std::size_t>(alignment, schema.struct_alignment());
-        }
-        parts.push_back(part);
+        const ComponentValues* const given = find_values(values, component);
+        const bool brings_value = given != nullptr && given->has_values();
+        SHOAL_ASSERT(!brings_value || given->write == nullptr,
+                     "a command brings values that are bytes; name the C++ type instead");
+        list.add({.component = component}, brings_value ? &database.schema(component) : nullptr);
     }
-    return made_list(kind, std::move(parts), end, alignment);
+    return made_list(std::move(list));
 }
 
-const CommandList& CommandRecorder::made_list(CommandKind kind, Array<CommandPart>&& parts, std::size_t end,
-                                              std::size_t alignment) {
-    const auto same = [](const CommandPart& a, const CommandPart& b) {
-        return a.component == b.component && a.made == b.made && a.offset == b.offset && a.num_bytes == b.num_bytes;
-    };
-    for (const MadeList* made : made_)
-        if (made->list.kind == kind && std::ranges::equal(parts, made->parts, same)) return made->list;
-    auto* made = ::new (allocate_memory(sizeof(MadeList), "commands")) MadeList();
-    made->parts = std::move(parts);
-    made->list = {kind, static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(alignment), made->parts};
-    made_.push_back(made);
-    return made->list;
+const CommandList& CommandRecorder::made_list(MadeList&& list) {
+    for (MadeList* known : made_) {
+        if (!known->is_like(list)) continue;
+        std::ranges::copy(list.own_parts, known->own_parts.begin());  // with the schemas of now
+        return *known;
+    }
+    made_.push_back(::new (allocate_memory(sizeof(MadeList), "commands")) MadeList(std::move(list)));
+    return *made_.back();
 }
 
 void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
                              const std::byte* image) {
     SHOAL_ASSERT(!component.has_opaque(), "a command brings values that are bytes; name the C++ type instead");
-    CommandPart part{.made = &component};
-    const bool brings_value = kind == CommandKind::kAdd;
-    const std::size_t alignment = std::max<std::size_t>(alignof(Entity), component.struct_alignment());
-    std::size_t end = head_bytes(1);
-    if (brings_value) {
-        end = round_up(end, component.struct_alignment());
-        part.offset = static_cast<std::uint32_t>(end);
-        part.num_bytes = component.struct_bytes();
-        end += part.num_bytes;
-    }
-    Array<CommandPart> parts(1, part, "commands");
-    const CommandList& list = made_list(kind, std::move(parts), end, brings_value ? alignment : alignof(Entity));
+    MadeList asked(kind);
+    asked.add({.made = &component}, kind == CommandKind::kAdd ? &component : nullptr);
+    const CommandList& list = made_list(std::move(asked));
+    const CommandPart& part = list.parts.front();
     const NewRow added = add_row(list);
     added.set_entity(entity);
     added.set_number(number);
@@ -215,17 +221,18 @@ void Commands::record_create(detail::CommandRecorder& recorder, Entity entity, c
     recorder.record(Kind::kCreate, entity, zone, type.components(), values);
 }
 
+void TextCall::operator()(Entity self) const {
+    const ComponentHomes& homes = database->homes();
+    SHOAL_ASSERT(homes.change_text != nullptr,
+                 "a command names or tags an entity, whose texts a world keeps, but the database belongs to none; "
+                 "attach it to a world");
+    if (Status status = homes.change_text(homes.context, change, self, text); !status)
+        log(LogLevel::kError,
+            concat("a command to name or tag entity ", entity_text(self), " was dropped: ", status.message()));
+}
+
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
-    Database& database = recorder_->database();
-    call(entity, [&database, change, kept = std::string(text)](Entity self) {
-        const ComponentHomes& homes = database.homes();
-        SHOAL_ASSERT(homes.change_text != nullptr,
-                     "a command names or tags an entity, whose texts a world keeps, but the database belongs to none; "
-                     "attach it to a world");
-        if (Status status = homes.change_text(homes.context, change, self, kept); !status)
-            log(LogLevel::kError,
-                concat("a command to name or tag entity ", entity_text(self), " was dropped: ", status.message()));
-    });
+    call(entity, TextCall{&recorder_->database(), change, std::string(text)});
 }
 
 void Commands::name(Entity entity, std::string_view name) { record_text(TextChange::kName, entity, name); }

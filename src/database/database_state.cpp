@@ -124,10 +124,6 @@ Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> sch
 // --- the database ------------------------------------------------------------------------------------------------
 
 void Database::save(StateWriter& to) const {
-    if (deferred_changes_ != nullptr && deferred_changes_->num_waiting() != 0)
-        return to.refuse(
-            concat(deferred_changes_->num_waiting(),
-                   " commands wait, and functions among them cannot be saved; save after World::settle()"));
     std::string names;
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
     // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
@@ -155,6 +151,7 @@ void Database::save(StateWriter& to) const {
         const StatePath::Scope in_further = to.in(concat("further/", schemas()[number]->name()));
         further_[number]->save(to);
     }
+    if (deferred_changes_ != nullptr) deferred_changes_->save(to);
 }
 
 Status Database::load(StateReader& from) {
@@ -170,6 +167,7 @@ Status Database::load(StateReader& from) {
     Status status = tables_.load(from, types);
     if (status) status = load_rows(from);
     if (status && !from.is_trusted()) status = validate();
+    if (status) status = load_commands(from);
     if (!status) {
         tables_.for_each([&](DatabaseTable& table) { table.table_.clear(), tables_.note_rows(table); });
         directory_.rows().clear();
@@ -182,6 +180,13 @@ Status Database::load(StateReader& from) {
     if (Status seen = entities_.set_death_position(cursor_, deaths_seen); !seen) return seen;
     deaths_seen_ = deaths_seen;
     return {};
+}
+
+/// Errors: the commands do not fit, or this database takes none.
+Status Database::load_commands(StateReader& from) {
+    if (deferred_changes_ != nullptr) return deferred_changes_->load(from);
+    if (!has_saved_commands(from)) return {};
+    return from.error("commands", "commands wait, and nobody takes them; call keep_commands() before");
 }
 
 /// Finds the archetypes that were saved, and makes those that are new here.

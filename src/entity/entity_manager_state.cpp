@@ -25,9 +25,7 @@ void EntityManager::save(StateWriter& to) const {
     deaths_.save(to);
 }
 
-Status EntityManager::load(StateReader& from) {
-    const StructuralCall call(busy_);
-    SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback loaded the entities; load them afterwards");
+Status EntityManager::check_ids(StateReader& from) {
     const StatePath::Scope scope = from.in("entities");
     std::uint32_t id_bytes = 0, index_bits = 0;
     if (Status status = from.value("id_bytes", id_bytes); !status) return status;
@@ -38,6 +36,14 @@ Status EntityManager::load(StateReader& from) {
                                  " bits of index, and this program's have ", sizeof(Entity) * 8, " with ", kIndexBits,
                                  "; build it with the same SHOAL_WIDE_IDS and "
                                  "SHOAL_INDEX_BITS"));
+    return {};
+}
+
+Status EntityManager::load(StateReader& from) {
+    const StructuralCall call(busy_);
+    SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback loaded the entities; load them afterwards");
+    if (Status status = check_ids(from); !status) return status;
+    const StatePath::Scope scope = from.in("entities");
     Array<Generation> generations{Owner("entity manager")};
     Array<Entity> waiting{Owner("entity manager")};
     std::uint64_t num_ignored_destroys = 0;

@@ -66,10 +66,14 @@ WorkPlace WorkScope::place() {
     return place;
 }
 
+std::uint64_t WorkScope::number_outer_loops(std::uint64_t count) {
+    return g_num_outer_loops.fetch_add(count, std::memory_order_relaxed) + 1;
+}
+
 WorkPlace WorkScope::begin_loop() {
     if (t_scope == nullptr) {
         WorkPlace place;
-        place.add_step({g_num_outer_loops.fetch_add(1, std::memory_order_relaxed) + 1, 0});
+        place.add_step({number_outer_loops(1), 0});
         return place;
     }
     t_scope->close_all();  // what comes after the loop has another place

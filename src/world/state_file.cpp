@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 namespace shoal {
 namespace {
 
 constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'};
-constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304;
+constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
 constexpr int kLevel = -3;  // for speed more than for size
 constexpr std::uint32_t kMaxElementBytes = 1u << 20;
@@ -107,10 +108,8 @@ struct Pages {
 Status check_header(const FileHeader& header, std::span<const std::byte> bytes, std::uint64_t max_bytes) {
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
-    if (header.byte_order != kByteOrder)
-        return Status::error(
-            "the save was made on a machine of the other byte order, which this one does not read; make it there "
-            "again as a blob, with save_zones()");
+    if (Status status = check_byte_order("save", header.byte_order); !status)
+        return Status::error(concat(status.message(), "; make it there again as a blob, with save_zones()"));
     if (header.version != kVersion)
         return Status::error(concat("the save has version ", header.version,
                                     " of the format, and this program reads version ", kVersion,
@@ -130,6 +129,16 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes, 
 }
 
 }  // namespace
+
+Status check_byte_order(std::string_view what, std::uint32_t written) {
+    if (written == kByteOrderOfStates) return {};
+    constexpr std::uint32_t kOther = 0x04030201;
+    if (written != kOther)
+        return Status::error(concat("the header of the ", what, " is damaged: it has no byte order"));
+    constexpr bool kIsLittle = std::endian::native == std::endian::little;
+    return Status::error(concat("the ", what, " has the byte order ", kIsLittle ? "big" : "little",
+                                "-endian, and this program has ", kIsLittle ? "little" : "big", "-endian"));
+}
 
 Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor) {
     const RawBytes raw(state);
@@ -155,7 +164,7 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     });
     if (failed.load()) return Status::error("there is no memory to compress the save");
 
-    FileHeader header{{}, kVersion, kByteOrder, 0, raw.size(), state.num_parts(), 0, num_pieces, 0};
+    FileHeader header{{}, kVersion, kByteOrderOfStates, 0, raw.size(), state.num_parts(), 0, num_pieces, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
     for (std::size_t i = 0; i < state.num_parts(); ++i) {

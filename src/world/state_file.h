@@ -11,6 +11,11 @@ namespace shoal {
 /// What a file may grow to in memory, whatever it says of itself.
 inline constexpr std::uint64_t kMaxSavedBytes = std::uint64_t(1) << 36;
 
+/// What says in a header in which order the bytes of numbers lie.
+inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
+/// Errors: `what`, which was read, was written in another byte order; the message has both.
+Status check_byte_order(std::string_view what, std::uint32_t written);
+
 /// Returns the bytes of a file. Errors: no memory.
 Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor);
 /// Reads them. Errors: they are no saved state, of another version or byte order, damaged, or larger than `max_bytes`; the

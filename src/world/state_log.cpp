@@ -3,6 +3,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"
+#include "world/state_file.h"
 
 #include <zstd.h>
 
@@ -14,8 +15,8 @@ namespace {
 
 constexpr const char* kLogOwner = "state log";
 constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
-constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304, kRecordMagic = 0x64726372;  // "rcrd"
-constexpr int kLevel = -3;  // for speed more than for size, as in saves
+constexpr std::uint32_t kVersion = 1, kRecordMagic = 0x64726372;  // "rcrd"
+constexpr int kLevel = -3;                                        // for speed more than for size, as in saves
 constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
@@ -148,7 +149,7 @@ void put_part(Packer& to, const SavedState& state, const StatePart& part, const 
 Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
     Result<AppendFile> file = AppendFile::create(path);
     if (!file) return file.status();
-    LogHeader header{{}, kVersion, kByteOrder, sizeof(Entity), 0, base, 0};
+    LogHeader header{{}, kVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.checksum = checksum_of(header);
     if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
@@ -314,8 +315,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.byte_order != kByteOrder)
-        return Status::error("the log was made on a machine of the other byte order, which this one does not read");
+    if (Status status = check_byte_order("log", header.byte_order); !status) return status;
     if (header.version != kVersion)
         return Status::error(concat("the log has version ", header.version, " of the format, and this program reads ",
                                     kVersion, "; read it with the program that made it"));

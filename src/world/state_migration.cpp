@@ -1,6 +1,7 @@
 #include "world/state_migration.h"
 
 #include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
 #include "shoal/database/database.h"
 #include "shoal/database/saved_tables.h"
 #include "shoal/resource/blob_writer.h"
@@ -159,6 +160,8 @@ Status StateMigration::write(StateWriter& to) {
         if (Status status = write_manager(to, name); !status) return status;
     for (const SavedDatabase& database : databases_)
         if (Status status = write_database(to, database); !status) return status;
+    for (const SavedDatabase& database : databases_)
+        if (Status status = write_commands(to, database); !status) return status;
     for (const Type& type : types_)
         if (type.is_changed() && !type.is_converted)
             return no_way(type, "it is not kept in a manager or a database, whose rows could be converted");
@@ -250,6 +253,58 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
     return {};
 }
 
+/// Writes the values of commands that wait, and the names of their component types.
+Status StateMigration::write_commands(StateWriter& to, const SavedDatabase& database) {
+    const std::string path = concat("stores/", database.name, "/commands/");
+    if (!from_.has(concat(path, "lists"))) return {};
+    Array<SavedCommandList> lists{Owner("world")};
+    Array<SavedCommandPart> parts{Owner("world")};
+    const Result<std::string> names = from_.text(concat(path, "types"));
+    if (!names) return names.status();
+    if (Status status = from_.array(concat(path, "lists"), lists); !status) return status;
+    if (Status status = from_.array(concat(path, "parts"), parts); !status) return status;
+    std::vector<Type*> types;
+    std::string names_now;
+    for_each_line(*names, [&](std::string_view name) {
+        const auto found = std::find_if(types_.begin(), types_.end(),
+                                        [&](const Type& one) { return one.before->id() == ComponentId(name); });
+        types.push_back(found == types_.end() ? nullptr : &*found);
+        names_now += concat(found == types_.end() ? name : found->after->name(), '\n');
+    });
+    std::size_t next_part = 0;
+    for (std::size_t i = 0; i < lists.size(); ++i)
+        for (std::uint32_t k = 0; k < lists[i].num_parts; ++k, ++next_part) {
+            if (next_part >= parts.size() || parts[next_part].type >= types.size())
+                return from_.error(concat(path, "parts"), "a command names a component type that is none");
+            Type* const type = types[parts[next_part].type];
+            if (type == nullptr || !type->is_changed()) continue;
+            const std::string list = concat(path, "list/", i, '/');
+            if (Status status = write_values(to, *type, parts[next_part], list, lists[i].num_rows); !status)
+                return status;
+        }
+    to.text(concat(path, "types"), names_now);
+    replace(concat(path, "types"));
+    return {};
+}
+
+Status StateMigration::write_values(StateWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
+                                    std::uint32_t num_rows) {
+    type.is_converted = true;
+    if ((part.flags & SavedCommandPart::kBringsValue) == 0) return {};
+    if ((part.flags & SavedCommandPart::kIsOff) != 0 && !type.after->toggled())
+        return no_way(type, "it was toggled, and is not now, so what commands switch off has no place");
+    TableShape shape;
+    shape.path_before = concat(list, type.before->name(), '/');
+    shape.path_after = concat(list, type.after->name(), '/');
+    const Result<std::uint64_t> num_entities = from_.count(concat(list, "entity"), sizeof(Entity));
+    if (!num_entities) return num_entities.status();
+    if (*num_entities != num_rows) return from_.error(list, concat(num_rows, " commands, about ", *num_entities));
+    if (is_replaced(shape.path_before)) return from_.error(list, concat("it has \"", type.before->name(), "\" twice"));
+    if (Status status = write_converted(to, shape, type, num_rows); !status) return status;
+    replace(shape.path_before);
+    return {};
+}
+
 /// Writes the rows of a table as they are to be. Without a path of before there is none, and no rows.
 Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
     std::uint32_t num_rows = 0;
@@ -274,6 +329,7 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
             converted.push_back(concat(shape.path_before, names[c]));
         converted.push_back(concat(shape.path_before, "on/", type.before->name()));
         if (Status status = write_converted(to, shape, type, num_rows); !status) return status;
+        if (Status status = write_switches(to, shape, type, num_rows); !status) return status;
     }
     if (shape.path_before.empty()) return {};
     for (const std::uint32_t part : parts_in(shape.path_before)) {
@@ -347,7 +403,7 @@ Status StateMigration::write_converted(StateWriter& to, const TableShape& shape,
         if (after.columns()[c].opaque == nullptr)
             to.elements(concat(shape.path_after, names[c]), num_rows == 0 ? nullptr : converted->columns[c],
                         after.columns()[c].element_bytes, num_rows);
-    return write_switches(to, shape, type, num_rows);
+    return {};
 }
 
 /// Writes what tables have beside columns: links of components of which an entity may have several, and who is switched on.

@@ -5,7 +5,8 @@
 //     the world or its registry  coral v2 {size double}        how they are to lie
 //
 // The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the component type
-// are: in a manager, or in the tables of a database. Then the copy is loaded as if it had been saved like that.
+// are: in a manager, in the tables of a database, or among the values of commands that wait. Then the copy is loaded as if
+// it had been saved like that.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
 // What was remembered of converted components, such as what reactions were told last, begins anew.
@@ -23,6 +24,7 @@ namespace shoal {
 
 class Migrations;
 class WorldState;
+struct SavedCommandPart;
 
 class StateMigration {
 public:
@@ -72,6 +74,9 @@ private:
     Status write_manager(StateWriter& to, std::string_view name);
     Status write_database(StateWriter& to, const SavedDatabase& database);
     Status write_tables(StateWriter& to, const SavedDatabase& database);
+    Status write_commands(StateWriter& to, const SavedDatabase& database);
+    Status write_values(StateWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
+                        std::uint32_t num_rows);
     Status write_table(StateWriter& to, const TableShape& shape);
     Status write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows);
     Status write_converted(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);

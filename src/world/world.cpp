@@ -168,7 +168,7 @@ Status World::attach(Store& store) {
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
     note(store);
-    const ComponentHomes homes{
+    ComponentHomes homes{
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
         },
@@ -189,8 +189,9 @@ Status World::attach(Store& store) {
         },
         [](void* self, TextChange change, Entity entity, std::string_view text) {
             return static_cast<World*>(self)->change_text(change, entity, text);
-        },
-        this};
+        }};
+    give_references(homes);
+    homes.context = this;
     if (store.set_homes(homes)) asking_.push_back(&store);
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world

@@ -2,7 +2,11 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
+#include "shoal/database/saved_tables.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/transform/pose_math.h"
+#include "shoal/transform/transform.h"
 #include "world/frame_history.h"
 #include "world/persistence.h"
 #include "world/spawn_log.h"
@@ -67,6 +71,46 @@ Store* WorldState::find_store(std::string_view name) const {
     return nullptr;
 }
 
+// --- what saved commands refer to --------------------------------------------------------------------------------
+
+namespace {
+
+Status check_poses(std::span<const RootPose> poses) {
+    const bool are_sound = std::all_of(poses.begin(), poses.end(), [](const RootPose& pose) {
+        return is_sound_position(pose.position) && is_sound_scale(pose.scale) && is_sound_rotation(pose.rotation);
+    });
+    return are_sound ? Status()
+                     : Status::error("a pose is flat, infinite or not a number, or its rotation is not of length 1");
+}
+
+}  // namespace
+
+void World::give_references(ComponentHomes& homes) {
+    homes.find_schema = [](void* self, ComponentId component, bool& is_kept) -> const Schema* {
+        World& world = *static_cast<World*>(self);
+        const Schema* const kept = WorldState(world).find_kept_schema(component);
+        is_kept = kept != nullptr;
+        if (is_kept || world.loaded_types_ == nullptr) return kept;
+        const BlobComponents* const saved = world.loaded_types_->find_components(component);
+        return saved == nullptr ? nullptr : saved->schema;
+    };
+    homes.check_poses = [](void*, std::span<const RootPose> poses) { return check_poses(poses); };
+    homes.check_images = [](void*, const Schema& schema, std::span<const std::byte> images) {
+        static_assert(sizeof(Transform) == sizeof(RootPose) && offsetof(Transform, scale) == offsetof(RootPose, scale));
+        if (schema.layout_hash() != schema_of<Transform>().layout_hash() || schema.id() != schema_of<Transform>().id())
+            return Status();
+        return check_poses({reinterpret_cast<const RootPose*>(images.data()), images.size() / sizeof(RootPose)});
+    };
+    homes.name_of_blob = [](void* self, const Blob& blob) {
+        const ResourceLibrary* const library = static_cast<World*>(self)->library();
+        return library != nullptr && library->find(blob.id()) == &blob ? blob.name() : std::string_view();
+    };
+    homes.find_blob = [](void* self, ResourceId resource) -> const Blob* {
+        const ResourceLibrary* const library = static_cast<World*>(self)->library();
+        return library == nullptr ? nullptr : library->find(resource);
+    };
+}
+
 // --- saving ------------------------------------------------------------------------------------------------------
 
 Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting) const {
@@ -90,7 +134,10 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
         to.array("layouts", std::span<const SavedLayout>(layouts));
         to.value("singles", world_.singles_);
     }
-    if (lasting != nullptr) save_types(to, *lasting);
+    const Array<const Schema*> types = types_to_save(lasting != nullptr);
+    LastingTypes passing;
+    if (lasting != nullptr || !types.empty())
+        save_types(to, types, lasting != nullptr, lasting == nullptr ? passing : *lasting);
     world_.entities_.save(to);
     std::string stores;
     for (const Store* store : world_.stores_) {
@@ -122,29 +169,45 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
     return to.status();
 }
 
+/// Returns the component types whose schemas are saved: those that commands name and no store keeps, and for another run of
+/// the program those of the stores.
+Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
+    Array<const Schema*> types{Owner("world")}, named{Owner("world")};
+    for (const Store* store : world_.stores_) {
+        if (is_lasting) types.insert(types.end(), store->schemas().begin(), store->schemas().end());
+        const auto* const database = dynamic_cast<const Database*>(store);
+        if (database != nullptr && database->deferred_changes() != nullptr)
+            database->deferred_changes()->list_schemas(named);
+    }
+    for (const Schema* schema : named) {
+        const auto is_same = [&](const Schema* other) { return other->id() == schema->id(); };
+        if (find_kept_schema(schema->id()) == nullptr && std::none_of(types.begin(), types.end(), is_same))
+            types.push_back(schema);
+    }
+    return types;
+}
+
 /// Tells whether there are other component types or texts than before. Who keeps the types asks to be told of schema changes.
-std::uint64_t WorldState::key_of_types() const {
+std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
     std::uint64_t key = 1 + world_.strings_.size();
-    for (const Store* store : world_.stores_)
-        for (const Schema* schema : store->schemas()) {
-            const SavedLayout layout{schema->id(), schema->layout_hash()};
-            key = hash_bytes(&layout, sizeof layout, key);
-        }
+    for (const Schema* schema : types) {
+        const SavedLayout layout{schema->id(), schema->layout_hash()};
+        key = hash_bytes(&layout, sizeof layout, key);
+    }
     return key;
 }
 
-void WorldState::save_types(StateWriter& to, LastingTypes& lasting) const {
-    const std::uint64_t key = key_of_types();
+void WorldState::save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
+                            LastingTypes& lasting) const {
+    const std::uint64_t key = key_of(schemas);
     if (lasting.key == key) return to.array("types", std::span<const std::byte>(lasting.bytes));
     BlobWriter types;
     types.set_name("types");
     Array<std::string_view> texts{Owner("world")};
-    for (const Store* store : world_.stores_)
-        for (const Schema* schema : store->schemas())
-            if (!schema->has_opaque())
-                if (const Result<std::uint32_t> type = types.add_component_type(*schema); !type)
-                    to.refuse(type.message());
-    world_.strings_.for_each([&](StringId, std::string_view text) { texts.push_back(text); });
+    for (const Schema* schema : schemas)
+        if (!schema->has_opaque())
+            if (const Result<std::uint32_t> type = types.add_component_type(*schema); !type) to.refuse(type.message());
+    if (with_texts) world_.strings_.for_each([&](StringId, std::string_view text) { texts.push_back(text); });
     std::sort(texts.begin(), texts.end());
     for (const std::string_view text : texts)
         if (const Result<StringId> kept = types.add_text(text); !kept) to.refuse(kept.message());
@@ -158,6 +221,8 @@ void WorldState::save_types(StateWriter& to, LastingTypes& lasting) const {
 
 Status WorldState::load(const SavedState& state, bool is_trusted) {
     if (Status status = world_.check_all_loaded("loaded into"); !status) return status;
+    StateReader ids(state);
+    if (Status status = EntityManager::check_ids(ids); !status) return status;
     if (world_.entities_.num_worlds() != 1)
         return Status::error(concat(world_.entities_.num_worlds(),
                                     " worlds share the entities, which a state has all of; load it into a world with "
@@ -193,6 +258,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
 /// Reads which stores there are, and makes those that the world does not have.
 Status WorldState::make_stores(StateReader& from) {
     saved_.clear();
+    types_.reset();
     {
         const StatePath::Scope scope = from.in("world");
         std::uint32_t format = 0;
@@ -241,7 +307,7 @@ Status WorldState::check_layouts(StateReader& from) const {
 Status WorldState::load_types(StateReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;
-    const Result<Blob> types = Blob::load(bytes);
+    Result<Blob> types = Blob::load(bytes);
     if (!types) return from.error("types", types.message());
     for (const BlobComponents& type : types->component_types()) {
         const Schema* const taken = find_kept_schema(type.id);
@@ -275,6 +341,7 @@ Status WorldState::load_types(StateReader& from) {
             if (const Result<ComponentManager*> manager = world_.manager(*type->schema); !manager)
                 return manager.status();
     }
+    types_.emplace(std::move(*types));
     return {};
 }
 
@@ -283,7 +350,11 @@ Status WorldState::replace(const SavedState& state, bool is_trusted, const Saved
     for (Store* store : world_.stores_) {
         const std::string name = name_of(*store);
         const auto is_of = [&](const SavedStore& saved) { return saved.name == name; };
-        if (std::none_of(saved_.begin(), saved_.end(), is_of)) store->drop(owners_in(*store));
+        if (std::any_of(saved_.begin(), saved_.end(), is_of)) continue;
+        store->drop(owners_in(*store));
+        if (const auto* const database = dynamic_cast<const Database*>(store);
+            database != nullptr && database->deferred_changes() != nullptr)
+            database->deferred_changes()->discard();
     }
     if (Status status = world_.entities_.load(from); !status) return status;
     if (Status status = load_world(from); !status) return status;
@@ -309,7 +380,13 @@ Status WorldState::load_world(StateReader& from) {
 Status WorldState::load_stores(StateReader& from) {
     for (const SavedStore& saved : saved_) {
         const StatePath::Scope scope = from.in(concat("stores/", saved.name));
-        if (Status status = find_store(saved.name)->load(from); !status) return status;
+        Store& store = *find_store(saved.name);
+        if (auto* const database = dynamic_cast<Database*>(&store); database != nullptr && has_saved_commands(from))
+            keep_commands(*database);
+        world_.loaded_types_ = types_ ? &*types_ : nullptr;
+        const Status status = store.load(from);
+        world_.loaded_types_ = nullptr;
+        if (!status) return status;
     }
     for (Store* store : world_.stores_) store->finish_load();
     // A single that the state does not have is there with its defaults.

@@ -2,7 +2,8 @@
 // What a world puts into a saved state, and how it takes it over.
 //
 //     world            clocks, random numbers, the entity of the singles
-//     types            a blob without entities: the component types, and the texts of string ids   (files only)
+//     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
+//                      name component types that no store keeps)
 //     entities         see EntityManager::save()
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
 //     schedule, relations, places, reactions, events/type/NAME, events/name/NAME, spawns
@@ -12,6 +13,7 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/world/world.h"
 
+#include <optional>
 #include <vector>
 
 namespace shoal {
@@ -60,8 +62,10 @@ private:
 
     std::string name_of(const Store& store) const;
     std::string name_of(const World::OwnedEvents& events) const;
-    void save_types(StateWriter& to, LastingTypes& lasting) const;
-    std::uint64_t key_of_types() const;
+    Array<const Schema*> types_to_save(bool is_lasting) const;
+    std::uint64_t key_of(std::span<const Schema* const> types) const;
+    void save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
+                    LastingTypes& lasting) const;
     Status load_fitting(const SavedState& state, bool is_trusted);
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
@@ -74,6 +78,7 @@ private:
 
     World& world_;
     Array<SavedStore> saved_{Owner("world")};
+    std::optional<Blob> types_;  // of the state that is loaded
 };
 
 }  // namespace shoal

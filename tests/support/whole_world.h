@@ -92,8 +92,21 @@ struct Sea {
         world.on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
             for (std::size_t i = 0; i < all.size(); ++i) told += "-" + std::to_string(before[i].position.x);
         });
-        world.on_change<&Fin::drag>([this](std::span<const Entity> all) { told += "~" + std::to_string(all.size()); });
+        world.on_change<&Fin::drag>([this](std::span<const Entity> all) {
+            told += "~" + std::to_string(all.size());
+            sea.commands().add(all[0], Spot{{float(all.size()), 3, 0}});  // waits for the next settle
+        });
+        callback = entities.add_destruction_callback(
+            [](void* self, std::span<const Entity> dead) { static_cast<Sea*>(self)->mourn(dead); }, this);
         add_passes();
+    }
+    Sea(const Sea&) = delete;
+    ~Sea() { entities.remove_destruction_callback(callback); }
+
+    /// Asks for something for some of the dead.
+    void mourn(std::span<const Entity> dead) {
+        for (const Entity entity : dead)
+            if (entity.index() % 8 == 3) sea.commands().create(Spot{{float(entity.index()), 2, 0}}, Scar{7});
     }
 
     void add_passes() {
@@ -152,6 +165,58 @@ struct Sea {
             if (i % 3 == 1) static_cast<void>(world.transforms().add({&made, 1}, {{random.unit(), 1, 2}}));
         }
         for (int i = 0; i < 40; ++i) change(random, any(random), any(random));
+        ask(random.below(60));
+    }
+    /// What a program asks for between steps, and what waits when its world is saved.
+    void ask(std::uint32_t count) {
+        Random& random = world.random();
+        Entity asked;  // the last that was asked for
+        for (std::uint32_t i = 0; i < count; ++i) ask(random, any(random), any(random), asked);
+    }
+    void ask(Random& random, Entity a, Entity b, Entity& asked) {
+        if (!a || !b || a == world.singles() || b == world.singles()) return;
+        Commands& commands = world.commands();
+        const Hungry hungry{random.unit()};
+        switch (random.below(18)) {
+            case 0:
+                return commands.destroy(random.below(3) == 0 ? asked : a);
+            case 1:
+                return commands.move(a, random.below(5));
+            case 2:
+                return commands.add(a, Off{hungry}, Plankton{random.next(), Kind::kAnimal, true});
+            case 3:
+                return commands.add(a, hungry);
+            case 4:
+                return commands.remove<Plankton, Fin>(a);
+            case 5:
+                return commands.add(a, Egg{std::uint16_t(random.below(9))});
+            case 6:
+                return static_cast<void>(asked = commands.create(Zone(random.below(4)), Spot{{1, 2, 3}}, Off{hungry}));
+            case 7:
+                return static_cast<void>(asked = commands.create(Fin{{1, 2, 3}, 4}, Hunts{asked}));
+            case 8:
+                return commands.add(a, Hunts{asked}, Scar{random.below(5)});
+            case 9:
+                return commands.name(asked, "fish " + std::to_string(random.below(30)));
+            case 10:
+                return commands.tag(a, "hungry");
+            case 11:
+                return commands.untag(a, "hungry");
+            case 12:
+                if (entities.num_alive() < 1500) asked = commands.copy(a, {.position = {1, random.unit(), 2}});
+                return;
+            case 13:
+                return commands.add(a, Transform{.position = {random.unit(), 1, 1}});
+            case 14:
+                return commands.add(asked, Owned{a});
+            case 15:
+                if (world.transforms().has(a) && world.transforms().has(b)) commands.add(a, ChildOf{b});
+                return;
+            case 16:
+                return static_cast<void>(asked = commands.create(sea.archetype<Spot, Plankton>(), random.below(3)));
+            default:
+                return commands.add(a, world.manager<Age>().core().schema(), nullptr);
+        }
     }
     void change(Random& random, Entity a, Entity b) {
         if (!a || !b || a == world.singles() || b == world.singles()) return;
@@ -221,6 +286,7 @@ struct Sea {
     EntityManager entities;
     World world;
     Database& sea;
+    DestructionCallback callback{};
     std::string told;
     int late = 0;
 };

@@ -1,6 +1,7 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
 #include "shoal/base/saved_state.h"
+#include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
@@ -112,6 +113,22 @@ TEST_F(ToolSave, what_lies_beside_entities_is_compared_too) {
     const ToolResult zone = run({"diff", before, save(moved, "zone.save")});
     EXPECT_EQ(zone.exit_code, 3) << "so is another zone";
     EXPECT_TRUE(zone.prints("part stores/database/tables")) << zone.out;
+}
+
+TEST_F(ToolSave, commands_that_wait_in_a_save_are_counted_by_kind) {
+    Shore shore;
+    const std::string before = save(shore, "before.save");
+    for (int i = 0; i < 3; ++i) shore.world.commands().create(Crab{});
+    shore.world.commands().destroy(shore.first);
+    shore.world.commands().tag(shore.second, "lost");
+    const std::string after = save(shore, "after.save");
+    EXPECT_FALSE(run({"dump", before, "--json"}).json().contains("commands"));
+    EXPECT_EQ(run({"dump", after, "--json"}).json()["commands"],
+              (nlohmann::json{{"create", 3}, {"destroy", 1}, {"name_or_tag", 1}}));
+    EXPECT_TRUE(run({"check", after}).prints("after.save: ok, 2 entities, 5 commands wait, "));
+    const ToolResult different = run({"diff", before, after});
+    EXPECT_EQ(different.exit_code, 3);
+    EXPECT_TRUE(different.prints("+   commands.create = 3\n")) << different.out;
 }
 
 TEST_F(ToolSave, a_save_and_something_else_are_not_compared) {

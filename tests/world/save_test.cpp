@@ -2,6 +2,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/saved_state.h"
+#include "shoal/entity/entity_text.h"
 #include "world/state_file.h"
 
 #include "support/testing.h"
@@ -296,11 +297,19 @@ TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
             ": it cannot be saved: the field \"text\" of \"notebook\" has a type that only C++ knows; keep what it "
             "holds in plain fields, or remove the components before");
     world.manager<Notebook>().clear();
-    world.commands().destroy(*entities.create());
+    const Entity one = *entities.create();
+    world.commands().call(one, [](Entity) {});
+    EXPECT_EQ(world.save(path).message(),
+              path + ": it cannot be saved: commands.call() about " + entity_text(one) +
+                  " waits, and its C++ function cannot be saved; settle first, with World::settle()");
+    world.settle();
+    world.commands().add(one, Notebook{"y"});
     EXPECT_EQ(world.save(path).message(),
               path +
-                  ": it cannot be saved: 1 commands wait, and functions among them cannot be saved; save after "
-                  "World::settle()");
+                  ": it cannot be saved: 1 commands that wait to add \"notebook\" have values with a field that only "
+                  "C++ knows; settle first, with World::settle()");
+    world.settle();
+    world.manager<Notebook>().clear();
     EXPECT_EQ(*read_file(path), "what was there");
     world.settle();
     EXPECT_TRUE(world.save(path).ok());

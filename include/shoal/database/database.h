@@ -389,10 +389,11 @@ public:
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
-    /// With the numbers of tables and archetypes, which decide in which order queries visit rows. Refused while commands
-    /// wait. load() drops commands that wait.
+    /// With the numbers of tables and archetypes, which decide in which order queries visit rows, and with the commands that
+    /// wait: see command/saved_commands.h.
     SHOAL_API void save(StateWriter& to) const override;
-    /// As Store::load(). Errors: also a component type that this database does not have.
+    /// As Store::load(). Errors: also a component type that this database does not have. Requires: keep_commands() was called
+    /// if there are commands.
     SHOAL_API Status load(StateReader& from) override;
 
     // --- for the command room ------------------------------------------------------------------------------------
@@ -522,6 +523,7 @@ private:
 
     Status load_archetypes(StateReader& from, Array<const Archetype*>& types);
     Status load_rows(StateReader& from);
+    Status load_commands(StateReader& from);
     Status note_loaded(StateReader& from, DatabaseTable& table);
     void write_table(const DatabaseTable& table, StateWriter& to) const;
     void write_further(Zone zone, ComponentType component, StateWriter& to) const;

@@ -13,8 +13,13 @@ public:
     virtual void apply(SettleCounts* counts) = 0;
     /// Returns how many values that wait to be made refer to `resource`.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Returns how many changes wait to be made.
-    virtual std::uint64_t num_waiting() = 0;
+    /// Writes the changes that wait. Refused: those that cannot be saved.
+    virtual void save(StateWriter& to) = 0;
+    /// Puts what save() wrote in place of the changes that wait. What is read may be false.
+    /// Errors: it does not fit; nothing waits then.
+    virtual Status load(StateReader& from) = 0;
+    /// Appends the component types that the changes name, some of them several times. Lifetime: as long as the changes wait.
+    virtual void list_schemas(Array<const Schema*>& schemas) = 0;
     /// Drops the changes that wait.
     virtual void discard() = 0;
     /// Ends the object and gives its memory back.

@@ -7,9 +7,11 @@
 //     table/N        the rows of table number N, whose schema is that of its archetype: see Schema::combine() and saved_rows.h
 //     table/N/on/T   a bit per row for a toggled component type T
 //     further/T      rows of a `many` component type T, after the first value of each entity
+//     commands       what waits for the database to settle: see command/saved_commands.h
 //
 // Thread: any.
 
+#include "shoal/base/saved_state.h"
 #include "shoal/store/zone.h"
 
 namespace shoal {
@@ -20,5 +22,8 @@ struct SavedTable {
     Zone zone;
     std::uint32_t empty_visits;
 };
+
+/// Whether commands wait in a database that is read, or its log has a history.
+inline bool has_saved_commands(StateReader& from) { return from.has("commands/epoch") || from.has("commands/lists"); }
 
 }  // namespace shoal

@@ -115,6 +115,8 @@ public:
     /// end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not fit each
     /// other; nothing has changed. Requires: no destruction is under way.
     SHOAL_API Status load(StateReader& from);
+    /// Errors: what is read has ids of another width or with other parts than this program.
+    SHOAL_API static Status check_ids(StateReader& from);
 
     /// Worlds say that they use these entities, and that they do no more: what one world loads is no other's.
     void add_world() { ++num_worlds_; }

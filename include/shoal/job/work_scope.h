@@ -70,6 +70,8 @@ public:
     SHOAL_API static WorkScope* current();
     /// Numbers a loop that the calling thread starts, and returns its place.
     SHOAL_API static WorkPlace begin_loop();
+    /// Takes as many numbers of loops outside of passes, and returns the first.
+    SHOAL_API static std::uint64_t number_outer_loops(std::uint64_t count);
     /// Returns the place of what the calling thread does now.
     SHOAL_API static WorkPlace place();
 

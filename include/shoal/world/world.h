@@ -459,8 +459,8 @@ public:
 
     // --- saving --------------------------------------------------------------------------------------------------
 
-    /// Saves the whole world to a file, or loads it: ids, all stores, events, clocks, random numbers, and what passes,
-    /// reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
+    /// Saves the whole world to a file, or loads it: ids, all stores, commands that wait, events, clocks, random numbers, and
+    /// what passes, reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
     /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
     /// was then, and so is the world, but for new stores and texts. Zones that are unloaded are an error: a save has all rows,
     /// so load_all_zones() comes first. Requires: no passes run, and the world is not settling.
@@ -627,6 +627,7 @@ private:
     void forget_frames();
     Status check_all_loaded(std::string_view what) const;
     std::uint64_t count_pins(ResourceId resource) const;
+    void give_references(ComponentHomes& homes);
 
     EntityManager& entities_;
     SerialExecutor serial_;
@@ -660,6 +661,7 @@ private:
     FrameHistory* history_ = nullptr;     // nullptr: no frames are kept
     Persistence* persistence_ = nullptr;  // nullptr: nobody has asked for it
     ZoneFiles* zone_files_ = nullptr;     // nullptr: zones are not streamed
+    const Blob* loaded_types_ = nullptr;  // of the state that is loaded now
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it

@@ -36,12 +36,17 @@ struct CommandPart {
     const Schema* own_schema() const { return schema == nullptr ? made : &schema(); }
 };
 
+/// Where a list comes from: the compiler, one chunk, or a state that was loaded, where the compiler had made it.
+enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
+
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
     CommandKind kind;
     std::uint32_t row_bytes, alignment;  // bytes per row of all columns
     std::span<const CommandPart> parts;
+    ListOrigin origin = ListOrigin::kCompiled;
 };
+struct MadeList;
 
 /// Memory of a log.
 struct LogBlock {
@@ -250,23 +255,32 @@ public:
     EntityBits next_pending() const { return numbers_.next_pending; }
     /// Ends the values of all rows and forgets them.
     void clear();
+
+    // --- for what was saved
+
+    /// The list of this chunk with these parts. Requires: `list.origin` is kMade.
+    const CommandList& made_list(MadeList&& list);
+    /// Begins a run of `num_rows` rows, which the caller fills.
+    CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
+    /// Gives the chunk what it had taken and given out.
+    void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
+    /// Lets the runs of a list be runs of another one, which is alike.
+    void replace_list(const CommandList& before, const CommandList& after);
     SHOAL_API Database& database() const;
     Array<LogBlock>& blocks() { return blocks_; }
 
 private:
-    struct MadeList;
     struct Stream {
         CommandCursor end{};
         std::uint32_t run = 0;  // its place among all
     };
 
     Stream& stream_of(const CommandList& list);
-    void begin_run(Stream& stream);
+    void begin_run(Stream& stream, std::size_t least_rows = 1);
     void note_rows(const Stream& stream);
     std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
     const CommandList& made_list(CommandKind kind, Entity entity, std::span<const ComponentType> components,
                                  std::span<const ComponentValues> values);
-    const CommandList& made_list(CommandKind kind, Array<CommandPart>&& parts, std::size_t end, std::size_t alignment);
 
     CommandLog* log_;
     CommandNumbers numbers_;

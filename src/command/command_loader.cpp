@@ -1,0 +1,562 @@
+// Commands that wait, in a saved state: how they are read, checked and put in place. command_saver.cpp writes them.
+
+#include "command/command_log.h"
+#include "command/text_call.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
+#include "shoal/table/saved_rows.h"
+#include "shoal/table/value_check.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+using detail::CommandKind;
+using detail::CommandList;
+using detail::CommandPart;
+using detail::CommandRecorder;
+using detail::CommandRun;
+using detail::ListOrigin;
+using detail::MadeList;
+using detail::SpawnValue;
+
+namespace {
+
+constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
+constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
+
+}  // namespace
+
+/// Reads all, then checks all, and changes the log only when all is sound.
+class CommandLoader {
+public:
+    CommandLoader(CommandLog& log, StateReader& from) : log_(log), database_(log.database()), from_(from) {}
+
+    /// Requires: nothing waits in the log.
+    Status run();
+
+private:
+    struct Type {
+        std::string name;
+        const Schema* schema;  // of the store that keeps it, or of the state
+        bool is_kept, is_elsewhere;
+        ComponentType here;
+    };
+    struct List {
+        SavedCommandList saved{};
+        std::span<const SavedCommandPart> parts;
+        Array<Entity> entities{Owner("commands")};
+        Array<std::uint32_t> numbers{Owner("commands")};
+        Array<Array<std::byte>> images{Owner("commands")};  // by part
+        Array<Entity> originals{Owner("commands")};
+        Array<std::uint32_t> blobs{Owner("commands")};
+        Array<RootPose> poses{Owner("commands")};
+        Array<std::uint8_t> changes{Owner("commands")};
+        Array<std::uint32_t> text_bytes{Owner("commands")};
+        Array<char> text{Owner("commands")};
+        std::uint32_t chunk = kNoChunk;     // the one that uses it, if no other may
+        std::uint32_t num_taken = 0;        // rows that runs have taken
+        std::size_t text_begin = 0;         // of the next row
+        const CommandList* made = nullptr;  // what the commands become a list of
+
+        bool has_parts() const {
+            return saved.kind == SavedCommandKind::kCreate || saved.kind == SavedCommandKind::kAdd ||
+                   saved.kind == SavedCommandKind::kRemove;
+        }
+        bool is_spawn() const {
+            return saved.kind == SavedCommandKind::kSpawn || saved.kind == SavedCommandKind::kCopy;
+        }
+        bool creates() const { return is_spawn() || saved.kind == SavedCommandKind::kCreate; }
+        bool is_of_chunk() const { return (saved.flags & SavedCommandList::kOfChunk) != 0; }
+        bool has_poses() const { return (saved.flags & SavedCommandList::kHasPoses) != 0; }
+        bool is_sound() const {
+            const std::uint32_t known_flags = has_parts()  ? SavedCommandList::kOfChunk
+                                              : is_spawn() ? SavedCommandList::kHasPoses
+                                                           : 0;
+            const bool may_lack_parts = saved.kind == SavedCommandKind::kCreate || !has_parts();
+            return saved.kind <= SavedCommandKind::kText && saved.num_rows != 0 && (saved.flags & ~known_flags) == 0 &&
+                   (has_parts() || saved.num_parts == 0) && (may_lack_parts || saved.num_parts != 0);
+        }
+    };
+
+    Status read();
+    Status read_types();
+    Status read_blobs();
+    Status read_list(List& list);
+    Status read_values(List& list);
+    Status read_spawns(List& list);
+    Status read_texts(List& list);
+    Status check_part(const List& list, const SavedCommandPart& part);
+    template <class T>
+    Status read_rows(std::string_view name, const List& list, Array<T>& to);
+
+    Status check();
+    Status check_loops();
+    Status check_pending();
+    Status check_chunks();
+    Status check_run(std::uint32_t chunk, const SavedCommandRun& run);
+    Status check_row(std::uint32_t chunk, const List& list, std::uint32_t row);
+    bool is_given(std::uint32_t chunk, Entity pending);
+
+    void build();
+    void build_chunk(std::uint32_t number, CommandRecorder& chunk);
+    const CommandList& list_for(List& list, CommandRecorder& chunk);
+    MadeList make_list(const List& list) const;
+    void fill(const CommandRun& run, List& list);
+    EntityBits first_pending() const { return kPendingBit | EntityBits(epoch_) << kPendingNumberBits; }
+    Status error(std::string_view part, std::string_view what) { return from_.error(part, what); }
+
+    CommandLog& log_;
+    Database& database_;
+    StateReader& from_;
+    std::uint32_t epoch_ = 0;
+    Array<Type> types_{Owner("commands")};
+    Array<const Blob*> blobs_{Owner("commands")};
+    Array<SavedCommandList> saved_lists_{Owner("commands")};
+    Array<SavedCommandPart> parts_{Owner("commands")};
+    Array<List> lists_{Owner("commands")};
+    Array<SavedCommandLoop> loops_{Owner("commands")};
+    Array<SavedCommandChunk> chunks_{Owner("commands")};
+    Array<std::uint32_t> blocks_{Owner("commands")};
+    Array<SavedCommandRun> runs_{Owner("commands")};
+    Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: the chunk,
+    Array<std::uint32_t> given_{Owner("commands")};   // and how many of the block it has given out
+    BitSet used_{Owner("commands")};                  // pending entities that a command creates
+    std::size_t next_run_ = 0, next_block_ = 0;
+};
+
+Status CommandLoader::run() {
+    if (from_.has("epoch"))
+        if (Status status = from_.value("epoch", epoch_); !status) return status;
+    if (epoch_ > kPendingEpochMask) return error("epoch", concat(epoch_, " is more than there are"));
+    if (from_.has("lists")) {
+        if (Status status = read(); !status) return status;
+        if (Status status = check(); !status) return status;
+        build();
+    }
+    log_.epoch_ = epoch_;
+    return {};
+}
+
+// --- reading -----------------------------------------------------------------------------------------------------
+
+Status CommandLoader::read() {
+    if (Status status = read_types(); !status) return status;
+    if (Status status = read_blobs(); !status) return status;
+    if (Status status = from_.array("lists", saved_lists_); !status) return status;
+    if (Status status = from_.array("parts", parts_); !status) return status;
+    if (Status status = from_.array("loops", loops_); !status) return status;
+    if (Status status = from_.array("chunks", chunks_); !status) return status;
+    if (Status status = from_.array("pending_blocks", blocks_); !status) return status;
+    if (Status status = from_.array("runs", runs_); !status) return status;
+    std::size_t first_part = 0;
+    for (std::uint32_t i = 0; i < saved_lists_.size(); ++i) {
+        List list;
+        list.saved = saved_lists_[i];
+        if (!list.is_sound() || list.saved.num_parts > parts_.size() - first_part)
+            return error("lists", concat("list ", i, " cannot be as it says"));
+        list.parts = std::span(parts_).subspan(first_part, list.saved.num_parts);
+        first_part += list.saved.num_parts;
+        const StatePath::Scope scope = from_.in(concat("list/", i));
+        if (Status status = read_list(list); !status) return status;
+        lists_.push_back(std::move(list));
+    }
+    return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
+}
+
+/// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is kept.
+Status CommandLoader::read_types() {
+    const Result<std::string> names = from_.text("types");
+    if (!names) return names.status();
+    log_.loaded_schemas_.reserve(static_cast<std::size_t>(std::count(names->begin(), names->end(), '\n')));
+    const ComponentHomes& homes = database_.homes();
+    for (std::size_t begin = 0; begin < names->size();) {
+        const std::size_t end = std::min(names->find('\n', begin), names->size());
+        Type type{names->substr(begin, end - begin), nullptr, false, false, {}};
+        const ComponentId id{std::string_view(type.name)};
+        type.here = database_.find_component(id);
+        bool is_kept = bool(type.here);
+        if (is_kept)
+            type.schema = &database_.schema(type.here);
+        else if (homes.find_schema != nullptr)
+            type.schema = homes.find_schema(homes.context, id, is_kept);
+        if (type.schema == nullptr)
+            return error("types", concat("commands name \"", type.name,
+                                         "\", which no store keeps; make its store before loading, as the program did "
+                                         "that saved"));
+        type.is_kept = is_kept;
+        type.is_elsewhere = is_kept && !type.here;
+        types_.push_back(std::move(type));
+        begin = end + 1;
+    }
+    return {};
+}
+
+Status CommandLoader::read_blobs() {
+    const Result<std::string> names = from_.text("blobs");
+    if (!names) return names.status();
+    const ComponentHomes& homes = database_.homes();
+    for (std::size_t begin = 0; begin < names->size();) {
+        const std::size_t end = std::min(names->find('\n', begin), names->size());
+        const std::string_view name = std::string_view(*names).substr(begin, end - begin);
+        const Blob* const blob =
+            homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, ResourceId(name));
+        if (blob == nullptr)
+            return error("blobs", concat("commands spawn \"", name,
+                                         "\", a resource that is not loaded; load it through the world's library, "
+                                         "WorldOptions::library, before the state"));
+        blobs_.push_back(blob);
+        begin = end + 1;
+    }
+    return {};
+}
+
+template <class T>
+Status CommandLoader::read_rows(std::string_view name, const List& list, Array<T>& to) {
+    if (Status status = from_.array(name, to); !status) return status;
+    if (to.size() == list.saved.num_rows) return {};
+    return error(name, concat("there are ", to.size(), ", and ", list.saved.num_rows, " commands"));
+}
+
+Status CommandLoader::read_list(List& list) {
+    if (Status status = read_rows("entity", list, list.entities); !status) return status;
+    if (list.saved.kind == SavedCommandKind::kDestroy) return {};
+    if (Status status = read_rows("number", list, list.numbers); !status) return status;
+    if (list.is_spawn()) return read_spawns(list);
+    return list.saved.kind == SavedCommandKind::kText ? read_texts(list) : read_values(list);
+}
+
+Status CommandLoader::check_part(const List& list, const SavedCommandPart& part) {
+    const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
+    const bool is_off = (part.flags & SavedCommandPart::kIsOff) != 0;
+    const bool is_of_database = (part.flags & SavedCommandPart::kOfDatabase) != 0;
+    if (part.type >= types_.size() || part.flags >= 8)
+        return error("parts", "a command names a component type that is none");
+    const Type& type = types_[part.type];
+    const auto refuse = [&](std::string_view why) {
+        return error("parts", concat("commands about \"", type.name, "\" ", why));
+    };
+    const auto num_alike = std::count_if(list.parts.begin(), list.parts.end(),
+                                         [&](const SavedCommandPart& other) { return other.type == part.type; });
+    if (num_alike != 1) return refuse("name it twice");
+    if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
+    if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
+    if (is_off && (!brings_value || !type.schema->toggled() || type.is_elsewhere))
+        return refuse("switch it off, which its store cannot");
+    if (is_of_database && (!list.is_of_chunk() || !type.here)) return refuse("name one of a database that lacks it");
+    if (list.is_of_chunk() && !type.is_kept) return refuse("need a store that keeps it; make it before loading");
+    return {};
+}
+
+/// Reads the columns of the values, and makes struct images of them.
+Status CommandLoader::read_values(List& list) {
+    const std::uint32_t num_rows = list.saved.num_rows;
+    for (const SavedCommandPart& part : list.parts) {
+        if (Status status = check_part(list, part); !status) return status;
+        Array<std::byte>& images = list.images.emplace_back(Owner("commands"));
+        if ((part.flags & SavedCommandPart::kBringsValue) == 0) continue;
+        const Schema& schema = *types_[part.type].schema;
+        const std::size_t stride = schema.struct_bytes();
+        const StatePath::Scope scope = from_.in(schema.name());
+        Array<std::byte> column{Owner("commands")};
+        images.resize(num_rows * stride);
+        for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+            const ColumnDefinition& definition = schema.columns()[c];
+            column.resize(std::size_t(num_rows) * definition.element_bytes);
+            if (Status status =
+                    from_.elements(saved_column_name(schema, c), column.data(), definition.element_bytes, num_rows);
+                !status)
+                return status;
+            for (std::uint32_t row = 0; row < num_rows; ++row)
+                std::memcpy(images.data() + row * stride + definition.struct_offset,
+                            column.data() + std::size_t(row) * definition.element_bytes, definition.element_bytes);
+        }
+        if (from_.is_trusted()) continue;
+        for (const Field& field : schema.fields())
+            if (const BadValue bad = find_bad_value(field, {images.data() + field.struct_offset, stride, num_rows}))
+                return error("field", concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
+        const ComponentHomes& homes = database_.homes();
+        if (homes.check_images != nullptr)
+            if (Status status = homes.check_images(homes.context, schema, images); !status)
+                return error("field", status.message());
+    }
+    return {};
+}
+
+Status CommandLoader::read_spawns(List& list) {
+    if (list.saved.kind == SavedCommandKind::kCopy) {
+        if (Status status = read_rows("original", list, list.originals); !status) return status;
+    } else {
+        if (Status status = read_rows("blob", list, list.blobs); !status) return status;
+        if (std::ranges::any_of(list.blobs, [&](std::uint32_t blob) { return blob >= blobs_.size(); }))
+            return error("blob", "a command spawns a resource that has no name");
+    }
+    if (!list.has_poses()) return {};
+    if (Status status = read_rows("pose", list, list.poses); !status) return status;
+    const ComponentHomes& homes = database_.homes();
+    if (from_.is_trusted() || homes.check_poses == nullptr) return {};
+    const Status status = homes.check_poses(homes.context, list.poses);
+    return status ? Status() : error("pose", status.message());
+}
+
+Status CommandLoader::read_texts(List& list) {
+    if (Status status = read_rows("change", list, list.changes); !status) return status;
+    if (Status status = read_rows("text_bytes", list, list.text_bytes); !status) return status;
+    if (Status status = from_.array("text", list.text); !status) return status;
+    std::uint64_t num_bytes = 0;
+    for (const std::uint32_t bytes : list.text_bytes) num_bytes += bytes;
+    if (num_bytes != list.text.size()) return error("text", "the texts do not fill it");
+    if (std::ranges::any_of(list.changes,
+                            [](std::uint8_t change) { return change > std::uint8_t(TextChange::kUntag); }))
+        return error("change", "a command changes a text in a way that is none");
+    return {};
+}
+
+// --- checking ----------------------------------------------------------------------------------------------------
+
+Status CommandLoader::check() {
+    if (Status status = check_loops(); !status) return status;
+    if (Status status = check_pending(); !status) return status;
+    if (Status status = check_chunks(); !status) return status;
+    for (const List& list : lists_)
+        if (list.num_taken != list.saved.num_rows) return error("runs", "they do not take all commands");
+    return {};
+}
+
+Status CommandLoader::check_loops() {
+    std::uint64_t num_chunks = 0;
+    Array<std::uint32_t> passes{Owner("commands")};  // whose own commands are there
+    for (const SavedCommandLoop& loop : loops_) {
+        num_chunks += loop.num_chunks;
+        const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
+        const bool has_number = loop.steps[0].loop != 0 && loop.steps[0].loop <= loops_.size();
+        const bool fits_pass = loop.is_of_pass == 0 || (loop.num_chunks == 1 && loop.num_steps == 0);
+        if (loop.num_chunks == 0 || loop.is_of_pass > 1 || !fits_pass || (is_outer && !has_number))
+            return error("loops", "a loop cannot be where it says");
+        if (loop.is_of_pass != 0) passes.push_back(loop.pass);
+    }
+    std::sort(passes.begin(), passes.end());
+    if (std::adjacent_find(passes.begin(), passes.end()) != passes.end())
+        return error("loops", "the commands of a pass are there twice");
+    return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
+}
+
+/// Notes which chunk has which pending entities. Errors: some are there twice, or missing.
+Status CommandLoader::check_pending() {
+    constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
+    if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");
+    owners_.resize(blocks_.size(), kNoChunk);
+    given_.resize(blocks_.size(), 0);
+    std::size_t next = 0;
+    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
+        for (std::uint32_t left = chunks_[chunk].num_pending; left != 0;) {
+            const std::uint32_t block = next < blocks_.size() ? blocks_[next++] : kNoChunk;
+            if (block >= blocks_.size() || owners_[block] != kNoChunk)
+                return error("pending_blocks", "a block of entities is there twice, or missing");
+            owners_[block] = chunk;
+            given_[block] = std::min(left, kPendingBlock);
+            left -= given_[block];
+        }
+    return next == blocks_.size() ? Status() : error("pending_blocks", "there are more than the chunks have");
+}
+
+Status CommandLoader::check_chunks() {
+    std::size_t next = 0;
+    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+        const std::uint32_t num_runs = chunks_[chunk].num_runs;
+        if (num_runs > runs_.size() - next || (num_runs == 0 && chunks_[chunk].num_pending == 0))
+            return error("chunks", "a chunk has other runs than there are");
+        for (const SavedCommandRun& run : std::span(runs_).subspan(next, num_runs))
+            if (Status status = check_run(chunk, run); !status) return status;
+        next += num_runs;
+    }
+    return next == runs_.size() ? Status() : error("runs", "there are more than the chunks have");
+}
+
+Status CommandLoader::check_run(std::uint32_t chunk, const SavedCommandRun& run) {
+    if (run.list >= lists_.size()) return error("runs", "a run has a list that is none");
+    List& list = lists_[run.list];
+    if (run.num_rows == 0 || run.num_rows > list.saved.num_rows - list.num_taken)
+        return error("runs", "a run has other commands than its list");
+    if (list.is_of_chunk() && list.chunk != kNoChunk && list.chunk != chunk)
+        return error("runs", "two chunks have a list that is of one");
+    list.chunk = chunk;
+    for (std::uint32_t i = 0; i < run.num_rows; ++i)
+        if (Status status = check_row(chunk, list, list.num_taken + i); !status) return status;
+    list.num_taken += run.num_rows;
+    return {};
+}
+
+/// Whether the chunk has given out this pending entity, and no command before creates it.
+bool CommandLoader::is_given(std::uint32_t chunk, Entity pending) {
+    if (pending.id >> kPendingNumberBits != first_pending() >> kPendingNumberBits) return false;
+    const auto number = static_cast<std::size_t>(pending.id & kPendingNumberMask);
+    const std::size_t block = number / kPendingBlock;
+    return block < owners_.size() && owners_[block] == chunk && number % kPendingBlock < given_[block] &&
+           !used_.test_and_set(number);
+}
+
+Status CommandLoader::check_row(std::uint32_t chunk, const List& list, std::uint32_t row) {
+    if (list.creates() && !is_given(chunk, list.entities[row]))
+        return error("list", "a command creates an entity that it was not given");
+    if (list.saved.kind == SavedCommandKind::kDestroy) return {};
+    const std::uint32_t number = list.numbers[row];
+    const bool is_zone = list.creates() || list.saved.kind == SavedCommandKind::kMove;
+    const bool may_lack_zone = list.creates() && number == kNoZone;
+    if (is_zone && number >= kMaxZones && !may_lack_zone) return error("list", concat("there is no zone ", number));
+    if (!is_zone && (number == 0 || number > chunks_[chunk].num_ordered))
+        return error("list", "a command comes after the last one of its chunk");
+    return {};
+}
+
+// --- putting in place --------------------------------------------------------------------------------------------
+
+void CommandLoader::build() {
+    std::uint64_t num_outer = 0;
+    for (const SavedCommandLoop& saved : loops_)
+        if (saved.pass == 0 && saved.num_steps != 0) num_outer = std::max(num_outer, saved.steps[0].loop);
+    const std::uint64_t first_outer = num_outer == 0 ? 0 : WorkScope::number_outer_loops(num_outer);
+    std::uint32_t chunk = 0;
+    for (const SavedCommandLoop& saved : loops_) {
+        WorkPlace place{saved.pass, saved.num_steps, {}};
+        for (std::uint32_t i = 0; i < WorkPlace::kMostSteps; ++i)
+            place.steps[i] = {saved.steps[i].loop, saved.steps[i].chunk};
+        if (saved.pass == 0 && saved.num_steps != 0) place.steps[0].loop += first_outer - 1;
+        CommandLoop& loop = log_.open_locked(place, saved.num_chunks);
+        for (std::uint32_t i = 0; i < saved.num_chunks; ++i) build_chunk(chunk++, loop.chunks[i]);
+        loop.is_of_pass = saved.is_of_pass != 0;
+        if (loop.is_of_pass) loop.commands.take_up(loop.chunks.front());
+    }
+    log_.num_pending_ = EntityBits(blocks_.size()) * kPendingBlock;
+}
+
+void CommandLoader::build_chunk(std::uint32_t number, CommandRecorder& chunk) {
+    const SavedCommandChunk& saved = chunks_[number];
+    Array<EntityBits> pending{Owner("commands")};
+    const std::size_t num_blocks = (saved.num_pending + kPendingBlock - 1) / kPendingBlock;
+    for (std::size_t i = 0; i < num_blocks; ++i)
+        pending.push_back(first_pending() + EntityBits(blocks_[next_block_++]) * kPendingBlock);
+    detail::CommandNumbers numbers;
+    numbers.num_ordered = saved.num_ordered;
+    if (num_blocks != 0) numbers.next_pending = pending.back() + (saved.num_pending - 1) % kPendingBlock + 1;
+    chunk.restore_numbers(pending, numbers);
+    for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
+        const SavedCommandRun& run = runs_[next_run_++];
+        List& list = lists_[run.list];
+        if (list.made == nullptr) list.num_taken = 0;  // from now on: by runs that are in place
+        list.made = &list_for(list, chunk);
+        fill(chunk.begin_run(*list.made, run.num_rows), list);
+    }
+}
+
+/// Returns what the commands of a list become a list of.
+const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
+    if (list.made != nullptr) return *list.made;
+    switch (list.saved.kind) {
+        case SavedCommandKind::kDestroy:
+            return detail::DestroyCommand::kList;
+        case SavedCommandKind::kMove:
+            return detail::TypedCommand<CommandKind::kMove>::kList;
+        case SavedCommandKind::kSpawn:
+            return list.has_poses() ? detail::kSpawnAtList : detail::kSpawnList;
+        case SavedCommandKind::kCopy:
+            return list.has_poses() ? detail::kCopyAtList : detail::kCopyList;
+        case SavedCommandKind::kText:
+            return TextCommand::kList;
+        default:
+            break;
+    }
+    if (list.is_of_chunk()) return chunk.made_list(make_list(list));
+    auto* const made = ::new (allocate_memory(sizeof(MadeList), "commands")) MadeList(make_list(list));
+    made->origin = ListOrigin::kLoaded;
+    log_.loaded_lists_.push_back(made);
+    return *made;
+}
+
+MadeList CommandLoader::make_list(const List& list) const {
+    MadeList made(static_cast<CommandKind>(list.saved.kind));
+    for (const SavedCommandPart& saved : list.parts) {
+        const Type& type = types_[saved.type];
+        CommandPart part;
+        if ((saved.flags & SavedCommandPart::kOfDatabase) != 0)
+            part.component = type.here;
+        else
+            part.made = list.is_of_chunk() ? type.schema : &log_.keep_schema(*type.schema);
+        part.is_off = (saved.flags & SavedCommandPart::kIsOff) != 0;
+        made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
+    }
+    return made;
+}
+
+/// Writes the next rows of a list to a run.
+void CommandLoader::fill(const CommandRun& run, List& list) {
+    const std::size_t first = list.num_taken, count = run.num_rows;
+    list.num_taken += run.num_rows;
+    std::copy_n(list.entities.data() + first, count, run.entities().data());
+    if (list.saved.kind == SavedCommandKind::kDestroy) return;
+    std::memcpy(run.column(sizeof(Entity)), list.numbers.data() + first, count * sizeof(std::uint32_t));
+    for (std::size_t i = 0; i < list.images.size(); ++i)
+        if (const CommandPart& part = run.list->parts[i]; part.num_bytes != 0)
+            std::memcpy(run.value(part, 0), list.images[i].data() + first * part.num_bytes, count * part.num_bytes);
+    for (std::size_t i = 0; list.is_spawn() && i < count; ++i) {
+        const bool copies = list.saved.kind == SavedCommandKind::kCopy;
+        ::new (static_cast<void*>(run.column(SpawnValue::kOffset) + i * sizeof(SpawnValue))) SpawnValue{
+            copies ? nullptr : blobs_[list.blobs[first + i]], copies ? list.originals[first + i] : kNullEntity};
+    }
+    if (list.has_poses())
+        std::memcpy(run.column(detail::kPoseOffset), list.poses.data() + first, count * sizeof(RootPose));
+    for (std::size_t i = 0; list.saved.kind == SavedCommandKind::kText && i < count; ++i) {
+        const std::size_t bytes = list.text_bytes[first + i];
+        TextCall call{&database_, static_cast<TextChange>(list.changes[first + i]),
+                      std::string(list.text.data() + list.text_begin, bytes)};
+        list.text_begin += bytes;
+        ::new (static_cast<void*>(run.value(TextCommand::kPart, i))) TextCommand::Value(kNullEntity, std::move(call));
+    }
+}
+
+// --- the log -----------------------------------------------------------------------------------------------------
+
+Status CommandLog::load(StateReader& from) {
+    discard();
+    epoch_ = 0;
+    const StatePath::Scope scope = from.in("commands");
+    return CommandLoader(*this, from).run();
+}
+
+/// Lets the runs of loaded lists be of the lists that the program uses for the same, so that they are carried out together.
+void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
+    if (loaded_lists_.empty()) return;
+    Array<const CommandList*> compiled{Owner("commands")};
+    for_each_chunk(loops, [&](CommandRecorder& chunk) {
+        for (const CommandRun& run : chunk.runs())
+            if (run.list->origin == ListOrigin::kCompiled && std::ranges::find(compiled, run.list) == compiled.end())
+                compiled.push_back(run.list);
+    });
+    for (const MadeList* loaded : loaded_lists_) {
+        const auto same =
+            std::ranges::find_if(compiled, [&](const CommandList* list) { return loaded->is_like(*list); });
+        if (same == compiled.end()) continue;
+        for_each_chunk(loops, [&](CommandRecorder& chunk) { chunk.replace_list(*loaded, **same); });
+    }
+}
+
+/// Returns a copy of a schema, which stays as long as what was loaded waits.
+const Schema& CommandLog::keep_schema(const Schema& schema) {
+    for (const Schema& kept : loaded_schemas_)
+        if (kept.id() == schema.id()) return kept;
+    loaded_schemas_.push_back(schema);
+    return loaded_schemas_.back();
+}
+
+void CommandLog::forget_loaded() {
+    for (MadeList* list : loaded_lists_) {
+        list->~MadeList();
+        release_memory(list, sizeof(MadeList), "commands");
+    }
+    loaded_lists_.clear();
+    loaded_schemas_.clear();
+}
+
+}  // namespace shoal

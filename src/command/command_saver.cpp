@@ -1,0 +1,366 @@
+// Commands that wait, in a saved state: how they are written. command_loader.cpp reads them.
+
+#include "command/command_log.h"
+#include "command/text_call.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/command/saved_commands.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/table/saved_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+using detail::CommandKind;
+using detail::CommandPart;
+using detail::CommandRecorder;
+using detail::CommandRun;
+using detail::ListOrigin;
+using detail::SpawnValue;
+
+static_assert(std::uint32_t(SavedCommandKind::kText) == std::uint32_t(CommandKind::kCall));
+static_assert(sizeof(SavedCommandLoop) == 80 && sizeof(SavedCommandChunk) == 12 && sizeof(SavedCommandList) == 16);
+static_assert(WorkPlace::kMostSteps == 4);
+
+std::string_view name_of_kind(SavedCommandKind kind) {
+    constexpr std::string_view kNames[] = {"destroy", "create", "move", "add",
+                                           "remove",  "spawn",  "copy", "name_or_tag"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kind) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        if (!part.path.ends_with("/commands/lists") || part.element_bytes != sizeof(SavedCommandList)) continue;
+        Array<SavedCommandList> lists(static_cast<std::size_t>(part.num_elements), {}, Owner("commands"));
+        state.copy(part, 0, part.num_elements, lists.data());
+        for (const SavedCommandList& list : lists) count += list.kind == kind ? list.num_rows : 0;
+    }
+    return count;
+}
+
+std::uint64_t count_saved_commands(const SavedState& state) {
+    std::uint64_t count = 0;
+    for (std::uint32_t kind = 0; kind < kNumSavedCommandKinds; ++kind)
+        count += count_saved_commands(state, static_cast<SavedCommandKind>(kind));
+    return count;
+}
+
+void keep_commands(Database& database) { CommandLog::of(database); }
+
+namespace {
+
+/// Copies one column of a component type out of struct images. Bytes that belong to no field stay as they are.
+void copy_column(const Schema& schema, std::uint32_t column, const std::byte* images, std::size_t num_images,
+                 std::byte* to) {
+    const ColumnDefinition& definition = schema.columns()[column];
+    const bool is_whole = definition.field_index == ColumnDefinition::kWholeComponent;
+    for (std::size_t i = 0; i < num_images; ++i, images += schema.struct_bytes(), to += definition.element_bytes) {
+        if (!is_whole) std::memcpy(to, images + definition.struct_offset, definition.element_bytes);
+        for (const Field& field : schema.fields())
+            if (is_whole && field.first_column == column)
+                std::memcpy(to + schema.offset_in_column(field), images + field.struct_offset, field.size);
+    }
+}
+
+class CommandSaver {
+public:
+    CommandSaver(const Database& database, StateWriter& to) : database_(database), to_(to) {}
+
+    /// Numbers the blocks of pending entities. Shape: all loops, in the order that counts.
+    void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending);
+    void add(CommandLoop& loop);
+    void write();
+
+private:
+    struct List {
+        const detail::CommandList* list;
+        Array<const CommandRun*> runs{Owner("commands")};
+        std::uint32_t num_rows = 0;
+    };
+
+    static std::uint32_t block_of(Entity pending) {
+        return static_cast<std::uint32_t>((pending.id & kPendingNumberMask) / CommandRecorder::kPendingBlock);
+    }
+    Entity translate(Entity entity) const;
+    void add(CommandRecorder& chunk);
+    std::uint32_t number_of(const CommandRun& run);
+    void write_list(const List& list);
+    void write_part(const List& list, const CommandPart& part);
+    void check_part(const List& list, const CommandPart& part, const Schema& schema);
+    void write_spawns(const List& list);
+    std::uint32_t number_of_blob(const Blob& blob);
+    void write_texts(const List& list);
+    const Schema& schema_of(const CommandPart& part) const {
+        return part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema();
+    }
+    /// The elements that column_of(run) returns, of all runs of a list.
+    template <class T, class ColumnOf>
+    void write_column(std::string_view name, const List& list, ColumnOf&& column_of) {
+        Array<T> all{Owner("commands")};
+        all.reserve(list.num_rows);
+        for (const CommandRun* run : list.runs) {
+            const T* const first = column_of(*run);
+            all.insert(all.end(), first, first + run->num_rows);
+        }
+        if constexpr (std::is_same_v<T, Entity>)
+            for (Entity& entity : all) entity = translate(entity);
+        to_.array(name, std::span<const T>(all));
+    }
+
+    const Database& database_;
+    StateWriter& to_;
+    EntityBits epoch_ = 0;
+    Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, as it was taken
+    std::uint64_t num_outer_loops_ = 0, outer_loop_ = 0;
+    Array<List> lists_{Owner("commands")};
+    HashMap<std::uint64_t, std::uint32_t> list_numbers_{Owner("commands")};  // by address
+    Array<SavedCommandList> saved_lists_{Owner("commands")};
+    Array<SavedCommandPart> parts_{Owner("commands")};
+    Array<SavedCommandLoop> loops_{Owner("commands")};
+    Array<SavedCommandChunk> saved_chunks_{Owner("commands")};
+    Array<std::uint32_t> blocks_{Owner("commands")};
+    Array<SavedCommandRun> runs_{Owner("commands")};
+    Array<ComponentId> types_{Owner("commands")};
+    Array<const Blob*> blobs_{Owner("commands")};
+    std::string type_names_, blob_names_;
+};
+
+// --- who has asked -----------------------------------------------------------------------------------------------
+
+/// Which chunk took a block first depends on the workers, so blocks are numbered anew. Those of what is asked for outside of
+/// passes and loops keep their numbers: the program may hold the entities until the world settles.
+void CommandSaver::number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending) {
+    epoch_ = epoch & kPendingEpochMask;
+    new_blocks_.resize(static_cast<std::size_t>(num_pending / CommandRecorder::kPendingBlock));
+    Array<std::uint32_t> in_order{Owner("commands")};
+    for (std::uint32_t i = 0; i < new_blocks_.size(); ++i) new_blocks_[i] = i;
+    for (CommandLoop* loop : loops) {
+        if (loop->is_of_pass && loop->place.pass == 0) continue;
+        for (const CommandRecorder& chunk : std::span(loop->chunks).first(loop->num_chunks))
+            for (const EntityBits block : chunk.pending_blocks()) in_order.push_back(block_of({block}));
+    }
+    Array<std::uint32_t> numbers = in_order;
+    std::sort(numbers.begin(), numbers.end());
+    for (std::size_t i = 0; i < numbers.size(); ++i) new_blocks_[in_order[i]] = numbers[i];
+}
+
+Entity CommandSaver::translate(Entity entity) const {
+    if (!is_pending(entity) || (entity.id >> kPendingNumberBits & kPendingEpochMask) != epoch_) return entity;
+    const std::uint32_t block = block_of(entity);
+    if (block >= new_blocks_.size()) return entity;  // nobody was given it
+    return {entity.id + EntityBits(new_blocks_[block]) * CommandRecorder::kPendingBlock -
+            EntityBits(block) * CommandRecorder::kPendingBlock};
+}
+
+/// Loops and chunks that have asked for nothing are left out.
+void CommandSaver::add(CommandLoop& loop) {
+    const std::size_t num_before = saved_chunks_.size();
+    for (CommandRecorder& chunk : std::span(loop.chunks).first(loop.num_chunks)) add(chunk);
+    const auto num_chunks = static_cast<std::uint32_t>(saved_chunks_.size() - num_before);
+    if (num_chunks == 0) return;
+    SavedCommandLoop saved{loop.place.pass, num_chunks, loop.place.num_steps, loop.is_of_pass, {}};
+    for (std::uint32_t i = 0; i < WorkPlace::kMostSteps; ++i)
+        saved.steps[i] = {loop.place.steps[i].loop, loop.place.steps[i].chunk, 0};
+    if (saved.pass == 0 && saved.num_steps != 0) {  // the program numbers these throughout
+        num_outer_loops_ += outer_loop_ != saved.steps[0].loop;
+        outer_loop_ = std::exchange(saved.steps[0].loop, num_outer_loops_);
+    }
+    loops_.push_back(saved);
+}
+
+void CommandSaver::add(CommandRecorder& chunk) {
+    SavedCommandChunk saved{0, 0, chunk.numbers().num_ordered};
+    for (const CommandRun& run : chunk.runs()) {
+        if (run.num_rows == 0) continue;
+        runs_.push_back({number_of(run), run.num_rows});
+        ++saved.num_runs;
+    }
+    const std::span<const EntityBits> blocks = chunk.pending_blocks();
+    for (const EntityBits block : blocks) blocks_.push_back(new_blocks_[block_of({block})]);
+    if (!blocks.empty())
+        saved.num_pending = static_cast<std::uint32_t>((blocks.size() - 1) * CommandRecorder::kPendingBlock +
+                                                       (chunk.next_pending() - blocks.back()));
+    if (saved.num_runs != 0 || saved.num_pending != 0) saved_chunks_.push_back(saved);
+}
+
+std::uint32_t CommandSaver::number_of(const CommandRun& run) {
+    const auto next = static_cast<std::uint32_t>(lists_.size());
+    const std::uint32_t number = *list_numbers_.insert(reinterpret_cast<std::uintptr_t>(run.list), next).value;
+    if (number == next) lists_.push_back({run.list});
+    lists_[number].runs.push_back(&run);
+    lists_[number].num_rows += run.num_rows;
+    return number;
+}
+
+// --- what is asked for -------------------------------------------------------------------------------------------
+
+void CommandSaver::write() {
+    if (loops_.empty()) return;
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+        const StatePath::Scope scope = to_.in(concat("list/", i));
+        write_list(lists_[i]);
+    }
+    to_.text("types", type_names_);
+    to_.text("blobs", blob_names_);
+    to_.array("lists", std::span<const SavedCommandList>(saved_lists_));
+    to_.array("parts", std::span<const SavedCommandPart>(parts_));
+    to_.array("loops", std::span<const SavedCommandLoop>(loops_));
+    to_.array("chunks", std::span<const SavedCommandChunk>(saved_chunks_));
+    to_.array("pending_blocks", std::span<const std::uint32_t>(blocks_));
+    to_.array("runs", std::span<const SavedCommandRun>(runs_));
+}
+
+void CommandSaver::write_list(const List& list) {
+    const CommandKind kind = list.list->kind;
+    const bool is_spawn = kind == CommandKind::kSpawn || kind == CommandKind::kCopy;
+    const bool has_parts = kind == CommandKind::kCreate || kind == CommandKind::kAdd || kind == CommandKind::kRemove;
+    SavedCommandList saved{static_cast<SavedCommandKind>(kind), 0, 0, list.num_rows};
+    if (has_parts) saved.num_parts = static_cast<std::uint32_t>(list.list->parts.size());
+    if (list.list->origin == ListOrigin::kMade) saved.flags |= SavedCommandList::kOfChunk;
+    if (is_spawn && list.list->row_bytes == detail::kPosedBytes) saved.flags |= SavedCommandList::kHasPoses;
+    saved_lists_.push_back(saved);
+    write_column<Entity>("entity", list, [](const CommandRun& run) { return run.entities().data(); });
+    if (kind != CommandKind::kDestroy)
+        write_column<std::uint32_t>("number", list, [](const CommandRun& run) { return run.numbers().data(); });
+    if (is_spawn) return write_spawns(list);
+    if (kind == CommandKind::kCall) return write_texts(list);
+    for (std::size_t i = 0; i < saved.num_parts; ++i) write_part(list, list.list->parts[i]);
+}
+
+void CommandSaver::write_part(const List& list, const CommandPart& part) {
+    const Schema& schema = schema_of(part);
+    check_part(list, part, schema);
+    if (!to_.status()) return;
+    const auto known = std::find(types_.begin(), types_.end(), schema.id());
+    SavedCommandPart saved{static_cast<std::uint32_t>(known - types_.begin()), 0};
+    if (known == types_.end()) types_.push_back(schema.id()), type_names_ += concat(schema.name(), '\n');
+    if (part.offset != 0) saved.flags |= SavedCommandPart::kBringsValue;
+    if (part.offset != 0 && part.is_off) saved.flags |= SavedCommandPart::kIsOff;
+    if (part.own_schema() == nullptr) saved.flags |= SavedCommandPart::kOfDatabase;
+    parts_.push_back(saved);
+    if (part.offset == 0) return;
+    const StatePath::Scope scope = to_.in(schema.name());
+    Array<std::byte> images{Owner("commands")};
+    for (const CommandRun* run : list.runs)
+        images.insert(images.end(), run->value(part, 0), run->value(part, run->num_rows));
+    for_each_entity(schema, images.data(), list.num_rows, [this](Entity& entity) { entity = translate(entity); });
+    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+        const std::uint32_t bytes = schema.columns()[c].element_bytes;
+        Array<std::byte> column(std::size_t(list.num_rows) * bytes, std::byte(0), Owner("commands"));
+        copy_column(schema, c, images.data(), list.num_rows, column.data());
+        to_.elements(saved_column_name(schema, c), column.data(), bytes, list.num_rows);
+    }
+}
+
+/// Refuses what could not be read back.
+void CommandSaver::check_part(const List& list, const CommandPart& part, const Schema& schema) {
+    const ComponentHomes& homes = database_.homes();
+    const ComponentType here = database_.find_component(schema.id());
+    bool is_kept = bool(here);
+    const Schema* kept = here ? &database_.schema(here) : nullptr;
+    if (!here && homes.find_schema != nullptr) kept = homes.find_schema(homes.context, schema.id(), is_kept);
+    const auto refuse = [&](std::string_view why) {
+        to_.refuse(concat(list.num_rows, " commands that wait to ", name_of_kind(SavedCommandKind(list.list->kind)),
+                          " \"", schema.name(), "\" ", why, "; settle first, with World::settle()"));
+    };
+    if (schema.has_opaque() && (part.offset != 0 || !is_kept))
+        return refuse("have values with a field that only C++ knows");
+    if (part.offset != 0 && part.destroy != nullptr)
+        return refuse("have values of a C++ type that is more than its fields");
+    if (kept != nullptr && kept->layout_hash() != schema.layout_hash())
+        return refuse("have other fields than the world has now");
+    const auto num_alike =
+        std::count_if(list.list->parts.begin(), list.list->parts.end(),
+                      [&](const CommandPart& other) { return schema_of(other).id() == schema.id(); });
+    if (num_alike > 1) refuse("name it twice");
+}
+
+void CommandSaver::write_spawns(const List& list) {
+    Array<Entity> originals{Owner("commands")};
+    Array<std::uint32_t> blobs{Owner("commands")};
+    const bool copies = list.list->kind == CommandKind::kCopy;
+    for (const CommandRun* run : list.runs) {
+        const auto* const values = reinterpret_cast<const SpawnValue*>(run->column(SpawnValue::kOffset));
+        for (std::uint32_t i = 0; i < run->num_rows; ++i)
+            copies ? originals.push_back(translate(values[i].original))
+                   : blobs.push_back(number_of_blob(*values[i].blob));
+    }
+    if (copies)
+        to_.array("original", std::span<const Entity>(originals));
+    else
+        to_.array("blob", std::span<const std::uint32_t>(blobs));
+    if (list.list->row_bytes == detail::kPosedBytes)
+        write_column<RootPose>("pose", list, [](const CommandRun& run) {
+            return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
+        });
+}
+
+std::uint32_t CommandSaver::number_of_blob(const Blob& blob) {
+    const auto known = std::find(blobs_.begin(), blobs_.end(), &blob);
+    const auto number = static_cast<std::uint32_t>(known - blobs_.begin());
+    if (known != blobs_.end()) return number;
+    const ComponentHomes& homes = database_.homes();
+    const std::string_view name =
+        homes.name_of_blob == nullptr ? std::string_view() : homes.name_of_blob(homes.context, blob);
+    if (name.empty() || name.find('\n') != std::string_view::npos)
+        to_.refuse(
+            "commands wait to spawn a blob that is not in the library of the world, where it would be found again; "
+            "settle first, with World::settle(), or add the blob to WorldOptions::library");
+    blobs_.push_back(&blob);
+    blob_names_ += concat(name, '\n');
+    return number;
+}
+
+/// Names and tags. Other calls have functions.
+void CommandSaver::write_texts(const List& list) {
+    if (list.list != &TextCommand::kList)
+        return to_.refuse(concat("commands.call() about ", entity_text(list.runs.front()->entities().front()),
+                                 " waits, and its C++ function cannot be saved; settle first, with World::settle()"));
+    Array<std::uint8_t> changes{Owner("commands")};
+    Array<std::uint32_t> sizes{Owner("commands")};
+    std::string text;
+    for (const CommandRun* run : list.runs)
+        for (std::uint32_t i = 0; i < run->num_rows; ++i) {
+            const auto& call = *reinterpret_cast<const TextCommand::Value*>(run->value(TextCommand::kPart, i));
+            changes.push_back(static_cast<std::uint8_t>(call.function.change));
+            sizes.push_back(static_cast<std::uint32_t>(call.function.text.size()));
+            text += call.function.text;
+        }
+    to_.array("change", std::span<const std::uint8_t>(changes));
+    to_.array("text_bytes", std::span<const std::uint32_t>(sizes));
+    to_.text("text", text);
+}
+
+}  // namespace
+
+// --- the log -----------------------------------------------------------------------------------------------------
+
+void CommandLog::save(StateWriter& to) {
+    const StatePath::Scope scope = to.in("commands");
+    const std::lock_guard lock(mutex_);
+    if (const auto epoch = static_cast<std::uint32_t>(epoch_ & kPendingEpochMask); epoch != 0) to.value("epoch", epoch);
+    for_each_chunk(open_, [](CommandRecorder&) {});  // what is held is noted
+    unify_lists(open_);
+    Array<CommandLoop*> loops = open_;
+    sort(loops);
+    CommandSaver saver(database_, to);
+    saver.number_blocks(loops, epoch_, num_pending_);
+    for (CommandLoop* loop : loops) saver.add(*loop);
+    saver.write();
+}
+
+void CommandLog::list_schemas(Array<const Schema*>& schemas) {
+    const std::lock_guard lock(mutex_);
+    for_each_chunk(open_, [&](CommandRecorder& chunk) {
+        for (const CommandRun& run : chunk.runs())
+            for (const CommandPart& part : run.list->parts)
+                if (run.list->kind != CommandKind::kCall && part.own_schema() != nullptr)
+                    schemas.push_back(part.own_schema());
+    });
+}
+
+}  // namespace shoal

@@ -1,0 +1,50 @@
+#include "command/made_list.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::detail {
+namespace {
+
+PartKey key_of(const CommandPart& part) {
+    const Schema* const schema = part.own_schema();
+    return schema == nullptr ? PartKey() : PartKey{schema->id(), schema->layout_hash()};
+}
+
+bool lie_alike(const CommandPart& a, const CommandPart& b) {
+    return a.component == b.component && a.offset == b.offset && a.is_off == b.is_off &&
+           (a.offset == 0 || a.num_bytes == b.num_bytes);
+}
+
+}  // namespace
+
+MadeList::MadeList(CommandKind kind_of_all)
+    : CommandList{kind_of_all, head_bytes(1), alignof(Entity), {}, ListOrigin::kMade} {}
+
+MadeList::MadeList(MadeList&& other) noexcept
+    : CommandList(other), own_parts(std::move(other.own_parts)), keys(std::move(other.keys)) {
+    parts = own_parts;
+}
+
+void MadeList::add(CommandPart part, const Schema* value) {
+    if (value != nullptr) {
+        part.offset = round_up(row_bytes, value->struct_alignment());
+        part.num_bytes = value->struct_bytes();
+        row_bytes = part.offset + part.num_bytes;
+        alignment = std::max(alignment, value->struct_alignment());
+    }
+    own_parts.push_back(part);
+    keys.push_back(key_of(part));
+    parts = own_parts;
+}
+
+bool MadeList::is_like(const CommandList& other) const {
+    if (kind != other.kind || row_bytes != other.row_bytes || alignment != other.alignment ||
+        !std::ranges::equal(parts, other.parts, lie_alike))
+        return false;
+    if (other.origin != ListOrigin::kCompiled) return std::ranges::equal(keys, made(other).keys);
+    return std::ranges::equal(keys, other.parts,
+                              [](const PartKey& key, const CommandPart& part) { return key == key_of(part); });
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,38 @@
+#pragma once
+// Lists of commands that the compiler does not know: with component types that are known at run time only, or from a saved
+// state.
+//
+//     MadeList    a CommandList, its parts, and for each part a key: what it names, which stays when a schema is gone
+//
+// Thread: one at a time.
+
+#include "shoal/command/detail/command_recorder.h"
+
+namespace shoal::detail {
+
+/// The component type that a part names by its schema; empty: the part names one of the database, by its number.
+struct PartKey {
+    ComponentId component;
+    std::uint64_t layout = 0;
+
+    friend bool operator==(const PartKey&, const PartKey&) = default;
+};
+
+struct MadeList : CommandList {
+    Array<CommandPart> own_parts{Owner("commands")};
+    Array<PartKey> keys{Owner("commands")};
+
+    explicit MadeList(CommandKind kind_of_all);
+    MadeList(MadeList&& other) noexcept;
+    MadeList& operator=(MadeList&&) = delete;
+
+    /// Adds a part. `value` is the schema of the value that it brings; nullptr: it brings none.
+    void add(CommandPart part, const Schema* value);
+    /// Whether commands of this list and of that one lie in memory alike, and are about the same.
+    bool is_like(const CommandList& other) const;
+};
+
+/// Requires: the list was made at run time.
+inline const MadeList& made(const CommandList& list) { return static_cast<const MadeList&>(list); }
+
+}  // namespace shoal::detail

@@ -1,0 +1,597 @@
+// Commands that wait when a world is saved: the world that loads carries them out as the one that saved does.
+
+#include "shoal/base/file.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/command/saved_commands.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/library.h"
+#include "shoal/resource/migration.h"
+#include "world/state_file.h"
+
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+#include "support/whole_world.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace save_commands_test {
+
+using namespace shoal;
+using namespace shoal_test;
+
+SavedState state_of(const World& world) {
+    SavedState state;
+    const Status status = world.save(state);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return state;
+}
+
+std::uint64_t num_waiting(const World& world) { return count_saved_commands(state_of(world)); }
+
+bool are_equal(const SettleCounts& a, const SettleCounts& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+/// A state as its file is read again.
+SavedState through_a_file(const World& world) {
+    Array<std::byte> bytes{Owner("test")};
+    const Status status = world.save(bytes);
+    EXPECT_TRUE(status.ok()) << status.message();
+    SerialExecutor serial;
+    Result<SavedState> state = read_state(bytes, serial);
+    EXPECT_TRUE(state.ok());
+    return std::move(*state);
+}
+
+// --- what is loaded goes on --------------------------------------------------------------------------------------
+
+/// Runs both on, and compares them after each step.
+void expect_same_course(Sea& a, Sea& b, int num_frames) {
+    for (int frame = 0; frame < num_frames; ++frame) {
+        a.told.clear(), b.told.clear();
+        a.run(1), b.run(1);
+        ASSERT_EQ(difference(state_of(a.world), state_of(b.world)), "") << "frame " << frame;
+        ASSERT_EQ(a.told, b.told) << "frame " << frame;
+        ASSERT_TRUE(are_equal(a.world.settle_statistics().last, b.world.settle_statistics().last)) << "frame " << frame;
+    }
+}
+
+/// What waits before a step, between its halves, or after it.
+void prepare(Sea& sea, std::uint64_t seed) {
+    sea.run(8);
+    if (seed % 3 != 0) sea.meddle();
+    if (seed % 3 != 1) sea.world.run_passes(1.0f / 60);
+    if (seed % 2 == 0) sea.ask(200);
+    sea.world.query<Read<&Spot::position>>().for_each(sea.world.executor(), [&](Commands& commands, Entity who, Vec3 at) {
+        if (int(at.x) % 5 == 0) commands.add(commands.create(Hunts{who}), Spot{at});
+        if (int(at.x) % 5 == 1) commands.add(who, Hungry{at.x});
+    });
+}
+
+TEST(SaveCommands, a_world_that_was_loaded_carries_them_out_as_the_one_that_was_saved_for_any_number_of_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    for (int round = 0; round < 6; ++round) {
+        const std::uint64_t seed = random.below(1000) * 6 + std::uint64_t(round);
+        ThreadPoolExecutor executor(3);
+        Sea saved(round % 2 == 0 ? &executor : nullptr, seed), loaded(round % 2 == 0 ? nullptr : &executor, 99);
+        prepare(saved, seed);
+        loaded.run(3), loaded.ask(50);
+        ASSERT_GT(num_waiting(saved.world), 20u);
+        const Status status = loaded.world.load(through_a_file(saved.world), false);
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "") << "seed " << seed;
+        // More is asked for, by the same lists and by others, and in the same loops.
+        if (round >= 2) saved.ask(100), loaded.ask(100);
+        if (round >= 4) saved.world.run_passes(0.1f), loaded.world.run_passes(0.1f);
+        ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "") << "seed " << seed;
+        saved.world.settle(), loaded.world.settle();
+        ASSERT_TRUE(are_equal(saved.world.settle_statistics().last, loaded.world.settle_statistics().last));
+        ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "") << "seed " << seed;
+        expect_same_course(saved, loaded, 4);
+        EXPECT_TRUE(loaded.validate().ok());
+    }
+}
+
+TEST(SaveCommands, what_waits_is_saved_the_same_for_any_number_of_workers) {
+    for (const std::uint64_t seed : {3, 4}) {
+        Sea one(nullptr, seed);
+        prepare(one, seed);
+        for (const std::uint32_t num_workers : {2u, 5u}) {
+            ThreadPoolExecutor executor(num_workers);
+            Sea many(&executor, seed);
+            prepare(many, seed);
+            EXPECT_EQ(difference(state_of(one.world), state_of(many.world)), "");
+        }
+    }
+}
+
+/// Asks for an entity for each row, in a loop outside of passes. If `waits`, the first row waits until another chunk has asked.
+void ask_in_loop(World& world, bool waits) {
+    std::atomic<int> num_others{0};
+    world.query<Read<&Age::frames>>().for_each(world.executor(), [&](Commands& commands, const std::uint32_t& frames) {
+        for (int i = 0; waits && frames == 0 && num_others.load() == 0 && i < 2000; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const Entity made = commands.create(Age{frames});
+        if (frames % 3 == 0) commands.add(made, Hunts{made});
+        if (frames != 0) num_others.fetch_add(1);
+    });
+}
+
+TEST(SaveCommands, what_chunks_ask_for_at_the_same_time_is_saved_in_their_order) {
+    ThreadPoolExecutor executor(3);
+    SavedState states[2];
+    for (const int many : {0, 1}) {
+        EntityManager entities;
+        World world(entities, {.executor = many != 0 ? &executor : nullptr});
+        auto& ages = world.manager<Age>();
+        world.manager<Hunts>();
+        std::vector<Entity> all(50'000);
+        ASSERT_TRUE(entities.create(all).ok() && ages.add(all).ok());
+        for (std::uint32_t i = 0; i < all.size(); ++i) ages.set<&Age::frames>(ages.instance(all[i]), i);
+        ask_in_loop(world, many != 0);
+        states[many] = state_of(world);
+    }
+    EXPECT_EQ(difference(states[0], states[1]), "");
+}
+
+/// The two lists fill one table of the database, in the order in which they are carried out.
+void ask_for_two_lists(World& world) {
+    world.query<Read<&Current::turns>>().for_each([&](Commands& commands, std::uint64_t) {
+        commands.create(Spot{{1, 0, 0}});
+        commands.create(Spot{{2, 0, 0}}, Fin{});
+    });
+}
+
+TEST(SaveCommands, what_is_asked_for_after_loading_is_carried_out_in_the_same_calls) {
+    EntityManager entities, other_entities;
+    World saved(entities), loaded(other_entities);
+    for (World* world : {&saved, &loaded}) world->manager<Fin>(), world->single<Current>(), world->database();
+    ask_for_two_lists(saved);
+    ASSERT_TRUE(loaded.load(state_of(saved)).ok());
+    ask_for_two_lists(saved), ask_for_two_lists(loaded);
+    saved.settle(), loaded.settle();
+    EXPECT_EQ(difference(state_of(saved), state_of(loaded)), "");
+}
+
+TEST(SaveCommands, what_callbacks_and_reactions_ask_for_is_part_of_kept_frames) {
+    Sea sea(nullptr, 5);
+    sea.world.keep_frames(3);
+    for (int i = 0; i < 200 && num_waiting(sea.world) == 0; ++i) sea.run(1);
+    ASSERT_NE(num_waiting(sea.world), 0u);
+    const std::uint64_t frame = sea.world.frame();
+    const SavedState then = state_of(sea.world);
+    sea.run(2);
+    const SavedState first = state_of(sea.world);
+    ASSERT_TRUE(sea.world.rewind(frame).ok());
+    EXPECT_EQ(difference(then, state_of(sea.world)), "");
+    sea.run(2);
+    EXPECT_EQ(difference(first, state_of(sea.world)), "");
+}
+
+TEST(SaveCommands, what_waits_when_a_world_is_loaded_is_gone) {
+    Sea sea(nullptr, 6);
+    sea.run(3);
+    sea.world.settle();
+    while (num_waiting(sea.world) != 0) sea.world.settle();
+    const SavedState then = state_of(sea.world);
+    sea.ask(50);
+    ASSERT_TRUE(sea.world.load(then).ok());
+    EXPECT_EQ(num_waiting(sea.world), 0u);
+    EXPECT_EQ(difference(then, state_of(sea.world)), "");
+    // Also of a database that the state does not have.
+    EntityManager entities, other_entities;
+    World world(entities), empty(other_entities);
+    world.commands().create(Spot{});
+    ASSERT_TRUE(world.load(state_of(empty)).ok());
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 0u);
+}
+
+TEST(SaveCommands, a_pending_entity_that_the_program_holds_is_named_by_later_commands) {
+    Sea saved(nullptr, 7), loaded(nullptr, 8);
+    saved.run(3);
+    saved.world.run_passes(0.1f);  // takes pending entities too
+    saved.ask(20);
+    const Entity egg = saved.world.commands().create(Spot{{9, 9, 9}});
+    for (int i = 0; i < 100; ++i) saved.world.commands().create(Spot{});
+    ASSERT_TRUE(loaded.world.load(through_a_file(saved.world), false).ok());
+    for (Sea* sea : {&saved, &loaded}) {
+        sea->world.commands().add(egg, Hungry{77});
+        const Entity next = sea->world.commands().create(Hunts{egg});
+        sea->world.commands().name(next, "guard");
+        sea->world.settle();
+    }
+    EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+    int num_found = 0;
+    loaded.world.query<Read<&Spot::position>, Read<&Hungry::since>>().for_each(
+        [&](Vec3 at, float since) { num_found += since == 77 && at.x == 9; });
+    EXPECT_EQ(num_found, 1);
+}
+
+// --- what commands name ------------------------------------------------------------------------------------------
+
+struct Ghost {
+    std::uint64_t seen = 0;
+    Entity haunts;
+    bool is_loud = false;
+};
+SHOAL_COMPONENT(Ghost, seen, haunts, is_loud)
+
+struct Game {
+    explicit Game(ResourceLibrary* library = nullptr) : world(entities, {.library = library}) {}
+    EntityManager entities;
+    World world;
+};
+
+TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state) {
+    for (const bool through_file : {false, true}) {
+        Game saved, loaded;
+        Commands& commands = saved.world.commands();
+        const Entity one = commands.create(Spot{{1, 0, 0}});
+        commands.add(one, Ghost{5, one, true});
+        commands.add(one, ChildOf{});  // the world has no transforms yet
+        const SavedState state = through_file ? through_a_file(saved.world) : state_of(saved.world);
+        loaded.world.database();
+        const Status status = loaded.world.load(state, !through_file);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(loaded.world.database().schemas().size(), 0u) << "they are registered when the database settles";
+        EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+        saved.world.settle(), loaded.world.settle();
+        EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+        EXPECT_EQ(*loaded.world.field<std::uint64_t>(make_entity(1, 1), "ghost.seen"), 5u);
+        EXPECT_EQ(*loaded.world.field<Entity>(make_entity(1, 1), "ghost.haunts"), make_entity(1, 1));
+    }
+}
+
+Blob mass_blob(const char* name) {
+    BlobWriter writer;
+    writer.set_name(name);
+    const std::uint32_t masses = writer.add_component_type(schema_of<PointMass>(), 0).value();
+    writer.add_entity({});
+    const PointMass mass{.mass = 3};
+    writer.add_component(masses, 0, std::as_bytes(std::span(&mass, 1)));
+    return Blob::load(writer.write().value()).value();
+}
+
+TEST(SaveCommands, spawns_find_their_blobs_in_the_library_and_pin_them) {
+    ResourceLibrary library, other_library;
+    const Blob& blob = **library.add(mass_blob("levels/stone"));
+    Game saved(&library), loaded(&other_library);
+    saved.world.manager<PointMass>(), loaded.world.manager<PointMass>();
+    loaded.world.database();
+    const Entity stone = saved.world.commands().spawn(blob);
+    saved.world.commands().spawn(blob, {.position = {1, 2, 3}}, 2);
+    saved.world.commands().add(stone, Spot{{4, 5, 6}});
+    EXPECT_FALSE(library.unload("levels/stone").ok());
+    const SavedState state = through_a_file(saved.world);
+    EXPECT_EQ(
+        loaded.world.load(state, false).message(),
+        "the saved state, part \"stores/database/commands/blobs\": commands spawn \"levels/stone\", a resource that "
+        "is not loaded; load it through the world's library, WorldOptions::library, before the state");
+    ASSERT_TRUE(other_library.add(mass_blob("levels/stone")).ok());
+    const Status status = loaded.world.load(state, false);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_FALSE(other_library.unload("levels/stone").ok());
+    saved.world.settle(), loaded.world.settle();
+    EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+    int num_stones = 0;
+    loaded.world.query<Read<&PointMass::mass>>().for_each([&](float mass) { num_stones += mass == 3; });
+    EXPECT_EQ(num_stones, 2);
+    EXPECT_TRUE(other_library.unload("levels/stone").ok());
+
+    const Blob outside = mass_blob("levels/outside");
+    saved.world.commands().spawn(outside);
+    SavedState refused;
+    EXPECT_EQ(
+        saved.world.save(refused).message(),
+        "it cannot be saved: commands wait to spawn a blob that is not in the library of the world, where it would be "
+        "found again; settle first, with World::settle(), or add the blob to WorldOptions::library");
+}
+
+struct Chart {
+    BlobArray<float> depths;
+};
+SHOAL_COMPONENT(Chart, depths)
+
+TEST(SaveCommands, values_that_were_loaded_pin_the_blobs_of_their_arrays) {
+    ResourceLibrary library;
+    ASSERT_TRUE(library.add(mass_blob("levels/stone")).ok());
+    Game saved(&library), loaded(&library);
+    Chart chart;
+    chart.depths.resource = ResourceId("levels/stone");
+    chart.depths.count = 1;
+    saved.world.commands().create(chart);
+    ASSERT_TRUE(loaded.world.load(through_a_file(saved.world), false).ok());
+    saved.world.load(state_of(Game().world)).ok();
+    EXPECT_FALSE(library.unload("levels/stone").ok());
+    loaded.world.load(state_of(Game().world)).ok();
+    EXPECT_TRUE(library.unload("levels/stone").ok());
+}
+
+// --- older programs ----------------------------------------------------------------------------------------------
+
+namespace then {
+struct Sail {
+    float area = 1;
+    Entity sailor;
+};
+SHOAL_COMPONENT((Sail, toggled), area, sailor)
+struct Berth {
+    std::uint32_t dock = 0;
+};
+SHOAL_COMPONENT(Berth, dock)
+}  // namespace then
+namespace now {
+struct Sail {
+    Entity sailor;
+    double area = 1;
+    Vec3 wind{1, 2, 3};
+};
+SHOAL_COMPONENT((Sail, toggled, version(2)), sailor, area, (wind, split))
+struct Mooring {
+    std::uint64_t dock = 0;
+};
+SHOAL_COMPONENT((Mooring, version(2)), dock)
+}  // namespace now
+namespace later {
+struct Sail {
+    float height = 1;
+};
+SHOAL_COMPONENT((Sail, toggled, version(3)), height)
+}  // namespace later
+
+TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
+    Game saved;
+    Commands& commands = saved.world.commands();
+    const Entity one = commands.create(Spot{{1, 0, 0}}, then::Sail{7, {}}), other = commands.create(then::Berth{4});
+    commands.add(other, Off{then::Sail{9, one}});
+    commands.add(one, then::Berth{6});
+    commands.remove<then::Berth>(one);
+    const SavedState state = through_a_file(saved.world);
+
+    Game loaded;
+    loaded.world.registry().migrations<now::Sail>().from(1).convert("area", [](float area) { return area + 100; });
+    loaded.world.registry().migrations<now::Mooring>().renamed_from("berth");
+    loaded.world.database().component<now::Sail>();
+    const Status status = loaded.world.load(state, false);
+    ASSERT_TRUE(status.ok()) << status.message();
+    loaded.world.settle();
+    const Entity first = make_entity(1, 1), second = make_entity(2, 1);
+    EXPECT_FALSE(loaded.world.field<std::uint64_t>(first, "mooring.dock").ok());
+    const auto sail = loaded.world.field<double>(first, "sail.area");
+    ASSERT_TRUE(sail.ok()) << sail.message();
+    EXPECT_EQ(*sail, 107);
+    EXPECT_EQ(loaded.world.field<Vec3>(first, "sail.wind")->z, 3);
+    const Database& sea = loaded.world.database();
+    EXPECT_FALSE(sea.find_row(schema_of<now::Sail>().id(), second, 0).is_on);
+    EXPECT_EQ(sea.get<&now::Sail::area>(sea.find(second)), 109);
+    EXPECT_EQ(sea.get<&now::Sail::sailor>(sea.find(second)), first);
+    const auto dock = loaded.world.field<std::uint64_t>(second, "mooring.dock");
+    ASSERT_TRUE(dock.ok()) << dock.message();
+    EXPECT_EQ(*dock, 4u);
+
+    Game refuses;
+    refuses.world.database().component<later::Sail>();
+    EXPECT_EQ(refuses.world.load(state, false).message(),
+              "the saved state, part \"types\": it has sail v1 {area float, sailor entity}, and this program has sail "
+              "v3 {height float}; no migration leads from one to the other: there is no field \"area\" in version 3; "
+              "say what became of it, or remove() it");
+}
+
+// --- states that are false ---------------------------------------------------------------------------------------
+
+/// A copy of a state in which the elements of one part are others.
+SavedState with_part(const SavedState& from, std::string_view path,
+                     const std::function<void(std::vector<std::byte>& bytes)>& change) {
+    SavedState result;
+    StateWriter to(result);
+    bool is_found = false;
+    for (std::size_t i = 0; i < from.num_parts(); ++i) {
+        const StatePart part = from.part(i);
+        std::vector<std::byte> bytes(part.num_bytes());
+        from.copy(part, 0, part.num_elements, bytes.data());
+        if (part.path == path) is_found = true, change(bytes);
+        to.elements(part.path, bytes.data(), part.element_bytes, bytes.size() / part.element_bytes);
+    }
+    EXPECT_TRUE(is_found) << path;
+    return result;
+}
+
+template <class T>
+T& element(std::vector<std::byte>& bytes, std::size_t i = 0) {
+    return reinterpret_cast<T*>(bytes.data())[i];
+}
+
+/// What waits in a small world, with lists in this order.
+struct Waiting : Game {
+    Waiting() {
+        world.database().component<Spot>(), world.database().component<Plankton>(),
+            world.database().component<Hungry>();
+        world.manager<Fin>();
+        Commands& commands = world.commands();
+        const Entity one = commands.create(Zone(3), Spot{{1, 2, 3}});      // list 0
+        const Entity two = commands.create(Zone(2), Spot{{4, 5, 6}});      // list 0
+        commands.add(one, Plankton{1, Kind::kAnimal, true});               // list 1
+        commands.add(two, Off{Hungry{}});                                  // list 2
+        commands.destroy(two);                                             // list 3
+        commands.move(one, 1);                                             // list 4
+        commands.name(one, "krill");                                       // list 5
+        commands.copy(one, {.position = {1, 2, 3}});                       // list 6
+        commands.add(one, Transform{.position = {1, 2, 3}});               // list 7
+        commands.add(one, world.manager<Fin>().core().schema(), nullptr);  // list 8, of the chunk
+        commands.create(world.database().archetype<Spot>());               // list 9, of the chunk
+    }
+};
+
+struct Lie {
+    const char* part;
+    std::function<void(std::vector<std::byte>& bytes)> change;
+    const char* complaint;
+};
+
+std::vector<Lie> lies() {
+    using Bytes = std::vector<std::byte>;
+    const auto shorter = [](Bytes& bytes) { bytes.pop_back(), bytes.clear(); };
+    return {
+        {"epoch", [](Bytes& b) { element<std::uint32_t>(b) = 64; }, "is more than there are"},
+        {"types", [](Bytes& b) { b[0] = std::byte('x'); }, "which no store keeps"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind(8); }, "cannot be as it says"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kDestroy; }, "cannot be"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kRemove; }, "remove it"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).num_parts = 90; }, "cannot be as it says"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).num_rows = 3; }, "commands"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).flags = 2; }, "cannot be as it says"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 1).num_parts = 0; }, "cannot be as it says"},
+        {"lists", shorter, "more than the lists have"},
+        {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).type = 99; }, "component type that is none"},
+        {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 8; }, "component type that is none"},
+        {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 3; }, "which its store cannot"},
+        {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 5; }, "a database that lacks it"},
+        {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).num_chunks = 0; }, "where it says"},
+        {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).num_chunks = 2; }, "where it says"},
+        {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).is_of_pass = 2; }, "where it says"},
+        {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).num_steps = 1; }, "where it says"},
+        {"loops", shorter, "not those of the loops"},
+        {"loops", [](Bytes& b) { b.insert(b.end(), b.begin(), b.begin() + sizeof(SavedCommandLoop)); }, "there twice"},
+        {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_runs += 1; }, "other runs than there are"},
+        {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_runs -= 1; }, "more than the chunks have"},
+        {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_pending = 65; }, "twice, or missing"},
+        {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_pending = 3; }, "that it was not given"},
+        {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_ordered = 2; }, "after the last one of its chunk"},
+        {"pending_blocks", [](Bytes& b) { element<std::uint32_t>(b) = 1; }, "twice, or missing"},
+        {"pending_blocks", shorter, "twice, or missing"},
+        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).list = 77; }, "a list that is none"},
+        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 3; }, "other commands than its list"},
+        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 0; }, "other commands than its list"},
+        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 1; }, "do not take all commands"},
+        {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0) = make_entity(1, 1); }, "that it was not given"},
+        {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0) = element<Entity>(b, 1); }, "that it was not given"},
+        {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0).id += 40; }, "that it was not given"},
+        {"list/0/number", [](Bytes& b) { element<std::uint32_t>(b, 0) = kMaxZones; }, "there is no zone"},
+        {"list/4/number", [](Bytes& b) { element<std::uint32_t>(b, 0) = kNoZone; }, "there is no zone"},
+        {"list/1/number", [](Bytes& b) { element<std::uint32_t>(b, 0) = 0; }, "after the last one of its chunk"},
+        {"list/1/plankton/field/cells...", [](Bytes& b) { b[offsetof(Plankton, glows)] = std::byte(2); }, "bool"},
+        {"list/1/plankton/field/cells...", [](Bytes& b) { b[offsetof(Plankton, kind)] = std::byte(9); }, "enum"},
+        {"list/1/plankton/field/cells...", shorter, "plankton"},
+        {"list/5/change", [](Bytes& b) { b[0] = std::byte(3); }, "in a way that is none"},
+        {"list/5/text_bytes", [](Bytes& b) { element<std::uint32_t>(b) = 4; }, "do not fill it"},
+        {"list/5/text", shorter, "do not fill it"},
+        {"list/6/entity", [](Bytes& b) { element<Entity>(b, 0).id -= 1; }, "that it was not given"},
+        {"list/6/number", [](Bytes& b) { element<std::uint32_t>(b) = kMaxZones; }, "there is no zone"},
+        {"list/6/pose", [](Bytes& b) { element<RootPose>(b).scale.x = 0; }, "a pose is flat"},
+        {"list/6/original", shorter, "commands"},
+        {"list/7/transform/field/scale", [](Bytes& b) { element<Vec3>(b).y = 0; }, "a pose is flat"},
+    };
+}
+
+TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
+    Waiting settled;
+    settled.world.settle();  // which counts as an epoch
+    const SavedState with_epoch = through_a_file(settled.world), state = through_a_file(Waiting().world);
+    Waiting world;
+    ASSERT_TRUE(world.world.load(with_epoch, false).ok());  // makes stores
+    world.world.commands().create(Spot{});
+    const SavedState before = state_of(world.world);
+    for (const Lie& lie : lies()) {
+        const SavedState& good = std::string_view(lie.part) == "epoch" ? with_epoch : state;
+        const Status status =
+            world.world.load(with_part(good, "stores/database/commands/" + std::string(lie.part), lie.change), false);
+        EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
+        EXPECT_EQ(difference(before, state_of(world.world)), "") << lie.part;
+    }
+    EXPECT_TRUE(world.world.load(state, false).ok());
+}
+
+/// A state of which one part is damaged that has commands.
+SavedState with_damaged_commands(const SavedState& from, Random& random) {
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < from.num_parts(); ++i)
+        if (from.part(i).path.starts_with("stores/database/commands/") && from.part(i).num_elements != 0)
+            paths.emplace_back(from.part(i).path);
+    return with_part(
+        from, paths[random.below(static_cast<std::uint32_t>(paths.size()))], [&](std::vector<std::byte>& bytes) {
+            for (std::uint32_t n = 0; n < 1 + random.below(3); ++n) {
+                std::byte& byte = bytes[random.below(static_cast<std::uint32_t>(bytes.size()))];
+                byte = random.below(2) == 0 ? byte ^ std::byte(1 << random.below(8)) : std::byte(random.below(256));
+            }
+        });
+}
+
+TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_that_works) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    Sea saved(nullptr, 12);
+    prepare(saved, 8);
+    const SavedState state = through_a_file(saved.world);
+    int num_refused = 0, num_taken = 0;
+    Sea sea(nullptr, 10);
+    sea.run(2);
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
+        const SavedState before = state_of(sea.world);
+        const Status status = sea.world.load(with_damaged_commands(state, random), false);
+        status ? ++num_taken : ++num_refused;
+        if (!status) {
+            ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
+        }
+        if (status || i % 8 == 0) sea.run(1);
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_taken, 0);
+}
+
+// --- saves of other programs -------------------------------------------------------------------------------------
+
+TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_program_have) {
+    Waiting saved, world;
+    const SavedState good = state_of(saved.world), before = state_of(world.world);
+    const std::uint32_t other_bytes = sizeof(Entity) == 8 ? 4 : 8, other_bits = kIndexBits == 32 ? 22 : 32;
+    // As the other build writes it: all that has entities has elements of another size.
+    SavedState other;
+    StateWriter to(other);
+    for (std::size_t i = 0; i < good.num_parts(); ++i) {
+        const StatePart part = good.part(i);
+        std::vector<std::byte> bytes(part.num_bytes() * 2);
+        good.copy(part, 0, part.num_elements, bytes.data());
+        const bool has_entities = part.path.ends_with("/owner") || part.path.ends_with("/entity") ||
+                                  part.path == "entities/waiting" || part.path == "world/singles";
+        if (part.path == "entities/id_bytes")
+            to.value(part.path, other_bytes);
+        else if (part.path == "entities/index_bits")
+            to.value(part.path, other_bits);
+        else
+            to.elements(part.path, bytes.data(), has_entities ? other_bytes : part.element_bytes, part.num_elements);
+    }
+    SerialExecutor serial;
+    const Result<Array<std::byte>> bytes = write_state(other, serial);
+    ASSERT_TRUE(bytes.ok());
+    const std::string here = std::to_string(sizeof(Entity) * 8), there = std::to_string(other_bytes * 8);
+    EXPECT_EQ(world.world.load(std::span<const std::byte>(*bytes)).message(),
+              "the saved state, part \"entities/index_bits\": its entities have " + there + "-bit ids with " +
+                  std::to_string(other_bits) + " bits of index, and this program's have " + here + " with " +
+                  std::to_string(kIndexBits) + "; build it with the same SHOAL_WIDE_IDS and SHOAL_INDEX_BITS");
+    EXPECT_EQ(difference(before, state_of(world.world)), "");
+}
+
+TEST(SaveOfAnotherProgram, another_byte_order_or_version_is_refused_with_what_the_save_and_the_program_have) {
+    Waiting saved, world;
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(saved.world.save(bytes).ok());
+    Array<std::byte> swapped = bytes, newer = bytes;
+    std::reverse(swapped.begin() + 12, swapped.begin() + 16);
+    EXPECT_EQ(
+        world.world.load(swapped).message(),
+        "the save has the byte order big-endian, and this program has little-endian; make it there again as a blob, "
+        "with save_zones()");
+    newer[8] = std::byte(9);
+    EXPECT_EQ(world.world.load(newer).message(),
+              "the save has version 9 of the format, and this program reads version 1; load it with the program that "
+              "made it");
+}
+
+}  // namespace save_commands_test
