@@ -1,8 +1,10 @@
 // What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
-// copying the same bytes.
+// copying the same bytes; and what hashing and recording a world cost.
 
 #include "shoal/base/saved_state.h"
+#include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
+#include "shoal/world/recording.h"
 #include "shoal/world/world.h"
 
 #include "workloads.h"
@@ -24,6 +26,15 @@ struct Hull {
 };
 SHOAL_COMPONENT(Hull, pose, rotation, velocity, force, mass, drag, fuel)
 constexpr std::uint32_t kColumnBytes[] = {48, 16, 12, 12, 4, 4, 4};
+
+/// The same fields, kept together.
+struct Hulk {
+    Matrix3x4 pose{};
+    Quaternion rotation{};
+    Vec3 velocity{}, force{};
+    float mass = 1, drag = 2, fuel = 3;
+};
+SHOAL_COMPONENT((Hulk, whole), pose, rotation, velocity, force, mass, drag, fuel)
 
 /// A world with n hulls, and the same columns as plain arrays.
 struct Fleet {
@@ -162,6 +173,59 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
     std::filesystem::remove_all(folder);
 }
 
+/// The hash of the state of a world, on one core, beside the plain hash of the same columns.
+void hash_state(Bench& bench, std::size_t n) {
+    if (!bench.wants("hash/state")) return;
+    Fleet fleet(n);
+    std::uint64_t hash = 0;
+    bench.compare({"hash/state", n, from_100k(n, 1.3), n * 104},
+                  {{}, [&] { hash += fleet.world.state_hash(); }, [&] { return n; }},
+                  {{},
+                   [&] {
+                       for (const std::vector<std::byte>& column : fleet.columns)
+                           hash += hash_bytes(column.data(), column.size());
+                       hash += hash_bytes(fleet.owners.data(), fleet.owners.size() * sizeof(Entity));
+                   },
+                   [&] { return n; }},
+                  [](Measurement& result) { result.target_mb_per_s = 5000; });
+    asm volatile("" : : "g"(hash));
+}
+
+/// The same for components that are kept whole, whose fields are hashed one by one, beside the plain hash of the structs.
+void hash_whole(Bench& bench, std::size_t n) {
+    if (!bench.wants("hash/whole")) return;
+    EntityManager entities({.max_entities = n});
+    World world(entities);
+    std::vector<Entity> ids(n);
+    need_ok(entities.create(ids));
+    need_ok(world.manager<Hulk>().add(ids, Hulk{}));
+    const std::vector<Hulk> plain(n);
+    std::uint64_t hash = 0;
+    bench.compare({"hash/whole", n, 0, n * 104}, {{}, [&] { hash += world.state_hash(); }, [&] { return n; }},
+                  {{},
+                   [&] {
+                       hash += hash_bytes(plain.data(), n * sizeof(Hulk));
+                       hash += hash_bytes(ids.data(), n * sizeof(Entity));
+                   },
+                   [&] { return n; }});
+    asm volatile("" : : "g"(hash));
+}
+
+/// A step of a world that is recorded, in which one row in a hundred has changed, beside the same step of one that is not.
+void record_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
+    if (!bench.wants(name)) return;
+    const std::string path = (std::filesystem::temp_directory_path() / "shoal_bench.rec").string();
+    Fleet recorded(n), plain(n);
+    add_search(recorded), add_search(plain);
+    Recorder recorder(recorded.world);
+    need_ok(recorder.start(path));
+    bench.compare({name, n, 0},
+                  {[&] { recorded.touch(num_rows, step); }, [&] { recorder.step(0.01f); }, [&] { return n; }},
+                  {[&] { plain.touch(num_rows, step); }, [&] { plain.world.step(0.01f); }, [&] { return n; }});
+    need_ok(recorder.stop());
+    std::filesystem::remove(path);
+}
+
 }  // namespace
 
 void measure_saving(Bench& bench) {
@@ -174,6 +238,10 @@ void measure_saving(Bench& bench) {
         rewind(bench, n);
         persist_frame(bench, n, "persist/frame_blocks", n / 100, 1);
         persist_frame(bench, n, "persist/frame_scattered", n, 100);
+        hash_state(bench, n);
+        hash_whole(bench, n);
+        record_frame(bench, n, "record/frame_blocks", n / 100, 1);
+        record_frame(bench, n, "record/frame_scattered", n, 100);
         if (bench.wants("save/to_file") || bench.wants("save/from_file")) save_file(bench, n);
     }
 }

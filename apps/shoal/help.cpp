@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kLineWidth = 100;
 
-constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,  &kFormatVerb,     &kConvertVerb,
-                                  &kDumpVerb,    &kSchemaVerb, &kDiffVerb,       &kMergeVerb,
-                                  &kImportVerb,  &kRunVerb,    &kCompletionVerb, &kHelpVerb};
+constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,      &kFormatVerb, &kConvertVerb, &kDumpVerb,
+                                  &kSchemaVerb,  &kDiffVerb,       &kMergeVerb,  &kImportVerb,  &kRunVerb,
+                                  &kReplayVerb,  &kCompletionVerb, &kHelpVerb};
 
 constexpr Flag kToolFlags[] = {
     {.name = "help", .help = "print the manual of the tool, or with VERB that of a verb", .letter = 'h'},
@@ -37,7 +37,7 @@ constexpr ToolManual::Entry kExitCodes[] = {
     {"0", "done"},
     {"1", "failed: standard error says what, where and what to do"},
     {"2", "wrong usage"},
-    {"3", "shoal diff: the sources differ"},
+    {"3", "shoal diff: the sources differ; shoal replay --verify: the run differs from the recording"},
     {"128 + n", "ended by signal n, SIGHUP, SIGINT or SIGTERM: no file is half written, and no temporary file is left"},
 };
 constexpr ToolManual::Entry kEnvironment[] = {

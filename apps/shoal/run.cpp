@@ -1,23 +1,21 @@
 // shoal run: spawns a level, runs passes over it, shows what happened.
 
+#include "run.h"
 #include "copies.h"
-#include "level.h"
-#include "matches.h"
 #include "passes.h"
+#include "recordings.h"
 #include "scripts.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/picture.h"
-#include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/plugin/plugins.h"
 #include "shoal/resource/migration.h"
 #include "shoal/transform/transform.h"
 #include "signals.h"
-#include "sources.h"
 #include "verbs.h"
 
 #include <chrono>
@@ -47,10 +45,7 @@ constexpr Flag kFlags[] = {
      .value = "S",
      .help = "seconds from frame to frame, as a number or a fraction (default: 1/60)",
      .takes = Takes::kText},
-    {.name = "workers",
-     .value = "N",
-     .help = "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it",
-     .takes = Takes::kText},
+    kWorkersFlag,
     {.name = "plugin",
      .value = "FILE.so",
      .help = "load a plugin, whose passes run before those of the tool; several are loaded in their order",
@@ -66,26 +61,17 @@ constexpr Flag kFlags[] = {
      .value = "FILE.save",
      .help = "begin with the world of this save in place of spawning the level, which gives passes and resources",
      .takes = Takes::kInput},
-    {.name = "save",
-     .value = "FILE.save",
-     .help = "save the world after the last frame; - is standard output",
-     .takes = Takes::kOutput},
+    kSaveFlag,
+    {.name = "record", .value = "FILE.rec", .help = "record all frames, for shoal replay", .takes = Takes::kOutput},
     kJsonFlag,
-    {.name = "query",
-     .value = "TEXT",
-     .help = "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\"",
-     .takes = Takes::kText},
-    {.name = "picture",
-     .value = "FILE.svg",
-     .help = "draw where the entities are after the last frame; - is standard output",
-     .takes = Takes::kOutput},
+    kQueryFlag,
+    kPictureFlag,
     {.name = "trace",
      .value = "FILE.json",
      .help = "write when each worker did what, for chrome://tracing or Perfetto; - is standard output",
      .takes = Takes::kOutput},
 };
 
-constexpr std::uint64_t kMostFrames = 1'000'000'000;
 constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 
 // A line is a paragraph.
@@ -133,9 +119,17 @@ constexpr std::string_view kManual =
     "save, "
     "and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
     "\n"
+    "With --record, all frames are written to a file as they go by: how the run was made, the world with which it "
+    "began, "
+    "hashes "
+    "of what each pass wrote, and what has changed. `shoal replay` runs it again and says where it differs. "
+    "A run that is ended has a recording of its whole frames.\n"
+    "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
-    "The state hash covers every field of every row. It is the same for any number of workers.\n";
+    "The state hash covers every field of every row, and which ids and random numbers come next. It is the same for "
+    "any "
+    "number of workers.\n";
 
 constexpr std::string_view kExamples =
     "shoal run reef.blob\n"
@@ -144,44 +138,12 @@ constexpr std::string_view kExamples =
     "shoal run reef.blob --plugin build/libspin.so\n"
     "shoal run reef.sjson --script swim.lua --watch\n"
     "shoal run reef.blob --frames 30 --save half.save && shoal run reef.blob --frames 30 --load half.save\n"
+    "shoal run reef.blob --record reef.rec && shoal replay reef.rec --verify\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
-struct Task {
-    std::string level, query, picture, trace, save, load;
-    std::vector<std::string> plugins, scripts;
-    std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
-    double dt = 1.0 / 60;
-    bool watches = false;
-};
-
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
 constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, until the watch is asked again
-
-/// What happened, apart from what the report of the world says.
-struct Outcome {
-    WorldReport report;
-    std::uint64_t num_entities = 0;  ///< spawned
-    std::uint64_t num_components = 0;
-    std::uint64_t num_bytes = 0;  ///< of components, over all copies
-    std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
-    std::uint64_t num_reloads = 0;
-    std::vector<std::string> plugins;  ///< names and versions
-    std::uint64_t num_script_failures = 0;
-    std::string script_failure;  ///< the last, with its traceback
-    std::uint32_t num_workers = 0;
-    std::uint64_t state_hash = 0;
-    Bounds bounds;
-    std::uint64_t num_drawn = 0, num_not_drawn = 0;
-    std::uint64_t num_saved_bytes = 0;
-    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
-    std::optional<Matches> matches;                  ///< if there was a query
-
-    double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
-    double per_second(std::uint64_t count) const {
-        return spawn_ns <= 0 ? 0 : static_cast<double>(count) * 1e9 / static_cast<double>(spawn_ns);
-    }
-};
 
 Status read_task(const Arguments& arguments, Task& task) {
     task.level = arguments.operands()[0];
@@ -190,6 +152,9 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.trace = arguments.value("trace");
     task.save = arguments.value("save");
     task.load = arguments.value("load");
+    task.record = arguments.value("record");
+    if (is_standard_stream(task.record))
+        return Status::error("--record needs a file, which is written frame by frame, not standard output");
     for (const std::string_view flag : {"repeat", "seed", "watch"})
         if (!task.load.empty() && arguments.has(flag))
             return Status::error(
@@ -199,6 +164,8 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.scripts = arguments.values("script");
     if (Status status = check_script_paths(task.scripts); !status) return status;
     task.watches = arguments.has("watch");
+    if (task.watches && !task.record.empty())
+        return Status::error("--watch changes the level while it runs, which no recording has; leave out one of them");
     if (task.watches && is_standard_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
     if (task.watches) task.num_frames = kMostFrames;
@@ -252,14 +219,16 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Puts the world of the save in place of what there is.
-Status load_world(World& world, Files& files, const Task& task, Outcome& outcome) {
-    const Result<std::string> bytes = files.read(task.load);
+/// Puts the world of a save, or that with which a recording begins, in place of what there is.
+Status begin_with_state(World& world, Files& files, const Task& task, Outcome& outcome) {
+    if (task.load.empty() && task.replay == nullptr) return {};
+    const Result<std::string> bytes = task.load.empty() ? Result<std::string>(std::string()) : files.read(task.load);
     if (!bytes) return bytes.status();
     const std::int64_t begin_ns = monotonic_ns();
-    const Status status = world.load(std::as_bytes(std::span(*bytes)));
+    const Status status =
+        task.replay != nullptr ? task.replay->begin(world) : world.load(std::as_bytes(std::span(*bytes)));
     outcome.spawn_ns = monotonic_ns() - begin_ns;
-    if (!status) return Status::error(concat(task.load, ": ", status.message()));
+    if (!status) return Status::error(concat(task.replay != nullptr ? task.level : task.load, ": ", status.message()));
     outcome.num_entities = world.entities().num_alive();
     for (const Store* store : world.stores())
         for (const Table* table : store->tables()) {
@@ -277,10 +246,11 @@ Status save_world(const World& world, Files& files, const Task& task, Outcome& o
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
-/// interrupts.
-void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts,
-                Outcome& outcome) {
+/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough, step() says that
+/// there is no other, or somebody interrupts.
+template <class Step>
+void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts, Outcome& outcome,
+                Step&& step) {
     const std::int64_t begin_ns = monotonic_ns();
     const auto frame_ns = static_cast<std::int64_t>(std::max(task.dt, kShortestWatchedFrame) * 1e9);
     const auto look = [&] {
@@ -289,9 +259,9 @@ void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, L
     };
     std::uint64_t frame = 0;
     for (; frame < task.num_frames && !was_interrupted(); ++frame) {
-        world.step(static_cast<float>(task.dt));
+        if (!step(frame)) break;
         if (watch == nullptr) {
-            console.show_progress("frames", frame + 1, task.num_frames);
+            if (task.num_frames != kMostFrames) console.show_progress("frames", frame + 1, task.num_frames);
             continue;
         }
         look();
@@ -352,33 +322,28 @@ Status write_times(const Trace& trace, const Task& task, Files& files, Outcome& 
     return files.write("trace", trace_json(trace));
 }
 
-std::string hash_text_of(std::uint64_t hash) {
-    std::string text;
-    append_hex(text, hash);
-    return text;
-}
-
 std::string vector_text(Vec3 v) {
     return concat('[', decimal_text(double(v.x), 2), ' ', decimal_text(double(v.y), 2), ' ',
                   decimal_text(double(v.z), 2), ']');
 }
 
 void print_facts(Console& console, const Task& task, const Outcome& outcome) {
-    std::string text = concat(
-        task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "",
-        task.load.empty() ? "\nspawned " : "\nloaded ", counted(outcome.num_entities, "entity", "entities"), " with ",
-        counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
-        " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
-        decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
-        counted(task.num_frames, "frame", "frames"), " in ",
-        decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
-        counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
+    std::string text =
+        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "",
+               task.load.empty() && task.replay == nullptr ? "\nspawned " : "\nloaded ",
+               counted(outcome.num_entities, "entity", "entities"), " with ",
+               counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
+               " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
+               decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
+               counted(task.num_frames, "frame", "frames"), " in ",
+               decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
+               counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
     if (outcome.bounds.num_points > 0)
         text += concat("bounds      ", vector_text(outcome.bounds.low), " to ", vector_text(outcome.bounds.high), "\n");
     if (outcome.bounds.num_skipped > 0)
         text += concat("not finite  ", counted(outcome.bounds.num_skipped, "position", "positions"), "\n");
     for (const std::string& plugin : outcome.plugins) text += concat("plugin      ", utf8_text(plugin), "\n");
-    text += concat("state hash  ", hash_text_of(outcome.state_hash), "\n");
+    text += concat("state hash  ", hash_text(outcome.state_hash), "\n");
     if (!task.picture.empty())
         text += concat("picture     ", name_of_output(task.picture), ", ",
                        counted(outcome.num_drawn, "point", "points"), "\n");
@@ -388,6 +353,8 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.save.empty())
         text += concat("save        ", name_of_output(task.save), ", ",
                        counted(outcome.num_saved_bytes, "byte", "bytes"), "\n");
+    if (!task.record.empty())
+        text += concat("recording   ", task.record, ", ", counted(outcome.num_recorded_bytes, "byte", "bytes"), "\n");
     if (outcome.matches) text += outcome.matches->text;
     console.print(text);
 }
@@ -420,7 +387,7 @@ void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& ou
     }
     if (!task.scripts.empty()) builder.unsigned_integer("script_failures", outcome.num_script_failures);
     if (outcome.num_script_failures != 0) builder.string("last_script_failure", utf8_text(outcome.script_failure));
-    builder.string("state_hash", hash_text_of(outcome.state_hash));
+    builder.string("state_hash", hash_text(outcome.state_hash));
     write_report(outcome.report, builder);
 }
 
@@ -441,6 +408,10 @@ void write_places(DocumentBuilder& builder, const Task& task, const Outcome& out
     if (!task.save.empty()) {
         builder.string("save", utf8_text(task.save));
         builder.unsigned_integer("save_bytes", outcome.num_saved_bytes);
+    }
+    if (!task.record.empty()) {
+        builder.string("recording", utf8_text(task.record));
+        builder.unsigned_integer("recording_bytes", outcome.num_recorded_bytes);
     }
     if (task.picture.empty()) return;
     builder.string("picture", utf8_text(task.picture));
@@ -463,12 +434,35 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Everything after loading.
-Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& files, Console& console,
-            Diagnostics& diagnostics, Outcome& outcome) {
+/// Lets the run be recorded if that is asked for, and runs the frames of the level, or of the recording that is played.
+Status run_and_record(World& world, Task& task, const Blob& blob, Console& console, LevelWatch* watch,
+                      LevelScripts& scripts, Outcome& outcome) {
+    Recorder recorder(world);
+    if (!task.record.empty())
+        if (Status status = start_recording(recorder, world, blob, task); !status) return status;
+    run_frames(world, task, console, watch, scripts, outcome, [&](std::uint64_t) {
+        if (task.replay != nullptr) return replay_frame(world, task);
+        recorder.step(static_cast<float>(task.dt));
+        return true;
+    });
+    const Status status = recorder.stop();
+    outcome.num_recorded_bytes = recorder.num_bytes();
+    return status;
+}
+
+}  // namespace
+
+std::string hash_text(std::uint64_t hash) {
+    std::string text;
+    append_hex(text, hash);
+    return text;
+}
+
+Status live(LoadedLevel& level, const Blob& resources, Task& task, const Arguments& arguments, Files& files,
+            Console& console, Diagnostics& diagnostics, Outcome& outcome) {
     ResourceLibrary library;
     const Blob& blob = level.blob;
-    if (Status status = add_view(library, blob); !status) return status;
+    if (Status status = add_view(library, resources); !status) return status;
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
@@ -486,7 +480,7 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
     if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
-    if (task.load.empty())
+    if (task.load.empty() && task.replay == nullptr)
         if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     LevelScripts scripts(world);
     if (Status status = scripts.load(task.scripts); !status) {
@@ -494,14 +488,14 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
         return Status::error("a script was not loaded");
     }
     add_passes(world, outcome.bounds);
-    if (!task.load.empty())
-        if (Status status = load_world(world, files, task, outcome); !status) return status;
+    if (Status status = begin_with_state(world, files, task, outcome); !status) return status;
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, library, level);
-    run_frames(world, task, console, watch ? &*watch : nullptr, scripts, outcome);
+    Status ran = run_and_record(world, task, blob, console, watch ? &*watch : nullptr, scripts, outcome);
+    if (!ran) return ran;
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
     outcome.num_script_failures = scripts.num_failures();
     outcome.script_failure = scripts.last_failure();
@@ -512,6 +506,14 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     if (Status status = write_times(trace, task, files, outcome); !status) return status;
     return draw(world, task, files, outcome);
 }
+
+void show_outcome(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
+    console.print_diagnostics(diagnostics);
+    print_facts(console, task, outcome);
+    if (console.json()) print_json(console, task, outcome, diagnostics);
+}
+
+namespace {
 
 int run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
@@ -529,11 +531,10 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     if (!level) return fail(console, session->diagnostics);
     task.level = session->path;
     outcome.load_ns = level->load_ns;
-    if (Status status = live(*level, task, arguments, files, console, session->diagnostics, outcome); !status)
+    if (Status status = live(*level, level->blob, task, arguments, files, console, session->diagnostics, outcome);
+        !status)
         return fail(console, *session, status.message());
-    console.print_diagnostics(session->diagnostics);
-    print_facts(console, task, outcome);
-    if (console.json()) print_json(console, task, outcome, session->diagnostics);
+    show_outcome(console, task, outcome, session->diagnostics);
     return 0;
 }
 

@@ -15,6 +15,7 @@ extern const Verb kDiffVerb;
 extern const Verb kMergeVerb;
 extern const Verb kImportVerb;
 extern const Verb kRunVerb;
+extern const Verb kReplayVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 

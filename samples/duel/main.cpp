@@ -5,7 +5,7 @@
 //     datagram.h             what the peers send, and what they do not believe
 //     snapshot.h             a world in chunks
 //     socket.h, link.h       UDP, and the bad network in front of it
-//     match.h, desync.h      both peers in one process, and what is different if they are not equal
+//     match.h                both peers in one process, and what is different if they are not equal
 //     report.cpp, picture.cpp     what you see of it
 
 #include "options.h"

@@ -1,9 +1,8 @@
 #include "match.h"
 
-#include "desync.h"
-
 #include <shoal/base/clock.h>
 #include <shoal/base/text.h>
+#include <shoal/world/state_difference.h>
 
 #include <chrono>
 #include <thread>
@@ -105,16 +104,14 @@ Status Match::name_difference() {
         if (peer->arena().world.frame() != found->frame) status = peer->arena().world.rewind(found->frame);
         if (!status) return Status::error(concat(text, "; what differs is not known: ", status.message()));
     }
-    const Result<Difference> difference = find_difference(peers_[0]->arena().world, peers_[1]->arena().world);
-    if (!difference) return Status::error(concat(text, "; what differs is not known: ", difference.message()));
-    return Status::error(concat(text, ": ", difference->text(kHere[0], kHere[1])));
+    const StateDifference difference = find_difference(peers_[0]->arena().world, peers_[1]->arena().world);
+    return Status::error(concat(text, ": ", difference.text(kHere[0], kHere[1])));
 }
 
 Status Match::check_equal() const {
-    const Result<Difference> difference = find_difference(peers_[0]->arena().world, peers_[1]->arena().world);
-    if (!difference) return difference.status();
-    if (difference->part.empty()) return {};
-    return Status::error(concat("the worlds differ: ", difference->text(kHere[0], kHere[1])));
+    const StateDifference difference = find_difference(peers_[0]->arena().world, peers_[1]->arena().world);
+    if (!difference) return {};
+    return Status::error(concat("the worlds differ: ", difference.text(kHere[0], kHere[1])));
 }
 
 }  // namespace duel

@@ -628,22 +628,6 @@ std::size_t Database::statistics(std::span<StoreStatistics> out) const {
     return schemas().size();
 }
 
-std::uint64_t Database::hash_beside_tables(std::uint64_t hash) const {
-    tables_.for_each([&](const DatabaseTable& table) {
-        if (table.num_rows() == 0) return;
-        const std::uint64_t zone = table.zone();
-        hash = hash_bytes(&zone, sizeof zone, hash);
-        for (const PresenceBits& bits : table.presence_) {
-            const std::uint32_t num_whole = table.num_rows() / 64;
-            hash = hash_bytes(bits.words(), num_whole * sizeof(std::uint64_t), hash);
-            if (table.num_rows() % 64 == 0) continue;
-            const std::uint64_t last = bits.words()[num_whole] << (64 - table.num_rows() % 64);
-            hash = hash_bytes(&last, sizeof last, hash);
-        }
-    });
-    return hash;
-}
-
 // --- for other stores of the same world --------------------------------------------------------------------------
 
 Result<std::uint32_t> Database::add_values(const Schema& component, std::span<const Entity> entities,

@@ -2,7 +2,6 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
-#include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/field_part.h"
@@ -274,19 +273,6 @@ void PluginStore::finish_writes(std::uint64_t, std::span<const std::uint32_t> ro
 }
 
 // --- reports, saving ---------------------------------------------------------------------------------------------
-
-std::uint64_t PluginStore::hash_beside_tables(std::uint64_t hash) const {
-    if (has_columns()) return hash;
-    Array<std::byte> value{Owner("plugins")};
-    for (std::uint32_t row = 0; row < rows_.num_rows(); ++row)
-        for (const Field& field : schema().fields()) {
-            value.assign(field.size, std::byte());
-            read_field({.schema = &schema(), .table = &rows_.table(), .row = row}, field_part(schema(), field),
-                       value.data());
-            hash = hash_bytes(value.data(), value.size(), hash);
-        }
-    return hash;
-}
 
 std::size_t PluginStore::statistics(std::span<StoreStatistics> out) const {
     const std::size_t count = rows_.statistics(out);

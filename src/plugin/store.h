@@ -47,7 +47,6 @@ public:
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
-    std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
     /// As the functions of the plugin do, which it needs for an exchange, too.
     void save(StateWriter& to) const override;
     Status load(StateReader& from) override;

@@ -276,6 +276,8 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
         if (position < failed_.load(std::memory_order_acquire)) {
             const WorkScope scope(position + 1, &crew_);
             run_pass(position, worker);
+            if (SHOAL_UNLIKELY(schedule_.observer_ != nullptr))
+                schedule_.observer_->observe(entry.name, position, entry.accesses);
         } else {
             entry.interval.postpone();
         }
@@ -491,6 +493,11 @@ void Schedule::set_trace(Trace* trace) {
     trace_ = trace;
     for (Entry* entry : entries_)
         if (trace != nullptr) entry->trace_name = trace->number_of(entry->name);
+}
+
+void Schedule::set_observer(PassObserver* observer) {
+    require_idle();
+    observer_ = observer;
 }
 
 void Schedule::run_passes(Executor& executor, float dt, std::uint64_t frame) {

@@ -401,10 +401,13 @@ bool StateLogReader::next() {
     return true;
 }
 
-SavedState StateLogReader::state(const SavedState* before) const {
+SavedState StateLogReader::state(const SavedState* before, std::string_view below) const {
     SavedState state;
     StateWriter to(state, before);
-    for (const Part& part : parts_) to.elements(part.path, part.bytes.data(), part.element_bytes, part.num_elements);
+    for (const Part& part : parts_) {
+        const bool is_below = part.path.starts_with(below) && part.path.substr(below.size()).starts_with('/');
+        if (below.empty() || is_below) to.elements(part.path, part.bytes.data(), part.element_bytes, part.num_elements);
+    }
     return state;
 }
 

@@ -57,7 +57,8 @@ public:
     std::uint64_t frame() const { return frame_; }
     std::span<const std::byte> extra() const { return extra_; }
     /// Makes its state. Cost: copies all elements. The next state shares the blocks that are equal if `before` is given.
-    SavedState state(const SavedState* before = nullptr) const;
+    /// `below`: only the parts whose paths begin with this and a slash; empty: all.
+    SavedState state(const SavedState* before = nullptr, std::string_view below = {}) const;
 
 private:
     struct Part {

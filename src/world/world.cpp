@@ -1,4 +1,4 @@
-// A world: its stores, spawning, settling, and the hash of its state.
+// A world: its stores, spawning and settling.
 
 #include "shoal/world/world.h"
 
@@ -64,30 +64,6 @@ std::string type_name_of(std::string_view component) {
         begins_word = c == '_';
     }
     return name;
-}
-
-/// Hashes a component that is kept whole field by field, because there may be padding between the fields.
-std::uint64_t hash_whole(const Table& table, std::uint32_t column, std::uint64_t hash) {
-    const Schema& schema = table.schema();
-    const std::byte* row = table.column(column);
-    for (std::uint32_t i = 0; i < table.num_rows(); ++i, row += schema.columns()[column].element_bytes)
-        for (const Field& field : schema.fields())
-            if (field.first_column == column) hash = hash_bytes(row + schema.offset_in_column(field), field.size, hash);
-    return hash;
-}
-
-std::uint64_t hash_table(const Table& table, std::uint64_t hash) {
-    const std::uint64_t head[] = {table.schema().id().hash, table.num_rows()};
-    hash = hash_bytes(head, sizeof head, hash);
-    if (table.num_rows() == 0) return hash;
-    hash = hash_bytes(table.entities().data(), table.entities().size_bytes(), hash);
-    const std::span<const ColumnDefinition> columns = table.schema().columns();
-    for (std::uint32_t c = 0; c < columns.size(); ++c)
-        if (columns[c].field_index == ColumnDefinition::kWholeComponent)
-            hash = hash_whole(table, c, hash);
-        else if (columns[c].opaque == nullptr)
-            hash = hash_bytes(table.column(c), std::size_t(table.num_rows()) * columns[c].element_bytes, hash);
-    return hash;
 }
 
 }  // namespace
@@ -948,17 +924,6 @@ void World::settle_stores() {
     if (!places_.empty()) places_.move_fields(transforms_, context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
-}
-
-// --- hash --------------------------------------------------------------------------------------------------------
-
-std::uint64_t World::state_hash() const {
-    std::uint64_t hash = entities_.num_alive();
-    for (const Store* store : stores_) {
-        for (const Table* table : store->tables()) hash = hash_table(*table, hash);
-        hash = store->hash_beside_tables(hash);
-    }
-    return hash;
 }
 
 }  // namespace shoal

@@ -32,9 +32,12 @@ static_assert(Sea::kNumMatching<Read<&Velocity::value>, With<Fuel>> == 0);
 
 /// A state hash of one database.
 std::uint64_t hash_of(const Database& database) {
-    std::uint64_t hash = database.hash_beside_tables(1);
+    std::uint64_t hash = 1;
     for (const DatabaseTable* table : database.all_tables()) {
         if (table == nullptr) continue;
+        hash = hash * 31 + table->zone();
+        for (const ComponentType toggled : table->type().toggled())
+            for (std::uint32_t row = 0; row < table->num_rows(); ++row) hash = hash * 31 + table->has(toggled, row);
         hash = hash_bytes(table->entities().data(), table->entities().size_bytes(), hash);
         const Schema& schema = table->type().schema();
         for (std::uint32_t c = 0; c < schema.columns().size(); ++c)

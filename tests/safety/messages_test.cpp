@@ -124,6 +124,13 @@ constexpr MessageCase kCases[] = {
     {"dump_text", "dump prefab/coral.sjson"},
     {"dump_cut", "dump made/level.blob"},
     {"run_cut", "run made/level.blob"},
+    // Recordings.
+    {"replay_missing", "replay made/nothing.rec"},
+    {"replay_text", "replay prefab/coral.sjson --verify"},
+    {"replay_cut", "replay made/cut.rec --verify"},
+    {"replay_damaged", "replay made/damaged.rec --verify"},
+    {"record_to_standard_output", "run prefab/coral.sjson --record -"},
+    {"record_while_watching", "run prefab/coral.sjson --record made/coral.rec --watch"},
     // Schemas.
     {"schema_missing", "check schema/uses_crab.sjson --schema schema/nothing.sjson"},
     {"schema_directory", "check schema/uses_crab.sjson --schema schema"},
@@ -241,7 +248,21 @@ private:
         make("made/read_only.json", "{}");
         fs::permissions(folder_ / "made/read_only.json", fs::perms::owner_read);
         make("made/level.blob", "SHOALBLB and what follows");
+        make_recordings();
         make("made/long_name.sjson", "prefab = \"" + repeated("x", 2000) + "\"\n");
+    }
+
+    static void make_recordings() {
+        make("made/fall.sjson", "components = { point_mass = { mass = 2  velocity = [1 0 0] } }\n");
+        const std::string command = shoal::concat(
+            "cd ", shoal_test::shell_quoted(folder_.string()), " && ", shoal_test::shell_quoted(SHOAL_TOOL),
+            " run made/fall.sjson --frames 3 --record made/level.rec >/dev/null 2>&1");
+        EXPECT_EQ(std::system(command.c_str()), 0);
+        const std::string bytes = read((folder_ / "made/level.rec").string());
+        make("made/cut.rec", bytes.substr(0, bytes.size() - 7));
+        std::string damaged = bytes;
+        damaged[60] = char(damaged[60] ^ 1);
+        make("made/damaged.rec", damaged);
     }
 
     static inline fs::path folder_;

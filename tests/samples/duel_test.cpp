@@ -1,6 +1,5 @@
 // The duel: both worlds stay equal whatever the network does, a difference is named, and what is no datagram does no harm.
 
-#include "desync.h"
 #include "inspect/xml_check.h"
 #include "match.h"
 #include "picture.h"
@@ -8,6 +7,7 @@
 
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
+#include <shoal/world/state_difference.h>
 
 #include <algorithm>
 #include <cstring>
@@ -135,23 +135,23 @@ TEST(Duel, a_world_that_was_changed_is_found_and_the_frame_the_field_and_the_ent
 TEST(Duel, a_difference_says_both_values_and_how_many_others_there_are) {
     Arena mine({.num_ships = 20}), theirs({.num_ships = 20});
     ASSERT_TRUE(mine.spawn().ok() && theirs.spawn().ok());
-    EXPECT_EQ(find_difference(mine.world, theirs.world)->text("here", "there"), "");
+    EXPECT_EQ(find_difference(mine.world, theirs.world).text("here", "there"), "");
     const shoal::Entity ship = mine.ships.entity(shoal::Instance{4});
     mine.ships.set<&Ship::reload>(shoal::Instance{4}, 0.25f);
     theirs.ships.set<&Ship::reload>(shoal::Instance{4}, 8.0f);
     theirs.ships.set<&Ship::reload>(shoal::Instance{9}, 9.0f);
-    const Result<Difference> difference = find_difference(mine.world, theirs.world);
+    const shoal::StateDifference difference = find_difference(mine.world, theirs.world);
     ASSERT_TRUE(difference);
-    EXPECT_EQ(difference->component, "ship");
-    EXPECT_EQ(difference->field, "reload");
-    EXPECT_EQ(difference->entity, ship);
-    EXPECT_EQ(difference->num_others, 1u);
-    EXPECT_EQ(difference->text("here", "there"),
+    EXPECT_EQ(difference.component, "ship");
+    EXPECT_EQ(difference.field, "reload");
+    EXPECT_EQ(difference.entity, ship);
+    EXPECT_EQ(difference.num_others, 1u);
+    EXPECT_EQ(difference.text("here", "there"),
               "ship.reload of entity 5:1 is 0.25 here and 8.0 there; 1 other value differs too");
     const shoal::Entity lost[] = {ship};
     ASSERT_EQ(theirs.entities.destroy(lost), 1u);
     theirs.world.settle();
-    EXPECT_NE(find_difference(mine.world, theirs.world)->text("here", "there"), "");
+    EXPECT_NE(find_difference(mine.world, theirs.world).text("here", "there"), "");
 }
 
 TEST(Duel, a_match_without_any_datagram_ends_and_says_so) {

@@ -388,7 +388,6 @@ public:
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
-    SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
     /// With the numbers of tables and archetypes, which decide in which order queries visit rows, and with the commands that
     /// wait: see command/saved_commands.h.
     SHOAL_API void save(StateWriter& to) const override;

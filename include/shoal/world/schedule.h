@@ -55,6 +55,18 @@ class PassOrder;
 struct PassPlan;
 class Trace;
 
+/// Is told of each pass that has run, for those who look at what passes write.
+class PassObserver {
+public:
+    /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as it is
+    /// until the call returns. Passes are numbered in the order in which they run, from 0; those that do not run in this
+    /// frame are counted too. Thread: any worker, for several passes at once.
+    virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
+
+protected:
+    ~PassObserver() = default;
+};
+
 class Schedule {
 public:
     Schedule() = default;
@@ -129,6 +141,9 @@ public:
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
+    /// Tells `observer` of the passes that run from now on; nullptr stops it. Its time counts for no pass.
+    /// Lifetime: it outlives the runs. Requires: the schedule is not running.
+    SHOAL_API void set_observer(PassObserver* observer);
 
     /// Writes, by name, which passes and groups are switched on, and when passes are due; and the seed.
     SHOAL_API void save(StateWriter& to) const;
@@ -182,6 +197,7 @@ private:
     PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last plan
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
+    PassObserver* observer_ = nullptr;
     std::uint64_t seed_ = 1;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;

@@ -533,14 +533,16 @@ public:
     const EntityManager& entities() const { return entities_; }
     Executor& executor() { return *executor_; }
     Random& random() { return random_; }
+    const Random& random() const { return random_; }
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return library_; }
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
-    /// Returns a hash of all stores: the owner and the fields of every row, in order, without opaque fields. It is the
-    /// same for any number of workers. Cost: reads every row.
+    /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque fields, and
+    /// which ids and random numbers come next. It is the same for any number of workers, and for a world that was saved and
+    /// loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every row.
     SHOAL_API std::uint64_t state_hash() const;
 
 private:

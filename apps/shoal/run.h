@@ -1,0 +1,80 @@
+#pragma once
+// A run of a level: what `shoal run` and `shoal replay` are asked for, and what comes of it.
+
+#include "level.h"
+#include "matches.h"
+#include "shoal/inspect/positions.h"
+#include "shoal/inspect/report.h"
+#include "shoal/world/recording.h"
+
+#include <optional>
+
+namespace shoal_tool {
+
+inline constexpr Flag kWorkersFlag{
+    .name = "workers",
+    .value = "N",
+    .help = "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it",
+    .takes = Takes::kText};
+inline constexpr Flag kSaveFlag{.name = "save",
+                                .value = "FILE.save",
+                                .help = "save the world after the last frame; - is standard output",
+                                .takes = Takes::kOutput};
+inline constexpr Flag kQueryFlag{
+    .name = "query",
+    .value = "TEXT",
+    .help = "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\"",
+    .takes = Takes::kText};
+inline constexpr Flag kPictureFlag{.name = "picture",
+                                   .value = "FILE.svg",
+                                   .help = "draw where the entities are after the last frame; - is standard output",
+                                   .takes = Takes::kOutput};
+
+/// Returns a state hash as people read it.
+std::string hash_text(std::uint64_t hash);
+
+inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
+
+struct Task {
+    std::string level, query, picture, trace, save, load, record;
+    std::vector<std::string> plugins, scripts;
+    std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
+    double dt = 1.0 / 60;
+    bool watches = false;
+    shoal::Replay* replay = nullptr;  ///< a recording that is played in place of a level
+    bool verifies = false;            ///< until a frame differs from the recording
+};
+
+/// What happened, apart from what the report of the world says.
+struct Outcome {
+    shoal::WorldReport report;
+    std::uint64_t num_entities = 0;  ///< spawned
+    std::uint64_t num_components = 0;
+    std::uint64_t num_bytes = 0;  ///< of components, over all copies
+    std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
+    std::uint64_t num_reloads = 0;
+    std::vector<std::string> plugins;  ///< names and versions
+    std::uint64_t num_script_failures = 0;
+    std::string script_failure;  ///< the last, with its traceback
+    std::uint32_t num_workers = 0;
+    std::uint64_t state_hash = 0;
+    shoal::Bounds bounds;
+    std::uint64_t num_drawn = 0, num_not_drawn = 0;
+    std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
+    std::optional<Matches> matches;                  ///< if there was a query
+
+    double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
+    double per_second(std::uint64_t count) const {
+        return spawn_ns <= 0 ? 0 : static_cast<double>(count) * 1e9 / static_cast<double>(spawn_ns);
+    }
+};
+
+/// Makes the world of a level, runs it, and writes what is asked for. `resources` is the blob that values of the world refer to,
+/// mostly that of the level. Errors: the message or the diagnostics say what is wrong.
+shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
+                   Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
+/// Prints what came of it.
+void show_outcome(Console& console, const Task& task, const Outcome& outcome, const shoal::Diagnostics& diagnostics);
+
+}  // namespace shoal_tool

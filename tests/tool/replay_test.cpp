@@ -1,0 +1,178 @@
+// Recordings in the tool: runs that are recorded, played again, and compared.
+
+#include "shoal/world/recording.h"
+
+#include "tool/tool_process.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace {
+
+using shoal_test::kReef;
+using shoal_test::ToolResult;
+
+class ToolReplay : public shoal_test::ToolTest {
+protected:
+    bool has_scripts() const {
+        return !run({"schema", "--lua-types", write("reef.sjson", kReef)}).says("built without LuaJIT");
+    }
+    /// A script with a pass that moves point masses by `step`, and in frame 7 the first one by `odd_step`.
+    std::string drift(const std::string& odd_step) const {
+        return write("drift.lua",
+                     "local frames = 0\n"
+                     "shoal.pass{name = 'drift', query = '&point_mass', columns = {'point_mass.velocity'},\n"
+                     "           run = function(frame, batch, velocity)\n"
+                     "    frames = frames + 1\n"
+                     "    for i = 0, batch.count - 1 do velocity.y[i] = velocity.y[i] + 1 end\n"
+                     "    if frames == 7 then velocity.y[0] = velocity.y[0] + " +
+                         odd_step + " end\nend}\n");
+    }
+    std::string record(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{"run",           write("reef.sjson", kReef), "--frames", "12", "--record",
+                                       path("reef.rec")};
+        words.insert(words.end(), more.begin(), more.end());
+        const ToolResult result = run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return path("reef.rec");
+    }
+};
+
+TEST_F(ToolReplay, a_recording_is_played_again_alike_from_itself_alone_with_any_number_of_workers) {
+    const std::string reef = write("reef.sjson", kReef);
+    const ToolResult recorded =
+        run({"run", reef, "--frames", "12", "--repeat", "5", "--seed", "9", "--record", path("reef.rec"), "--json"});
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    EXPECT_EQ(recorded.json()["recording"], path("reef.rec"));
+    EXPECT_EQ(recorded.json()["recording_bytes"], std::filesystem::file_size(path("reef.rec")));
+    std::filesystem::remove(reef);
+    for (const char* workers : {"1", "3"}) {
+        const ToolResult equal = run({"replay", path("reef.rec"), "--verify", "--workers", workers});
+        EXPECT_EQ(equal.exit_code, 0) << equal.err;
+        EXPECT_TRUE(equal.prints("reef.rec: 12 frames are equal to the recording\nstate hash  0x")) << equal.out;
+    }
+    const nlohmann::json verified = run({"replay", path("reef.rec"), "--verify", "--json"}).json();
+    EXPECT_EQ(verified["different"], false);
+    EXPECT_EQ(verified["frames"], 12);
+    EXPECT_EQ(verified["state_hash"], recorded.json()["state_hash"]);
+    const ToolResult shown = run({"replay", path("reef.rec"), "--json", "--query", "point_mass"});
+    ASSERT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_EQ(shown.json()["state_hash"], recorded.json()["state_hash"]);
+    EXPECT_EQ(shown.json()["entities"], recorded.json()["entities"]);
+    EXPECT_EQ(shown.json()["bounds"], recorded.json()["bounds"]);
+    EXPECT_EQ(shown.json()["passes"].size(), recorded.json()["passes"].size());
+    EXPECT_EQ(shown.json()["matches"].size(), 15u);
+    const ToolResult part = run({"replay", path("reef.rec"), "--verify", "--frames", "5"});
+    EXPECT_TRUE(part.prints("5 frames are equal")) << part.out;
+    EXPECT_NE(run({"replay", path("reef.rec"), "--frames", "5", "--json"}).json()["state_hash"],
+              recorded.json()["state_hash"]);
+}
+
+TEST_F(ToolReplay, a_run_that_began_with_a_save_is_recorded_from_there) {
+    const std::string reef = write("reef.sjson", kReef), half = path("half.save"), recording = path("half.rec");
+    ASSERT_EQ(run({"run", reef, "--frames", "7", "--save", half}).exit_code, 0);
+    const ToolResult recorded = run({"run", reef, "--frames", "5", "--load", half, "--record", recording, "--json"});
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    std::filesystem::remove(half);
+    const ToolResult equal = run({"replay", recording, "--verify", "--json"});
+    ASSERT_EQ(equal.exit_code, 0) << equal.err;
+    EXPECT_EQ(equal.json()["state_hash"], recorded.json()["state_hash"]);
+    const std::string save = path("end.save"), whole = path("whole.save");
+    EXPECT_EQ(run({"replay", recording, "--save", save}).exit_code, 0);
+    EXPECT_EQ(run({"run", reef, "--frames", "12", "--save", whole}).exit_code, 0);
+    EXPECT_EQ(run({"diff", save, whole}).out, "");
+}
+
+TEST_F(ToolReplay, a_run_that_differs_is_told_with_frame_pass_field_entity_and_both_values) {
+    if (!has_scripts()) GTEST_SKIP() << "there are no scripts";
+    const std::string script = drift("0");
+    const std::string recording = record({"--script", script});
+    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 0);
+    drift("2.5");
+    for (const char* workers : {"1", "3"}) {
+        const ToolResult different = run({"replay", recording, "--verify", "--workers", workers});
+        EXPECT_EQ(different.exit_code, 3) << different.err;
+        EXPECT_EQ(different.out,
+                  "frame 7, pass \"drift\": point_mass.velocity of entity 1:1 is [1.0 9.5 0.0] here and [1.0 7.0 0.0] "
+                  "in the recording; 3 other values differ too\n");
+        EXPECT_TRUE(different.says("drift.lua\" is not what it was when this was recorded")) << different.err;
+    }
+    const nlohmann::json json = run({"replay", recording, "--verify", "--json"}).json();
+    EXPECT_EQ(json["different"], true);
+    EXPECT_EQ(json["difference"]["frame"], 7);
+    EXPECT_EQ(json["difference"]["pass"], "drift");
+    EXPECT_EQ(json["difference"]["component"], "point_mass");
+    EXPECT_EQ(json["difference"]["field"], "velocity");
+    EXPECT_EQ(json["difference"]["entity"], "1:1");
+    EXPECT_EQ(json["difference"]["here"], "[1.0 9.5 0.0]");
+    EXPECT_EQ(json["difference"]["recorded"], "[1.0 7.0 0.0]");
+    EXPECT_EQ(json["warnings"], 1);
+    EXPECT_EQ(run({"replay", recording, "--verify", "--frames", "6"}).exit_code, 0) << "until then all is equal";
+    EXPECT_EQ(run({"replay", recording}).exit_code, 0) << "who does not ask is not told";
+    std::filesystem::rename(script, path("moved.lua"));
+    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 1);
+    EXPECT_EQ(run({"replay", recording, "--verify", "--script", path("moved.lua")}).exit_code, 3);
+}
+
+TEST_F(ToolReplay, a_plugin_is_loaded_from_where_it_was) {
+    const std::string plugin = std::string(SHOAL_SAMPLE_PLUGINS) + "/libspin.so";
+    const std::string recording = record({"--plugin", plugin});
+    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 0);
+    const nlohmann::json shown = run({"replay", recording, "--json"}).json();
+    EXPECT_EQ(shown["plugins"].size(), 1u);
+    const ToolResult other = run({"replay", recording, "--verify", "--plugin", path("none.so")});
+    EXPECT_EQ(other.exit_code, 1) << other.out;
+}
+
+TEST_F(ToolReplay, a_damaged_recording_is_an_error_and_what_is_whole_can_be_played) {
+    const std::string whole = read(record());
+    const auto damaged = [&](const std::string& bytes) { return run({"replay", write("bad.rec", bytes), "--verify"}); };
+    const ToolResult cut = damaged(whole.substr(0, whole.size() - 5));
+    EXPECT_EQ(cut.exit_code, 1);
+    EXPECT_TRUE(cut.says("bad.rec: the recording is damaged after 11 frames: record 12 at byte ")) << cut.err;
+    EXPECT_TRUE(cut.says("; what is whole is played with --frames 11")) << cut.err;
+    EXPECT_EQ(run({"replay", path("bad.rec"), "--verify", "--frames", "11"}).exit_code, 0);
+    std::uint32_t random = 1;
+    for (int i = 0; i < 12; ++i) {
+        random = random * 1'664'525 + 1'013'904'223;
+        const std::size_t at = i < 4 ? std::size_t(i) * 10 : random % whole.size();
+        std::string bytes = whole;
+        bytes[at] = char(bytes[at] ^ 0x20);
+        const ToolResult flipped = damaged(bytes);
+        EXPECT_EQ(flipped.exit_code, 1) << "byte " << at << ": " << flipped.out;
+        EXPECT_TRUE(flipped.says("bad.rec: ")) << flipped.err;
+        EXPECT_EQ(damaged(whole.substr(0, random % (whole.size() / 2))).exit_code, 1);
+    }
+}
+
+TEST_F(ToolReplay, a_recording_of_another_program_is_refused) {
+    shoal::EntityManager entities;
+    shoal::World world(entities);
+    shoal::Recorder recorder(world);
+    const std::string setup = "not the tool";
+    ASSERT_TRUE(recorder.start(path("game.rec"), std::as_bytes(std::span(setup))).ok());
+    recorder.step(1);
+    ASSERT_TRUE(recorder.stop().ok());
+    const ToolResult result = run({"replay", path("game.rec")});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(result.says("game.rec: the recording was not made by `shoal run --record`; play it with"))
+        << result.err;
+}
+
+TEST_F(ToolReplay, what_is_written_frame_by_frame_needs_a_file_of_its_own) {
+    const std::string reef = write("reef.sjson", kReef);
+    EXPECT_EQ(run({"run", reef, "--record", "-"}).exit_code, 2);
+    EXPECT_EQ(run({"run", reef, "--record", path("reef.rec"), "--watch"}).exit_code, 2);
+    EXPECT_EQ(run({"run", reef, "--record", reef}).exit_code, 1);
+    EXPECT_EQ(run({"run", reef, "--record", path("nowhere/reef.rec")}).exit_code, 1);
+    EXPECT_EQ(read(reef), kReef);
+    const std::string recording = record();
+    std::filesystem::create_symlink("reef.rec", path("link.rec"));
+    EXPECT_EQ(run({"run", reef, "--frames", "2", "--record", path("link.rec")}).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link.rec")));
+    EXPECT_TRUE(run({"replay", recording, "--verify"}).prints("2 frames are equal"))
+        << "the file that the link leads to";
+    EXPECT_EQ(run({"replay", recording, "--save", recording}).exit_code, 1);
+}
+
+}  // namespace

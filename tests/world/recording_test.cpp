@@ -1,0 +1,353 @@
+// Recordings: what is played again is what was recorded, what differs is named, and a damaged file does no harm.
+
+#include "shoal/world/recording.h"
+
+#include "shoal/base/file.h"
+#include "shoal/entity/entity_text.h"
+
+#include "support/testing.h"
+#include "support/whole_world.h"
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace recording_test {
+
+using namespace shoal;
+using namespace shoal_test;
+
+std::string temporary_path(const std::string& name) {
+    return (std::filesystem::temp_directory_path() / ("shoal_recording_test_" + name)).string();
+}
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Records frames of a sea. Returns the bytes of the file.
+std::string record(Sea& sea, const std::string& name, int num_frames) {
+    const std::string path = temporary_path(name);
+    Recorder recorder(sea.world);
+    const std::string setup = "a sea";
+    EXPECT_TRUE(recorder.start(path, bytes_of(setup)).ok());
+    for (int frame = 0; frame < num_frames; ++frame) {
+        sea.meddle();
+        if (frame % 2 == 0) sea.world.transforms().compute_moved();
+        const std::string inputs = "frame " + std::to_string(frame);
+        recorder.step(1.0f / 60, bytes_of(inputs));
+    }
+    EXPECT_EQ(recorder.num_frames(), std::uint64_t(num_frames));
+    const Status status = recorder.stop();
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::string bytes = *read_file(path);
+    EXPECT_EQ(recorder.num_bytes(), bytes.size());
+    std::filesystem::remove(path);
+    return bytes;
+}
+
+/// Plays frames of a recording in a sea, until one differs. Returns what differs, or what is wrong with the recording.
+std::string play(Sea& sea, const std::string& bytes, const std::function<void(int)>& before_step = {}) {
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    if (!replay) return std::string(replay.message());
+    EXPECT_EQ(text_of(replay->setup()), "a sea");
+    if (Status status = replay->begin(sea.world); !status) return std::string(status.message());
+    for (int frame = 0; replay->next(); ++frame) {
+        EXPECT_EQ(text_of(replay->inputs()), "frame " + std::to_string(frame));
+        EXPECT_EQ(replay->dt(), 1.0f / 60);
+        sea.meddle();
+        if (frame % 2 == 0) sea.world.transforms().compute_moved();
+        if (before_step) before_step(frame);
+        replay->step();
+        EXPECT_EQ(replay->frame(), sea.world.frame());
+        if (replay->difference()) return replay->difference().text();
+    }
+    return std::string(replay->status().message());
+}
+
+TEST(Recording, is_played_again_alike_with_any_number_of_workers) {
+    const LeakCheck leaks;
+    Sea sea(nullptr, 8);
+    sea.run(6);
+    const std::string bytes = record(sea, "workers", 25);
+    for (const std::uint32_t num_workers : {1, 2, 3, 8}) {
+        ThreadedExecutor workers(num_workers);
+        Sea other(&workers, 99);
+        EXPECT_EQ(play(other, bytes), "") << num_workers << " workers";
+        EXPECT_EQ(other.world.state_hash(), sea.world.state_hash());
+        EXPECT_EQ(other.world.frame(), sea.world.frame());
+    }
+}
+
+/// Changes one number of one fin, if something says so that is not in the world.
+void add_drift(Sea& sea, const Entity& who) {
+    sea.world.schedule().add("drift", sea.world.query<Write<&Fin::velocity>>(), [&who](Entity entity, auto&& v) {
+        if (entity == who) v.x += 1000;
+    });
+}
+
+TEST(Recording, a_pass_that_reads_what_is_not_in_the_world_is_named_with_the_field_and_the_entity) {
+    const Entity nobody;
+    Sea sea(nullptr, 8);
+    sea.run(6);
+    add_drift(sea, nobody);
+    const std::string bytes = record(sea, "drift", 20);
+    for (const std::uint32_t num_workers : {1, 3}) {
+        Entity who;
+        ThreadedExecutor workers(num_workers);
+        Sea other(&workers, 8);
+        add_drift(other, who);
+        const std::string found = play(other, bytes, [&](int frame) {
+            if (frame == 11) who = other.world.manager<Fin>().core().table().entities()[3];
+        });
+        const std::string begin = "frame 18, pass \"drift\": fin.velocity of entity " + entity_text(who) + " is [10";
+        EXPECT_EQ(found.substr(0, begin.size()), begin) << found;
+        EXPECT_NE(found.find("] here and ["), std::string::npos) << found;
+        EXPECT_TRUE(found.ends_with("] in the recording")) << "and no other value: " << found;
+        EXPECT_EQ(other.world.frame(), 18u);
+        EXPECT_GT(other.world.field<float>(who, "fin.velocity.x").value(), 500) << "the world has its own state again";
+        EXPECT_TRUE(other.validate().ok());
+    }
+}
+
+TEST(Recording, the_first_of_several_passes_that_differ_is_named) {
+    struct Counting {
+        explicit Counting(int when) {
+            EXPECT_TRUE(entities.create(all).ok());
+            EXPECT_TRUE(fins.add(all, Fin{}).ok());
+            world.schedule().add("push", query<Write<&Fin::drag>>(fins), [this, when](auto&& drag) {
+                drag += world.frame() == std::uint64_t(when) ? 2.0f : 1.0f;  // World::frame() counts the step already
+            });
+            world.schedule().add("pull", query<Write<&Fin::velocity>, Read<&Fin::drag>>(fins),
+                                 [](auto&& v, float drag) { v.x += drag; });
+        }
+        EntityManager entities;
+        World world{entities};
+        Manager<Fin>& fins = world.manager<Fin>();
+        std::vector<Entity> all = std::vector<Entity>(5);
+    };
+    const std::string path = temporary_path("several");
+    Counting recorded(-1), other(4);
+    Recorder recorder(recorded.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    for (int i = 0; i < 8; ++i) recorder.step(1);
+    ASSERT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    while (replay->next() && !replay->difference()) replay->step();
+    EXPECT_EQ(replay->difference().text(),
+              "frame 4, pass \"push\": fin.drag of entity 1:1 is 5.0 here and 4.0 in the recording; 9 other values "
+              "differ too");
+    EXPECT_EQ(replay->difference().frame, 4u);
+    EXPECT_EQ(replay->difference().pass, "push");
+    EXPECT_EQ(replay->difference().value.component, "fin");
+    EXPECT_EQ(replay->difference().value.field, "drag");
+    EXPECT_EQ(replay->difference().value.entity, other.all[0]);
+}
+
+/// A world with passes that a test chooses, which is recorded for some frames and played again.
+struct Small {
+    Small() {
+        EXPECT_TRUE(entities.create(all).ok());
+        EXPECT_TRUE(scars.add(all, Fin{}).ok());
+    }
+    EntityManager entities;
+    World world{entities};
+    Manager<Fin>& scars = world.manager<Fin>();
+    std::vector<Entity> all = std::vector<Entity>(5);
+};
+template <class AddPasses>
+std::string difference_of(AddPasses&& add_passes, int num_frames = 6) {
+    const std::string path = temporary_path("small");
+    Small recorded, other;
+    add_passes(recorded, false), add_passes(other, true);
+    Recorder recorder(recorded.world);
+    EXPECT_TRUE(recorder.start(path).ok());
+    for (int i = 0; i < num_frames; ++i) recorder.step(1);
+    EXPECT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    EXPECT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    while (replay->next() && !replay->difference()) replay->step();
+    EXPECT_TRUE(replay->status().ok());
+    return replay->difference().text();
+}
+
+TEST(Recording, commands_that_differ_are_named_when_the_world_settles) {
+    EXPECT_EQ(difference_of([](Small& small, bool differs) {
+                  small.world.schedule().add("grow", {}, [&small, differs](PassContext& frame) {
+                      if (frame.frame == 2) small.world.commands().create(Fin{});
+                      if (frame.frame == 2 && differs) small.world.commands().create(Fin{});
+                  });
+              }),
+              "frame 3, settle: entity 7:1 has fin here and not in the recording");
+    EXPECT_EQ(difference_of([](Small& small, bool differs) {
+                  small.world.schedule().add("lose", {}, [&small, differs](PassContext& frame) {
+                      if (frame.frame == 1 && differs) small.world.commands().remove<Fin>(small.all[2]);
+                  });
+              }),
+              "frame 2, settle: entity 3:1 has fin in the recording and not here");
+}
+
+TEST(Recording, a_pass_that_runs_in_one_of_both_is_named) {
+    const auto add = [](Small& small, bool runs) {
+        small.world.schedule().add("one", {}, [](PassContext&) {});
+        small.world.schedule().add("two", {}, [](PassContext&) {});
+        small.world.schedule().add("off", {writes_everything()}, [&small, runs](PassContext& frame) {
+            if (frame.frame == 2 && !runs) static_cast<void>(small.world.schedule().enable("two", false));
+        });
+    };
+    EXPECT_EQ(difference_of(add), "frame 4, pass \"two\": it runs here, and not in the recording at this place");
+    EXPECT_EQ(difference_of([&](Small& small, bool differs) { add(small, !differs); }),
+              "frame 4, pass \"two\": it runs in the recording, and not here at this place");
+}
+
+TEST(Recording, a_value_that_is_the_same_again_at_the_end_of_the_frame_is_named_without_its_entity) {
+    EXPECT_EQ(difference_of([](Small& small, bool differs) {
+                  small.world.schedule().add("spoil", query<Write<&Fin::drag>>(small.scars),
+                                             [differs](auto&& drag) { drag = differs ? 2.0f : 1.0f; });
+                  small.world.schedule().add("mend", query<Write<&Fin::drag>>(small.scars),
+                                             [](auto&& drag) { drag = 3; });
+              }),
+              "frame 1, pass \"spoil\": fin.drag differs after it, and is the same again at the end of the frame");
+}
+
+TEST(Recording, a_pass_that_declares_nothing_is_watched_too) {
+    EXPECT_EQ(difference_of([](Small& small, bool differs) {
+                  small.world.schedule().add("all", {writes_everything()}, [&small, differs](PassContext& frame) {
+                      if (differs && frame.frame == 3)
+                          small.scars.set<&Fin::drag>(small.scars.instance(small.all[1]), 8);
+                  });
+              }),
+              "frame 4, pass \"all\": fin.drag of entity 2:1 is 8.0 here and 0.0 in the recording");
+}
+
+TEST(Recording, ends_when_the_world_is_taken_to_another_frame_and_says_so) {
+    Small small;
+    small.world.keep_frames(4);
+    const std::string path = temporary_path("rewound");
+    Recorder recorder(small.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    recorder.step(1), recorder.step(1);
+    ASSERT_TRUE(small.world.rewind(1).ok());
+    recorder.step(1);
+    EXPECT_FALSE(recorder.is_recording());
+    EXPECT_EQ(recorder.num_frames(), 2u);
+    EXPECT_EQ(small.world.frame(), 2u) << "the world was stepped";
+    EXPECT_NE(recorder.stop().message().find("it is at frame 1 and was recorded up to frame 2; "),
+              std::string_view::npos)
+        << recorder.status().message();
+    EXPECT_FALSE(Recorder(small.world).start("/nowhere/there.rec").ok());
+    std::filesystem::remove(path);
+}
+
+// --- what the guide shows ----------------------------------------------------------------------------------------
+
+struct Input {
+    float push = 0;
+};
+struct Game {
+    Game() {
+        EXPECT_TRUE(entities.create(all).ok());
+        EXPECT_TRUE(fins.add(all, Fin{}).ok());
+        world.schedule().add("push", query<Write<&Fin::velocity>>(fins), [this](auto&& v) { v.x += input.push; });
+    }
+    EntityManager entities;
+    World world{entities};
+    Manager<Fin>& fins = world.manager<Fin>();
+    std::vector<Entity> all = std::vector<Entity>(5);
+    Input input;
+};
+
+Status record(Game& game, const std::string& path, std::span<const Input> inputs, std::span<const std::byte> setup) {
+    // [world/recorder]
+    Recorder recorder(game.world);
+    if (Status status = recorder.start(path, setup); !status) return status;  // setup: how the program made this world
+    for (const Input& input : inputs) {
+        game.input = input;
+        recorder.step(0.5f, std::as_bytes(std::span(&input, 1)));  // in place of world.step()
+    }
+    return recorder.stop();
+    // [world/recorder]
+}
+
+Status play(Game& game, std::span<const std::byte> bytes) {
+    // [world/replay]
+    Result<Replay> replay = Replay::open(bytes);  // of the file
+    if (!replay) return replay.status();
+    if (Status status = replay->begin(game.world); !status) return status;
+    while (replay->next()) {
+        std::memcpy(&game.input, replay->inputs().data(), sizeof game.input);
+        replay->step();
+        if (replay->difference()) return Status::error(replay->difference().text());
+    }
+    return replay->status();
+    // [world/replay]
+}
+
+TEST(Recording, hands_inputs_back_to_a_program_that_has_its_own) {
+    const std::string path = temporary_path("game");
+    const Input inputs[] = {{1}, {0.5f}, {-2}};
+    Game recorded, same, other;
+    ASSERT_TRUE(record(recorded, path, inputs, {}).ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    const Status status = play(same, bytes_of(bytes));
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(same.world.state_hash(), recorded.world.state_hash());
+    other.world.schedule().add("pull", query<Write<&Fin::velocity>>(other.fins), [](auto&& v) { v.y -= 1; });
+    EXPECT_NE(play(other, bytes_of(bytes)).message().find("frame 1, pass \"pull\": it runs here, and not in"),
+              std::string_view::npos);
+}
+
+TEST(Recording, a_file_that_is_cut_short_anywhere_is_an_error_after_the_frames_that_are_whole) {
+    Sea sea(nullptr, 2);
+    sea.run(2);
+    const std::string bytes = record(sea, "cut", 4);
+    Random random(seed());
+    SCOPED_TRACE(seed_text());
+    for (std::int64_t i = 0; i < 60; ++i) {
+        const std::size_t size = i < 20 ? std::size_t(i) * 5 : random.below(std::uint32_t(bytes.size()));
+        Sea other(nullptr, 2);
+        const std::string problem = play(other, bytes.substr(0, size));
+        // Between two records the file is a shorter recording.
+        if (problem.empty()) {
+            EXPECT_GT(size, 100u);
+            EXPECT_LT(other.world.frame(), sea.world.frame());
+        } else {
+            EXPECT_TRUE(problem.find("damaged after ") != std::string::npos ||
+                        problem.find("is no recording") != std::string::npos ||
+                        problem.find("has no whole beginning") != std::string::npos)
+                << problem;
+        }
+    }
+}
+
+TEST(Recording, a_byte_that_was_changed_anywhere_is_an_error) {
+    Sea sea(nullptr, 2);
+    sea.run(2);
+    const std::string bytes = record(sea, "flip", 3);
+    Random random(seed());
+    SCOPED_TRACE(seed_text());
+    for (int i = 0; i < 60; ++i) {
+        std::string damaged = bytes;
+        const std::size_t at = i < 40 ? std::size_t(i) : random.below(std::uint32_t(bytes.size()));
+        damaged[at] = char(damaged[at] ^ (1 << random.below(8)));
+        Sea other(nullptr, 2);
+        EXPECT_NE(play(other, damaged), "") << "byte " << at;
+    }
+}
+
+TEST(Recording, other_files_are_none) {
+    EXPECT_NE(Replay::open(bytes_of("")).message().find("is no recording of a world"), std::string_view::npos);
+    EXPECT_NE(
+        Replay::open(bytes_of("shoalsav and more of it, up to a header of a log")).message().find("is no recording"),
+        std::string_view::npos);
+}
+
+}  // namespace recording_test
