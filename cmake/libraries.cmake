@@ -57,6 +57,9 @@ function(shoal_add_library name output_name kind flavour)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${library} INTERFACE cxx_std_20)
   target_compile_definitions(${library} INTERFACE ${definitions})
+  # Passes of programs, and inline functions, round as the library does, whatever the processor: see
+  # docs/guide/floating_point.md.
+  target_compile_options(${library} INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
   # CMake refuses to link libraries whose values of this property differ.
   set_target_properties(${library} PROPERTIES
     INTERFACE_SHOAL_CHECKED ${is_checked} COMPATIBLE_INTERFACE_BOOL SHOAL_CHECKED)
@@ -77,6 +80,7 @@ add_library(shoal::plugin ALIAS shoal_plugin_headers)
 set_target_properties(shoal_plugin_headers PROPERTIES EXPORT_NAME plugin)
 target_include_directories(shoal_plugin_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_options(shoal_plugin_headers INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
 if(SHOAL_WIDE_IDS)
   target_compile_definitions(shoal_plugin_headers INTERFACE SHOAL_WIDE_IDS=1)
 endif()

@@ -73,7 +73,7 @@ function(shoal_add_rooms suffix result)
         ${PROJECT_SOURCE_DIR}/src/job/failure.cpp ${PROJECT_SOURCE_DIR}/src/database/match.cpp
         ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()
-    if(SHOAL_SANITIZE OR suffix)  # other builds show that each source includes what it needs
+    if(SHOAL_SANITIZE OR suffix OR CMAKE_CROSSCOMPILING)  # other builds show that each source includes what it needs
       file(GLOB headers ${PROJECT_SOURCE_DIR}/src/${room}/*.h)
       shoal_large_units(${library} ${headers})
     endif()

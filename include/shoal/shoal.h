@@ -5,6 +5,7 @@
 #include "shoal/base/append_file.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"
+#include "shoal/base/floating_point.h"
 #include "shoal/base/folder.h"
 #include "shoal/base/hash_stream.h"
 #include "shoal/base/large_pages.h"

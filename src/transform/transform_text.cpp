@@ -2,6 +2,7 @@
 
 #include "shoal/transform/transform_text.h"
 
+#include "shoal/base/floating_point.h"
 #include "shoal/base/text.h"
 
 #include <cmath>
@@ -120,8 +121,9 @@ bool can_be_undone(Vec3 scale) { return std::isnormal(scale.x) && std::isnormal(
 Quaternion rotation_from_euler_degrees(Vec3 degrees) {
     const auto half_angle = [](float d) { return std::remainder(double(d), 720.0) * (3.14159265358979323846 / 360); };
     const double a = half_angle(degrees.x), b = half_angle(degrees.y), c = half_angle(degrees.z);
-    const double sx = std::sin(a), cx = std::cos(a), sy = std::sin(b), cy = std::cos(b), sz = std::sin(c),
-                 cz = std::cos(c);
+    const auto [sx, cx] = sine_and_cosine(a);
+    const auto [sy, cy] = sine_and_cosine(b);
+    const auto [sz, cz] = sine_and_cosine(c);
     return {static_cast<float>(cz * cy * sx - sz * sy * cx), static_cast<float>(cz * sy * cx + sz * cy * sx),
             static_cast<float>(sz * cy * cx - cz * sy * sx), static_cast<float>(cz * cy * cx + sz * sy * sx)};
 }

@@ -3,6 +3,7 @@
 #include "shoal/world/world.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/floating_point.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
@@ -869,6 +870,10 @@ void World::run_frame(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
+    SHOAL_CHECK(
+        rounds_to_nearest(),
+        "the thread that steps a world does not round to the nearest, or makes numbers close to zero zero, so other "
+        "machines would compute another state; does the program load a library that was linked with -ffast-math?");
     if (schedule_.num_passes() != 0) keeper_of_commands();
     hold_rows(true);
     schedule_.run_passes(*executor_, dt, frame_++);

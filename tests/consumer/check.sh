@@ -17,12 +17,16 @@ install_shoal() { # install_shoal KIND
     mv "$prefix.elsewhere" "$prefix"
 }
 
+# The option for a processor that can multiply and add at once, if that is what this one is.
+can_fuse() { if grep -qsw fma /proc/cpuinfo; then echo -mfma; fi; }
+
 use_cmake() {
     local folder=$work/use_cmake_$1
     rm -rf "$folder"
-    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
+    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1" -DSHOAL_CONSUMER_PROCESSOR="$(can_fuse)"
     cmake --build "$folder"
     [[ $("$folder/consumer") == "$expected" ]]
+    "$folder/rounding"
     if has_checked "$1"; then [[ $("$folder/consumer_checked") == "$expected with checks" ]]; fi
 }
 
@@ -90,9 +94,18 @@ compile() { # compile KIND FLAVOUR [OPTION...]
     g++ -std=c++20 "$source/main.cpp" -o "$work/use_pc_$1" "${@:3}" "${words[@]}"
 }
 
+round_with_pkg_config() {
+    local words
+    read -ra words <<<"$(flags "$1" "")"
+    # shellcheck disable=SC2046  # no option, or one
+    g++ -std=c++20 -O2 $(can_fuse) "$source/rounding.cpp" -o "$work/rounding_pc_$1" "${words[@]}"
+    LD_LIBRARY_PATH=$work/$1/lib "$work/rounding_pc_$1"
+}
+
 use_pkg_config() {
     compile "$1" ""
     [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected" ]]
+    round_with_pkg_config "$1"
     has_checked "$1" || return 0
     compile "$1" -checked
     [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected with checks" ]]
