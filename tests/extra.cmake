@@ -28,6 +28,8 @@ endif()
 if(NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(samples)
 endif()
+# Random programs of all operations on several worlds.
+add_subdirectory(programs)
 # The benchmarks, where they are built: once, by the release build.
 if(SHOAL_BUILD_BENCH)
   add_subdirectory(bench)

@@ -1,0 +1,513 @@
+#include "programs/model.h"
+
+namespace programs {
+
+namespace {
+
+void erase_one(std::vector<Entity>& all, Entity who) { all.erase(std::remove(all.begin(), all.end(), who), all.end()); }
+
+template <class Map>
+auto find_or(const Map& map, Entity who, typename Map::mapped_type otherwise) {
+    const auto found = map.find(who);
+    return found == map.end() ? otherwise : found->second;
+}
+
+}  // namespace
+
+// --- lives -----------------------------------------------------------------------------------------------------------
+
+void Model::before_all(int number) {
+    if (number == 1) return;  // the lake shares the entities of the sea
+    const World& world = stage_.world(number);
+    side(number).living.insert(world.singles());
+    if (number == 0) side(number).living.insert(stage_.lake.singles());
+    side(number).known = side(number).living;
+}
+
+bool Model::born(int world, Entity who) {
+    side(world).living.insert(who);
+    return who && side(world).known.insert(who).second;
+}
+
+int Model::destroy(int number, const std::vector<Entity>& all) {
+    int num_destroyed = 0;
+    std::vector<Entity> dead;
+    for (const Entity who : all)
+        if (side(number).living.erase(who) != 0) dead.push_back(who), ++num_destroyed;
+    const auto dies_too = [&](Entity who) {
+        if (side(number).living.erase(who) != 0) dead.push_back(who);
+    };
+    for (std::size_t i = 0; i < dead.size(); ++i)  // who dies with them is appended
+        for (int w = 0; w < 3; ++w) {
+            if (&side(w) != &side(number)) continue;
+            for (const Entity one : find_or(world(w).owned, dead[i], {})) dies_too(one);
+            if (stage_.options.children == ChildrenOfDead::kDie)
+                for (const Entity one : find_or(world(w).children, dead[i], {})) dies_too(one);
+        }
+    for (const Entity who : dead)
+        for (int w = 0; w < 3; ++w)
+            if (&side(w) == &side(number)) bury(w, who);
+    return num_destroyed;
+}
+
+/// What goes at once when an entity dies.
+void Model::bury(int number, Entity who) {
+    ModelWorld& world = this->world(number);
+    remove_transform(number, who);
+    release(number, who);
+    for (const Entity one : find_or(world.owned, who, {})) release(number, one);
+    world.tags.erase(who), world.names.erase(who), world.data.erase(who), world.inactive.erase(who);
+    for (int type = 0; type < kNumTypes; ++type) {
+        const bool goes_at_once = (type == kPlace || type == kBody || type == kHunts) && !in_database(number, type) &&
+                                  stage_.options.death == DeathPolicy::kByCallback;
+        if (goes_at_once) world.rows[type].erase(who);
+    }
+}
+
+// --- components ------------------------------------------------------------------------------------------------------
+
+bool Model::has(int number, int type, Entity who) const {
+    const auto found = world(number).rows[type].find(who);
+    return found != world(number).rows[type].end() && found->second.is_on;
+}
+
+AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const Value& value, bool is_on) {
+    AddCounts counts;
+    for (const Entity who : all) {
+        if (!alive(number, who)) {
+            ++counts.num_skipped;
+            continue;
+        }
+        const bool had = has(number, type, who);
+        Row& row = world(number).rows[type][who];
+        if (type == kScar && had)
+            row.values.insert(row.values.begin(), value);
+        else
+            row.values = {value};
+        row.is_on = is_on;
+        if (in_database(number, type)) world(number).zones.emplace(who, 0);
+        ++(had && type != kScar ? counts.num_set : counts.num_added);
+    }
+    return counts;
+}
+
+int Model::remove(int number, int type, const std::vector<Entity>& all) {
+    int num_removed = 0;
+    for (const Entity who : all) {
+        const auto found = world(number).rows[type].find(who);
+        if (found == world(number).rows[type].end() || !found->second.is_on) continue;
+        num_removed += in_database(number, type) ? 1 : int(found->second.values.size());
+        if (in_database(number, type) && type == kHungry)
+            found->second.is_on = false;
+        else
+            world(number).rows[type].erase(found);
+    }
+    return num_removed;
+}
+
+bool Model::insert(int number, int type, Entity who, int zone, const Value& value) {
+    if (!alive(number, who) || world(number).zones.contains(who)) return false;
+    world(number).zones[who] = zone;
+    world(number).rows[type][who] = {{value}, true};
+    return true;
+}
+
+bool Model::remove_value(int number, int type, Entity who, int index) {
+    auto& rows = world(number).rows[type];
+    const auto found = rows.find(who);
+    if (found == rows.end() || std::size_t(index) >= found->second.values.size() || !found->second.is_on) return false;
+    if (found->second.values.size() == 1) return remove(number, type, {who}) != 0;
+    found->second.values.erase(found->second.values.begin() + index);
+    return true;
+}
+
+int Model::move(int number, const std::vector<Entity>& all, int zone) {
+    int num_moved = 0;
+    for (const Entity who : all) {
+        const auto found = world(number).zones.find(who);
+        if (found == world(number).zones.end() || found->second == zone) continue;
+        found->second = zone;
+        ++num_moved;
+    }
+    return num_moved;
+}
+
+void Model::drop_from_database(int number, Entity who) {
+    world(number).zones.erase(who);
+    for (int type = 0; type < kNumTypes; ++type)
+        if (in_database(number, type)) world(number).rows[type].erase(who);
+}
+
+int Model::destroy_in_database(int number, const std::vector<Entity>& all) {
+    const int num_destroyed = destroy(number, all);
+    for (const Entity who : all) drop_from_database(number, who);
+    return num_destroyed;
+}
+
+int Model::clear_zone(int number, int zone) {
+    std::vector<Entity> all;
+    for (const auto& [who, its] : world(number).zones)
+        if (its == zone) all.push_back(who);
+    return destroy_in_database(number, all);
+}
+
+// --- transforms and owners -------------------------------------------------------------------------------------------
+
+int Model::world_position(int number, Entity who) const {
+    const auto parent = world(number).parents.find(who);
+    const int above = parent == world(number).parents.end() ? 0 : world_position(number, parent->second);
+    return above + find_or(world(number).positions, who, 0);
+}
+
+bool Model::is_below(int number, Entity who, Entity above) const {
+    if (who == above) return true;
+    const auto parent = world(number).parents.find(who);
+    return parent != world(number).parents.end() && is_below(number, parent->second, above);
+}
+
+AddCounts Model::add_transform(int number, Entity who, int position) {
+    if (!alive(number, who)) return {0, 0, 1};
+    const bool had = world(number).positions.contains(who);
+    world(number).positions[who] = position;
+    return {had ? 0u : 1u, had ? 1u : 0u, 0};
+}
+
+bool Model::remove_transform(int number, Entity who) {
+    ModelWorld& world = this->world(number);
+    if (!world.positions.contains(who)) return false;
+    for (const Entity child : find_or(world.children, who, {})) {
+        if (forgets_ == Forgets::kChildrenStayWhereTheyAre)
+            world.parents.erase(child);
+        else
+            unlink(number, child);
+    }
+    unlink(number, who);
+    world.positions.erase(who), world.children.erase(who);
+    return true;
+}
+
+bool Model::link(int number, Entity child, Entity parent) {
+    ModelWorld& world = this->world(number);
+    if (is_below(number, parent, child)) return false;
+    const Entity before = find_or(world.parents, child, {});
+    if (before == parent) return true;
+    if (before) erase_one(world.children[before], child);
+    world.parents[child] = parent;
+    world.children[parent].insert(world.children[parent].begin(), child);
+    return true;
+}
+
+/// The child stays where it is.
+void Model::unlink(int number, Entity child) {
+    ModelWorld& world = this->world(number);
+    const Entity parent = find_or(world.parents, child, {});
+    if (!parent) return;
+    world.positions[child] = world_position(number, child);
+    world.parents.erase(child);
+    erase_one(world.children[parent], child);
+}
+
+bool Model::own(int number, Entity owner, Entity owned) {
+    ModelWorld& world = this->world(number);
+    if (!alive(number, owner)) return false;
+    if (!alive(number, owned)) return true;  // skipped
+    for (Entity above = owner; above; above = find_or(world.owners, above, {}))
+        if (above == owned) return false;
+    if (find_or(world.owners, owned, {}) == owner) return true;
+    release(number, owned);
+    world.owners[owned] = owner;
+    world.owned[owner].insert(world.owned[owner].begin(), owned);
+    return true;
+}
+
+bool Model::release(int number, Entity owned) {
+    ModelWorld& world = this->world(number);
+    const Entity owner = find_or(world.owners, owned, {});
+    if (!owner) return false;
+    world.owners.erase(owned);
+    erase_one(world.owned[owner], owned);
+    return true;
+}
+
+// --- active or not ---------------------------------------------------------------------------------------------------
+
+bool Model::is_inactive(int number, Entity who) const {
+    const auto by_itself = [&](Entity one) {
+        for (int w = 0; w < 3; ++w)
+            if (&side(w) == &side(number) && world(w).inactive.contains(one)) return true;
+        return false;
+    };
+    for (int w = 0; w < 3; ++w) {
+        if (&side(w) != &side(number)) continue;
+        for (Entity one = who; one; one = find_or(world(w).parents, one, {}))
+            if (by_itself(one)) return true;
+    }
+    return false;
+}
+
+void Model::set_active(int number, Entity who, bool is_active) {
+    if (is_active)
+        world(number).inactive.erase(who);
+    else if (alive(number, who))
+        world(number).inactive.insert(who);
+}
+
+// --- copies ----------------------------------------------------------------------------------------------------------
+
+/// An entity, what hangs below it and what it owns, and so on.
+std::vector<Entity> Model::below(int number, Entity who) const {
+    std::vector<Entity> all = {who};
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const auto* lists : {&world(number).children, &world(number).owned})
+            for (const Entity one : find_or(*lists, all[i], {}))
+                if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    return all;
+}
+
+/// Learns from the stage who is whose copy.
+std::string Model::copy(int number, Entity original) {
+    if (!alive(number, original)) return "refused";
+    ModelWorld& world = this->world(number);
+    std::vector<Entity> all = below(number, original), seen = stage_.below;
+    std::vector<Entity> sorted = all, seen_sorted = seen;
+    std::sort(sorted.begin(), sorted.end()), std::sort(seen_sorted.begin(), seen_sorted.end());
+    if (sorted != seen_sorted) return "copies others than those below";
+    for (const Entity one : all)
+        if (world.rows[kTitle].contains(one)) return "refused";
+    std::map<Entity, Entity> copy_of;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (!born(number, stage_.copies[i])) return "an id is used twice";
+        copy_of[seen[i]] = stage_.copies[i];
+    }
+    const int where = world_position(number, original);
+    for (auto& rows : world.rows) {
+        if (!has_store(number, int(&rows - world.rows))) continue;
+        for (const Entity one : all) {
+            if (!rows.contains(one)) continue;
+            Row row = rows[one];
+            for (Value& value : row.values) value.who = find_or(copy_of, value.who, value.who);
+            rows[copy_of[one]] = row;
+        }
+    }
+    for (const Entity one : all) {
+        const Entity twin = copy_of[one];
+        if (world.zones.contains(one)) world.zones[twin] = world.zones[one];
+        if (world.positions.contains(one)) world.positions[twin] = world.positions[one];
+        if (world.tags.contains(one)) world.tags[twin] = world.tags[one];
+        if (world.names.contains(one)) world.names[twin] = world.names[one];
+        if (world.data.contains(one)) world.data[twin] = world.data[one];
+        if (world.inactive.contains(one)) world.inactive.insert(twin);
+    }
+    for (const Entity one : all) {
+        const std::vector<Entity> children = find_or(world.children, one, {});
+        for (std::size_t i = children.size(); i-- > 0;)
+            if (copy_of.contains(children[i])) link(number, copy_of[children[i]], copy_of[one]);
+    }
+    for (const Entity one : seen) {
+        const Entity owner = find_or(world.owners, one, {});
+        if (copy_of.contains(owner)) own(number, copy_of[owner], copy_of[one]);
+    }
+    if (world.positions.contains(original)) world.positions[copy_of[original]] = where;
+    return "ok";
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+void Model::act(int number, Rule rule, Entity who, int n) {
+    ModelWorld& world = this->world(number);
+    Command command{.who = who};
+    switch (rule.action) {
+        case Rule::kDestroy:
+            command.what = Command::kDestroy;
+            break;
+        case Rule::kAddScar:
+            command.what = Command::kAdd, command.type = kScar, command.value = {n, 0, {}};
+            break;
+        case Rule::kRemoveScars:
+            command.what = Command::kRemove, command.type = kScar;
+            break;
+        case Rule::kAddHungry:
+            command.what = Command::kAdd, command.type = kHungry, command.value = {n, 0, {}};
+            break;
+        case Rule::kRemoveHungry:
+            command.what = Command::kRemove, command.type = kHungry;
+            break;
+        case Rule::kAddPlace:
+            command.what = Command::kAdd, command.type = kPlace, command.value = {n, 1, {}};
+            break;
+        case Rule::kRemovePlace:
+            command.what = Command::kRemove, command.type = kPlace;
+            break;
+        case Rule::kMove:
+            command.what = Command::kMove, command.zone = n % 3;
+            break;
+        case Rule::kCreate:
+            command.what = Command::kCreate, command.type = kMark, command.value = {n + 10, 0, {}};
+            command.by = who, command.who = {};
+            break;
+        case Rule::kRing:
+            return world.bells.push_back({who, EntityBits(n)});
+        case Rule::kTag:
+            command.what = Command::kTag, command.text = "red";
+            break;
+        case Rule::kSleep:
+            command.what = Command::kAdd, command.type = -1;
+            break;
+        default:
+            return;
+    }
+    world.commands.push_back(command);
+}
+
+void Model::step(int number) {
+    ModelWorld& world = this->world(number);
+    const Rule rule = stage_.rules[std::size_t(number)];
+    for (auto& [who, row] : world.rows[kMark]) {
+        if (!alive(number, who) || is_inactive(number, who)) continue;
+        if (row.values[0].n == rule.when) act(number, rule, who, row.values[0].n);
+        row.values[0].n += rule.growth;
+    }
+    for (const Bell& bell : world.bells) world.wind += int(bell.n);
+    for (const Bell& bell : world.last_bells) world.wind += 100 * int(bell.n);
+    world.last_bells = std::exchange(world.bells, {});
+    ++world.frame;
+    settle(number);
+    if (number != 2 || max_frames == 0) return;
+    frames.push_back(picture());
+    if (frames.size() > max_frames) frames.pop_front();
+}
+
+void Model::settle(int number) {
+    ModelWorld& world = this->world(number);
+    carry_out(number);
+    settle_relations(number);
+    for (int type = 0; type < kNumTypes; ++type)
+        if (has_store(number, type))
+            std::erase_if(world.rows[type], [&](const auto& row) { return !alive(number, row.first); });
+    std::erase_if(world.zones, [&](const auto& row) { return !alive(number, row.first); });
+    tell(number);
+}
+
+/// The rules of command/commands.h: destroy, create, move, then the last add or remove of each type, then the calls.
+void Model::carry_out(int number) {
+    ModelWorld& world = this->world(number);
+    std::vector<Command> all = std::exchange(world.commands, {});
+    std::vector<Entity> doomed;
+    for (const Command& command : all)
+        if (command.what == Command::kDestroy) doomed.push_back(command.who);
+    destroy_in_database(number, doomed);
+    std::vector<std::array<Entity, 2>>& born_now = stage_.born[std::size_t(number)];
+    for (Command& command : all) {
+        if (command.what != Command::kCreate) continue;
+        if (command.name >= 0) command.who = entity(number, command.name);
+        for (auto& [by, self] : born_now)
+            if (command.name < 0 && by == command.by) command.who = self, by = {};
+        born(number, command.who);
+        add(number, command.type, {command.who}, command.value);
+    }
+    born_now.clear();
+    std::map<Entity, int> zones;
+    for (const Command& command : all)
+        if (command.what == Command::kMove && alive(number, command.who)) zones[command.who] = command.zone;
+    for (const auto& [who, zone] : zones) move(number, {who}, zone);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool is_last = std::none_of(all.begin() + std::ptrdiff_t(i) + 1, all.end(), [&](const Command& later) {
+            if (later.who != all[i].who || later.type != all[i].type) return false;
+            return later.what == Command::kRemove || (later.what == Command::kAdd && all[i].type != kScar);
+        });
+        const bool counts = is_last || forgets_ == Forgets::kLastCommandCounts;
+        const bool is_change = all[i].what == Command::kAdd || all[i].what == Command::kRemove;
+        if (is_change && counts && alive(number, all[i].who)) carry_out(number, all[i]);
+    }
+    for (const Command& command : all)
+        if (command.what >= Command::kLink && alive(number, command.who)) carry_out(number, command);
+}
+
+void Model::carry_out(int number, const Command& command) {
+    ModelWorld& world = this->world(number);
+    const Entity who = command.who;
+    switch (command.what) {
+        case Command::kAdd:
+            if (command.type < 0) return set_active(number, who, false);
+            static_cast<void>(add(number, command.type, {who}, command.value, command.is_on));
+            return;
+        case Command::kRemove:
+            if (command.type < 0) return set_active(number, who, true);
+            static_cast<void>(remove(number, command.type, {who}));
+            return;
+        case Command::kLink:
+            if (world.positions.contains(who) && world.positions.contains(command.value.who))
+                static_cast<void>(link(number, who, command.value.who));
+            return;
+        case Command::kUnlink:
+            return unlink(number, who);
+        case Command::kOwn:
+            static_cast<void>(own(number, command.value.who, who));
+            return;
+        case Command::kRelease:
+            static_cast<void>(release(number, who));
+            return;
+        case Command::kName:
+            world.names[who] = command.text;
+            return;
+        case Command::kTag:
+            world.tags[who].insert(command.text);
+            return;
+        case Command::kUntag:
+            world.tags[who].erase(command.text);
+            return;
+        case Command::kData:
+            world.data[who]["armor.front"] = command.value.n;
+            return;
+        default:
+            return;
+    }
+}
+
+/// References to the dead become null, or their owners die.
+void Model::settle_relations(int number) {
+    ModelWorld& world = this->world(number);
+    const auto is_dead = [&](Entity who) { return side(number).known.contains(who) && !alive(number, who); };
+    for (bool again = true; again;) {
+        again = false;
+        for (auto& [who, row] : world.rows[kLikes])
+            if (is_dead(row.values[0].who)) row.values[0].who = {};
+        std::vector<Entity> doomed;
+        for (const auto& [who, row] : world.rows[kRides])
+            if (alive(number, who) && is_dead(row.values[0].who)) doomed.push_back(who);
+        again = !doomed.empty();
+        destroy(number, doomed);
+    }
+    world.hunters.clear();
+    for (const auto& [who, row] : world.rows[kHunts])
+        if (row.values[0].who) world.hunters[row.values[0].who].push_back(who);
+}
+
+void Model::tell(int number) {
+    ModelWorld& world = this->world(number);
+    world.told.clear();
+    const std::pair<int, const char*> types[] = {{kMark, "mark"}, {kHungry, "hungry"}, {kScar, "scar"}};
+    for (const auto& [type, text] : types) {
+        std::map<Entity, Row> now = world.rows[type];
+        std::erase_if(now, [](const auto& row) { return !row.second.is_on; });
+        const auto say = [&](char sign, Entity who, const std::string& values) {
+            world.told.push_back(sign + std::string(text) + values + ":" + name(number, who));
+        };
+        for (const auto& [who, row] : world.told_rows[type]) {
+            const auto found = now.find(who);
+            const std::size_t num_left = found == now.end() ? 0 : found->second.values.size();
+            const std::string value = type == kMark ? "(" + std::to_string(row.values[0].n) + ")" : "";
+            for (std::size_t i = num_left; i < row.values.size(); ++i) say('-', who, value);
+            if (type == kMark && num_left != 0 && found->second.values[0].n != row.values[0].n) say('~', who, value);
+        }
+        for (const auto& [who, row] : now) {
+            const auto found = world.told_rows[type].find(who);
+            const std::size_t num_before = found == world.told_rows[type].end() ? 0 : found->second.values.size();
+            for (std::size_t i = num_before; i < row.values.size(); ++i) say('+', who, "");
+        }
+        world.told_rows[type] = now;
+    }
+    std::sort(world.told.begin(), world.told.end());
+}
+
+}  // namespace programs

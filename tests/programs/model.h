@@ -1,0 +1,168 @@
+#pragma once
+// What worlds hold, as the documents say it, in maps and lists: so simple that one sees that it is right. It learns the ids
+// of entities from the library, and knows all else by itself.
+
+#include "programs/stage.h"
+
+#include <deque>
+#include <map>
+#include <set>
+
+namespace programs {
+
+enum Type : int { kMark, kPlace, kBody, kScar, kTitle, kHungry, kWet, kHunts, kLikes, kRides, kCoin, kNumTypes };
+
+inline constexpr bool is_reference(int type) { return type == kHunts || type == kLikes || type == kRides; }
+
+/// A component: which of these a type has is the business of values_of().
+struct Value {
+    int n = 0, m = 0;
+    Entity who{};
+};
+
+struct Row {
+    std::vector<Value> values;  // the first one first
+    bool is_on = true;
+};
+
+struct Command {
+    enum What { kDestroy, kCreate, kMove, kAdd, kRemove, kLink, kUnlink, kOwn, kRelease, kName, kTag, kUntag, kData };
+    What what = kDestroy;
+    Entity who{};   // a creation learns it when the world settles
+    int name = -1;  // of what is created; -1: see Stage::born
+    Entity by{};    // who asked for the creation
+    int type = 0;
+    Value value{};
+    bool is_on = true;
+    int zone = 0;
+    std::string text{};
+};
+
+/// What a rule of the documents is called that the model may forget, to show that programs notice.
+enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastCommandCounts };
+
+struct ModelWorld {
+    std::map<Entity, Row> rows[kNumTypes];  // also of the dead, until a settle removes them
+    std::map<Entity, int> zones;            // who has a row in the database
+    std::map<Entity, int> positions;        // local ones, of those that have a transform
+    std::map<Entity, Entity> parents;
+    std::map<Entity, std::vector<Entity>> children;  // the first one first
+    std::map<Entity, Entity> owners;
+    std::map<Entity, std::vector<Entity>> owned;  // the newest one first
+    std::map<Entity, std::set<std::string>> tags;
+    std::map<Entity, std::string> names;
+    std::map<Entity, std::map<std::string, int>> data;
+    std::set<Entity> inactive;
+    int wind = 0;
+    std::vector<Command> commands;
+    std::vector<Bell> bells, last_bells;
+    // As of the last settle.
+    std::map<Entity, Row> told_rows[kNumTypes];
+    std::map<Entity, std::vector<Entity>> hunters;
+    std::vector<std::string> told;
+    std::uint64_t frame = 0;
+};
+
+struct ModelEntities {
+    std::set<Entity> living, known;
+};
+
+class Model {
+public:
+    explicit Model(Stage& stage, Forgets forgets = Forgets::kNothing) : stage_(stage), forgets_(forgets) {
+        for (int i = 0; i < 3; ++i) before_all(i);
+    }
+
+    // --- names -------------------------------------------------------------------------------------------------------
+
+    Entity entity(int world, int name) const {
+        return (world == 2 ? stage_.p : stage_.e)[static_cast<std::size_t>(name)];
+    }
+    std::vector<Entity> entities_from(int world, int name, int count) const {
+        std::vector<Entity> all;
+        for (int i = 0; i < count; ++i) all.push_back(entity(world, name + i));
+        return all;
+    }
+    std::string name(int world, Entity who) const { return stage_.name(stage_.world(world), who); }
+
+    // --- the calls of the documents ------------------------------------------------------------------------------------
+
+    bool alive(int world, Entity who) const { return side(world).living.contains(who); }
+    /// Takes note of a new entity. Returns false if the id was used before.
+    bool born(int world, Entity who);
+    int destroy(int world, const std::vector<Entity>& all);
+
+    bool has(int world, int type, Entity who) const;
+    bool in_database(int world, int type) const { return stage_.in_database(world, type); }
+    /// Whether an entity that lives no more may still have rows, nobody knows for how long.
+    bool may_linger(int world, int type) const {
+        return !in_database(world, type) && (type == kPlace || type == kBody || type == kHunts) &&
+               stage_.options.death == DeathPolicy::kRandomProbe;
+    }
+    AddCounts add(int world, int type, const std::vector<Entity>& all, const Value& value, bool is_on = true);
+    int remove(int world, int type, const std::vector<Entity>& all);
+    bool insert(int world, int type, Entity who, int zone, const Value& value);
+    bool remove_value(int world, int type, Entity who, int index);
+    int move(int world, const std::vector<Entity>& all, int zone);
+    int destroy_in_database(int world, const std::vector<Entity>& all);
+    int clear_zone(int world, int zone);
+
+    int world_position(int world, Entity who) const;
+    bool is_below(int world, Entity who, Entity above) const;
+    AddCounts add_transform(int world, Entity who, int position);
+    bool remove_transform(int world, Entity who);
+    bool link(int world, Entity child, Entity parent);
+    void unlink(int world, Entity child);
+
+    bool own(int world, Entity owner, Entity owned);
+    bool release(int world, Entity owned);
+
+    bool is_inactive(int world, Entity who) const;
+    void set_active(int world, Entity who, bool is_active);
+
+    std::vector<Entity> below(int world, Entity who) const;
+    std::string copy(int world, Entity original);
+
+    void step(int world);
+    void settle(int world);
+
+    bool has_store(int world, int type) const { return type != kCoin || stage_.is_attached[std::size_t(world)]; }
+
+    ModelWorld& world(int number) { return worlds_[std::size_t(number)]; }
+    const ModelWorld& world(int number) const { return worlds_[std::size_t(number)]; }
+    ModelEntities& side(int world) { return sides_[world == 2 ? 1 : 0]; }
+    const ModelEntities& side(int world) const { return sides_[world == 2 ? 1 : 0]; }
+    Stage& stage() { return stage_; }
+
+    // The pond, as it was.
+    struct Picture {
+        ModelWorld world;
+        ModelEntities entities;
+    };
+    Picture picture() const { return {worlds_[2], sides_[1]}; }
+    void take_back(const Picture& picture) {
+        worlds_[2] = picture.world;
+        sides_[1] = picture.entities;
+    }
+    bool has_saved = false;
+    Picture saved;
+    std::size_t max_frames = 0;
+    std::deque<Picture> frames;
+
+private:
+    void before_all(int world);
+    void bury(int world, Entity who);
+    void drop_from_database(int world, Entity who);
+    void carry_out(int world);
+    void carry_out(int world, const Command& command);
+    void settle_relations(int world);
+    void tell(int world);
+    void act(int world, Rule rule, Entity who, int n);
+
+    Stage& stage_;
+    Forgets forgets_;
+    std::array<ModelWorld, 3> worlds_;
+    std::array<ModelEntities, 2> sides_;
+};
+
+}  // namespace programs

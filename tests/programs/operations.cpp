@@ -1,0 +1,635 @@
+// All operations that change something, and what the model does in their place.
+
+#include "programs/operation.h"
+
+namespace programs {
+namespace {
+
+using Call = std::function<bool(const Model&, const Arguments&)>;
+
+// --- when an operation can be carried out ------------------------------------------------------------------------------
+
+bool names_enough(const Arguments& a, int count) { return a.e >= 2 && a.e + count <= kNumNames; }
+int count_of(const Arguments& a) { return 1 + a.m % 3; }
+int zone_of(const Arguments& a) { return a.n % 3; }
+std::string word_of(const Arguments& a) { return kWords[a.n % 3]; }
+Entity e_of(const Model& model, const Arguments& a) { return model.entity(a.world, a.e); }
+Entity f_of(const Model& model, const Arguments& a) { return model.entity(a.world, a.f); }
+std::vector<Entity> span_of(const Model& model, const Arguments& a) {
+    return model.entities_from(a.world, a.e, count_of(a));
+}
+std::vector<Entity> repeated(const Model& model, const Arguments& a) {
+    return {e_of(model, a), f_of(model, a), e_of(model, a)};
+}
+bool has_span(const Model&, const Arguments& a) { return a.e + count_of(a) <= kNumNames; }
+
+template <class T>
+bool keeps(const Model& model, const Arguments& a, bool in_database) {
+    constexpr int kType = Stage::type_of<T>();
+    return !(kType == kTitle && a.world == 2) && kType != kCoin && model.in_database(a.world, kType) == in_database;
+}
+template <class T>
+bool in_manager(const Model& model, const Arguments& a) {
+    return keeps<T>(model, a, false);
+}
+template <class T>
+bool in_database(const Model& model, const Arguments& a) {
+    return keeps<T>(model, a, true);
+}
+/// Rows of the dead that stay for nobody knows how long have no place in a program.
+template <class T>
+bool lives_or_is_settled(const Model& model, const Arguments& a, const std::vector<Entity>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    if (!model.may_linger(a.world, kType)) return true;
+    return std::all_of(all.begin(), all.end(), [&](Entity who) { return model.alive(a.world, who); });
+}
+template <class T>
+bool has(const Model& model, const Arguments& a) {
+    return model.alive(a.world, e_of(model, a)) && model.has(a.world, Stage::type_of<T>(), e_of(model, a));
+}
+bool has_transform(const Model& model, int world, Entity who) { return model.world(world).positions.contains(who); }
+bool asks_nothing_of(const Model& model, int world, Command::What first, Command::What last) {
+    for (const Command& command : model.world(world).commands)
+        if (command.what >= first && command.what <= last) return false;
+    return true;
+}
+
+void ask(Model& model, const Arguments& a, const Command& command) { model.world(a.world).commands.push_back(command); }
+
+// --- lives -----------------------------------------------------------------------------------------------------------
+
+void list_lives(std::vector<Operation>& all) {
+    const auto created = [](int count) {
+        return [count](Model& model, const Arguments& a) -> std::string {
+            const int number = count == 0 ? count_of(a) : count;
+            for (const Entity who : model.entities_from(a.world, a.e, number))
+                if (!model.born(a.world, who)) return "an id that was used before";
+            return "ok";
+        };
+    };
+    all.push_back({CALL(world.entities().create(std::span(&e, 8))),
+                   created(8),
+                   [](const Model&, const Arguments& a) { return names_enough(a, 8); },
+                   {},
+                   {},
+                   {},
+                   3});
+    all.push_back({CALL(world.entities().create(std::span(&e, count))),
+                   created(0),
+                   [](const Model&, const Arguments& a) { return names_enough(a, count_of(a)); },
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({CALL(stage.crowd(world, 100 * count, n)), [](Model& model, const Arguments& a) -> std::string {
+                       const std::vector<Entity>& made = model.stage().crowds[std::size_t(a.world)];
+                       for (const Entity who : made)
+                           if (!model.born(a.world, who)) return "an id that was used before";
+                       static_cast<void>(model.add(a.world, kMark, made, {a.n, 0, {}}));
+                       return "ok";
+                   }});
+    all.push_back(
+        {CALL(world.entities().destroy(e)),
+         [](Model& model, const Arguments& a) { return text_of(model.destroy(a.world, {e_of(model, a)}) != 0); },
+         nullptr,
+         {},
+         {},
+         {},
+         4});
+    all.push_back({CALL(world.entities().destroy(std::array{e, f, e})), [](Model& model, const Arguments& a) {
+                       return text_of(model.destroy(a.world, repeated(model, a)));
+                   }});
+    all.push_back({CALL(world.set_active(e, m % 2 == 1)),
+                   [](Model& model, const Arguments& a) {
+                       model.set_active(a.world, e_of(model, a), a.m % 2 == 1);
+                       return std::string("ok");
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   3});
+}
+
+// --- managers and the database -----------------------------------------------------------------------------------------
+
+template <class T>
+void list_managers(std::vector<Operation>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    const auto add = [&](Operation operation, const Call& more = nullptr) {
+        operation.can = [more](const Model& model, const Arguments& a) {
+            return in_manager<T>(model, a) && (more == nullptr || more(model, a));
+        };
+        all.push_back(of_type<T>(operation));
+    };
+    add({CALL(bool(*world.manager<T>().add(e, value))),
+         [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, {e_of(model, a)}, value_of<T>(model, a)).num_skipped == 0);
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         3});
+    add({CALL(world.manager<T>().add(std::span(&e, count), value)),
+         [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, span_of(model, a), value_of<T>(model, a)));
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         2},
+        has_span);
+    add({CALL(world.manager<T>().add(std::array{e, f, e}, value)), [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, repeated(model, a), value_of<T>(model, a)));
+         }});
+    add({CALL(world.manager<T>().remove(e)),
+         [](Model& model, const Arguments& a) { return text_of(model.remove(a.world, kType, {e_of(model, a)}) != 0); },
+         nullptr,
+         {},
+         {},
+         {},
+         2},
+        [](const Model& model, const Arguments& a) { return lives_or_is_settled<T>(model, a, {e_of(model, a)}); });
+    add({CALL(world.manager<T>().remove(std::array{e, f, e})),
+         [](Model& model, const Arguments& a) { return text_of(model.remove(a.world, kType, repeated(model, a))); }},
+        [](const Model& model, const Arguments& a) { return lives_or_is_settled<T>(model, a, repeated(model, a)); });
+    if constexpr (requires(T value) { value.who; })
+        add({DO(world.manager<T>().template set<&T::who>(world.manager<T>().instance(e), f)),
+             [](Model& model, const Arguments& a) {
+                 model.world(a.world).rows[kType][e_of(model, a)].values[0].who = f_of(model, a);
+                 return std::string();
+             },
+             nullptr,
+             {},
+             {},
+             {},
+             2},
+            has<T>);
+    if constexpr (requires(T value) { value.n; })
+        add({DO(world.manager<T>().template set<&T::n>(world.manager<T>().instance(e), n)),
+             [](Model& model, const Arguments& a) {
+                 model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
+                 return std::string();
+             }},
+            has<T>);
+}
+
+template <class T>
+void list_database(std::vector<Operation>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    const auto add = [&](Operation operation, const Call& more = nullptr) {
+        operation.can = [more](const Model& model, const Arguments& a) {
+            return in_database<T>(model, a) && (more == nullptr || more(model, a));
+        };
+        all.push_back(of_type<T>(operation));
+    };
+    add({CALL(world.database().create<T>(std::span(&e, count), zone, value)),
+         [](Model& model, const Arguments& a) -> std::string {
+             for (const Entity who : span_of(model, a)) {
+                 if (!model.born(a.world, who)) return "an id that was used before";
+                 model.insert(a.world, kType, who, zone_of(a), value_of<T>(model, a));
+             }
+             return "ok";
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         2},
+        [](const Model&, const Arguments& a) { return names_enough(a, count_of(a)); });
+    add({CALL(world.database().insert(e, zone, value)),
+         [](Model& model, const Arguments& a) {
+             return text_of(model.insert(a.world, kType, e_of(model, a), zone_of(a), value_of<T>(model, a)));
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         2});
+    add({CALL(world.database().add(e, value)),
+         [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, {e_of(model, a)}, value_of<T>(model, a)));
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         3});
+    add({CALL(world.database().add(std::span(&e, count), value)),
+         [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, span_of(model, a), value_of<T>(model, a)));
+         },
+         nullptr,
+         {},
+         {},
+         {},
+         2},
+        has_span);
+    add({CALL(world.database().add(std::array{e, f, e}, value)), [](Model& model, const Arguments& a) {
+             return text_of(model.add(a.world, kType, repeated(model, a), value_of<T>(model, a)));
+         }});
+    add({CALL(world.database().remove<T>(e)),
+         [](Model& model, const Arguments& a) { return text_of(model.remove(a.world, kType, {e_of(model, a)}) != 0); },
+         nullptr,
+         {},
+         {},
+         {},
+         2});
+    add({CALL(world.database().remove<T>(std::array{e, f, e})),
+         [](Model& model, const Arguments& a) { return text_of(model.remove(a.world, kType, repeated(model, a))); }});
+    if constexpr (requires(T value) { value.who; })
+        add({DO(world.database().template set_value<&T::who>(e, 0, f)),
+             [](Model& model, const Arguments& a) {
+                 model.world(a.world).rows[kType][e_of(model, a)].values[0].who = f_of(model, a);
+                 return std::string();
+             },
+             nullptr,
+             {},
+             {},
+             {},
+             2},
+            has<T>);
+    if constexpr (requires(T value) { value.n; })
+        add({DO(world.database().template set<&T::n>(world.database().find(e), n)),
+             [](Model& model, const Arguments& a) {
+                 model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
+                 return std::string();
+             }},
+            has<T>);
+}
+
+void list_rest_of_database(std::vector<Operation>& all) {
+    all.push_back({CALL(world.database().remove_value<Scar>(e, std::uint32_t(m))),
+                   [](Model& model, const Arguments& a) {
+                       return text_of(model.remove_value(a.world, kScar, e_of(model, a), a.m));
+                   },
+                   in_database<Scar>});
+    all.push_back({CALL(world.database().add(e, Off{Hungry{n}}).ok()),
+                   [](Model& model, const Arguments& a) {
+                       static_cast<void>(model.add(a.world, kHungry, {e_of(model, a)}, {a.n, 0, {}}, false));
+                       return std::string("true");
+                   },
+                   in_database<Hungry>});
+    all.push_back({CALL(world.database().move(e, zone)),
+                   [](Model& model, const Arguments& a) {
+                       return text_of(model.move(a.world, {e_of(model, a)}, zone_of(a)) != 0);
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   2});
+    all.push_back({CALL(world.database().move(std::array{e, f, e}, zone)), [](Model& model, const Arguments& a) {
+                       return text_of(model.move(a.world, repeated(model, a), zone_of(a)));
+                   }});
+    all.push_back({CALL(world.database().destroy(std::array{e, f, e})), [](Model& model, const Arguments& a) {
+                       return text_of(model.destroy_in_database(a.world, repeated(model, a)));
+                   }});
+    all.push_back({CALL(world.database().clear_zone(zone)),
+                   [](Model& model, const Arguments& a) { return text_of(model.clear_zone(a.world, zone_of(a))); }});
+}
+
+// --- fields by name, and singles ---------------------------------------------------------------------------------------
+
+template <class T>
+void list_fields(std::vector<Operation>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    all.push_back(of_type<T>({CALL(world.set_field(e, path, n)),
+                              [](Model& model, const Arguments& a) {
+                                  if (!has<T>(model, a)) return std::string("refused");
+                                  model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
+                                  return std::string("ok");
+                              },
+                              [](const Model& model, const Arguments& a) {  // one that is off keeps a value
+                                  return model.has_store(a.world, kType) && (kType != kHungry || has<T>(model, a));
+                              }}));
+}
+
+void list_singles(std::vector<Operation>& all) {
+    all.push_back({DO(world.single<Wind>().n = n), [](Model& model, const Arguments& a) {
+                       model.world(a.world).wind = a.n;
+                       return std::string();
+                   }});
+    all.push_back({DO(world.events<Bell>().write({e, EntityBits(n)})), [](Model& model, const Arguments& a) {
+                       model.world(a.world).bells.push_back({e_of(model, a), EntityBits(a.n)});
+                       return std::string();
+                   }});
+}
+
+// --- what built-in components say ----------------------------------------------------------------------------------------
+
+void list_transforms(std::vector<Operation>& all) {
+    const auto has_e = [](const Model& model, const Arguments& a) {
+        return has_transform(model, a.world, e_of(model, a));
+    };
+    const auto has_both = [](const Model& model, const Arguments& a) {
+        return has_transform(model, a.world, e_of(model, a)) && has_transform(model, a.world, f_of(model, a));
+    };
+    all.push_back(
+        {CALL(world.transforms().add(std::span(&e, 1), {.position = {float(n), 0, 0}})),
+         [](Model& model, const Arguments& a) { return text_of(model.add_transform(a.world, e_of(model, a), a.n)); },
+         nullptr,
+         {},
+         {},
+         {},
+         6});
+    all.push_back({CALL(world.transforms().remove(std::span(&e, 1))), [](Model& model, const Arguments& a) {
+                       return text_of(model.remove_transform(a.world, e_of(model, a)) ? 1 : 0);
+                   }});
+    all.push_back({CALL(world.transforms().link(world.transforms().instance(e), world.transforms().instance(f))),
+                   [](Model& model, const Arguments& a) -> std::string {
+                       return model.link(a.world, e_of(model, a), f_of(model, a)) ? "ok" : "refused";
+                   },
+                   has_both,
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({DO(world.transforms().unlink(world.transforms().instance(e))),
+                   [](Model& model, const Arguments& a) {
+                       model.unlink(a.world, e_of(model, a));
+                       return std::string();
+                   },
+                   has_e});
+    all.push_back({DO(world.transforms().set_position(world.transforms().instance(e), {float(n), 0, 0})),
+                   [](Model& model, const Arguments& a) {
+                       model.world(a.world).positions[e_of(model, a)] = a.n;
+                       return std::string();
+                   },
+                   has_e,
+                   {},
+                   {},
+                   {},
+                   2});
+    all.push_back({CALL(world.transforms().set_positions(std::array{e, f},
+                                                         std::array{Vec3{float(n), 0, 0}, Vec3{float(m), 0, 0}})),
+                   [](Model& model, const Arguments& a) {
+                       int num_set = 0;
+                       for (const auto& [who, position] :
+                            {std::pair(e_of(model, a), a.n), std::pair(f_of(model, a), a.m)})
+                           if (has_transform(model, a.world, who))
+                               model.world(a.world).positions[who] = position, ++num_set;
+                       return text_of(num_set);
+                   }});
+}
+
+void list_owners_and_texts(std::vector<Operation>& all) {
+    const auto lives = [](const Model& model, const Arguments& a) { return model.alive(a.world, e_of(model, a)); };
+    all.push_back({CALL(world.ownership().own(e, f)),
+                   [](Model& model, const Arguments& a) -> std::string {
+                       return model.own(a.world, e_of(model, a), f_of(model, a)) ? "ok" : "refused";
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({CALL(world.ownership().release(e)),
+                   [](Model& model, const Arguments& a) { return text_of(model.release(a.world, e_of(model, a))); }});
+    all.push_back({CALL(TagManager(world.manager<Tag>(), world.strings()).add_tag(e, text)),
+                   [lives](Model& model, const Arguments& a) -> std::string {
+                       if (!lives(model, a)) return "refused";
+                       model.world(a.world).tags[e_of(model, a)].insert(word_of(a));
+                       return "ok";
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   2});
+    all.push_back({CALL(TagManager(world.manager<Tag>(), world.strings()).remove_tag(e, text)),
+                   [](Model& model, const Arguments& a) {
+                       return text_of(model.world(a.world).tags[e_of(model, a)].erase(word_of(a)) != 0);
+                   }});
+    all.push_back({CALL(DebugNameManager(world.manager<DebugName>(), world.strings()).set_name(e, text)),
+                   [lives](Model& model, const Arguments& a) -> std::string {
+                       if (!lives(model, a)) return "refused";
+                       model.world(a.world).names[e_of(model, a)] = word_of(a);
+                       return "ok";
+                   }});
+    all.push_back({CALL(world.data().set(e, text, n)), [lives](Model& model, const Arguments& a) -> std::string {
+                       if (!lives(model, a)) return "refused";
+                       model.world(a.world).data[e_of(model, a)][word_of(a)] = a.n;
+                       return "ok";
+                   }});
+    all.push_back({CALL(world.data().reset(e, text)),
+                   [](Model& model, const Arguments& a) {
+                       return text_of(model.world(a.world).data[e_of(model, a)].erase(word_of(a)) != 0);
+                   },
+                   lives});
+}
+
+// --- commands ----------------------------------------------------------------------------------------------------------
+
+template <class T>
+void list_typed_commands(std::vector<Operation>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    const auto is_kept = [](const Model& model, const Arguments& a) {
+        return !(kType == kTitle && a.world == 2) && model.has_store(a.world, kType);
+    };
+    const auto add = [&](Operation operation) { all.push_back(of_type<T>(operation)); };
+    const auto asked = [](Command::What what) {
+        return [what](Model& model, const Arguments& a) {
+            ask(model, a, {.what = what, .who = e_of(model, a), .type = kType, .value = value_of<T>(model, a)});
+            return std::string();
+        };
+    };
+    add({DO(world.commands().add(e, value)), asked(Command::kAdd), is_kept, {}, {}, {}, 2});
+    add({DO(world.commands().remove<T>(e)), asked(Command::kRemove), is_kept});
+    add({DO(world.commands().call(world.commands().create(value), NameAs{&e})),
+         [](Model& model, const Arguments& a) {
+             ask(model, a, {.what = Command::kCreate, .name = a.e, .type = kType, .value = value_of<T>(model, a)});
+             return std::string();
+         },
+         [is_kept](const Model& model, const Arguments& a) {  // one command for each name
+             for (const Command& command : model.world(a.world).commands)
+                 if (command.name == a.e) return false;
+             for (int other = 0; other < 2; ++other)
+                 for (const Command& command : model.world(other).commands)
+                     if (a.world < 2 && command.name == a.e) return false;
+             return a.e >= 2 && is_kept(model, a);
+         }});
+    if constexpr (std::is_trivially_copyable_v<T> && !std::is_empty_v<T>)
+        add({DO(world.commands().add(e, schema_of<T>(), reinterpret_cast<const std::byte*>(std::array{value}.data()))),
+             asked(Command::kAdd), is_kept});
+}
+
+void list_commands(std::vector<Operation>& all) {
+    const auto asked = [](Command::What what, int type = 0) {
+        return [what, type](Model& model, const Arguments& a) {
+            Command command{.what = what, .who = e_of(model, a), .type = type};
+            command.value = {a.n, 0, f_of(model, a)};
+            command.zone = zone_of(a), command.text = word_of(a);
+            ask(model, a, command);
+            return std::string();
+        };
+    };
+    const auto one_link = [](const Model& model, const Arguments& a) {
+        return asks_nothing_of(model, a.world, Command::kLink, Command::kUnlink);
+    };
+    const auto one_owner = [](const Model& model, const Arguments& a) {
+        return asks_nothing_of(model, a.world, Command::kOwn, Command::kRelease);
+    };
+    all.push_back({DO(world.commands().destroy(e)), asked(Command::kDestroy), nullptr, {}, {}, {}, 2});
+    all.push_back({DO(world.commands().move(e, zone)), asked(Command::kMove), nullptr, {}, {}, {}, 2});
+    all.push_back({DO(world.commands().add(e, Off{Hungry{n}})),
+                   [](Model& model, const Arguments& a) {
+                       Command command{.what = Command::kAdd, .who = e_of(model, a), .type = kHungry};
+                       command.value.n = a.n, command.is_on = false;
+                       ask(model, a, command);
+                       return std::string();
+                   },
+                   in_database<Hungry>});
+    all.push_back({DO(world.commands().add(e, ChildOf{f})), asked(Command::kLink), one_link, {}, {}, {}, 2});
+    all.push_back({DO(world.commands().remove<ChildOf>(e)), asked(Command::kUnlink), one_link});
+    all.push_back(
+        {DO(world.commands().add(e, Owned{f})),
+         asked(Command::kOwn),
+         [one_owner](const Model& model, const Arguments& a) { return one_owner(model, a) && bool(f_of(model, a)); },
+         {},
+         {},
+         {},
+         2});
+    all.push_back({DO(world.commands().remove<Owned>(e)), asked(Command::kRelease), one_owner});
+    all.push_back({DO(world.commands().name(e, text)), asked(Command::kName)});
+    all.push_back({DO(world.commands().tag(e, text)), asked(Command::kTag)});
+    all.push_back({DO(world.commands().untag(e, text)), asked(Command::kUntag)});
+    all.push_back({DO(world.commands().add(e, DataValue("armor.front", n))), asked(Command::kData)});
+    all.push_back({DO(world.commands().add(e, Inactive{})), asked(Command::kAdd, -1)});
+    all.push_back({DO(world.commands().remove<Inactive>(e)), asked(Command::kRemove, -1)});
+}
+
+// --- time, stores, copies and saves --------------------------------------------------------------------------------------
+
+void list_time(std::vector<Operation>& all) {
+    all.push_back({DO(world.settle()),
+                   [](Model& model, const Arguments& a) {
+                       model.settle(a.world);
+                       return std::string();
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   10});
+    all.push_back({DO(world.step(0.5f)),
+                   [](Model& model, const Arguments& a) {
+                       model.step(a.world);
+                       return std::string();
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   10});
+    all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
+                   [](Model&, const Arguments&) { return std::string(); },
+                   [](const Model&, const Arguments& a) { return a.m < Rule::kNumActions; },
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({CALL(stage.copy(world, e, &f)),
+                   [](Model& model, const Arguments& a) { return model.copy(a.world, e_of(model, a)); },
+                   [](const Model&, const Arguments& a) { return a.f >= 2 && a.e != a.f; },
+                   {},
+                   {},
+                   {},
+                   3});
+    all.push_back({CALL(stage.detach(world)), [](Model&, const Arguments&) { return std::string("ok"); },
+                   [](const Model& model, const Arguments& a) {
+                       for (const Command& command : model.world(a.world).commands)
+                           if (command.type == kCoin) return false;
+                       return model.has_store(a.world, kCoin);
+                   }});
+    all.push_back({CALL(stage.attach(world)),
+                   [](Model& model, const Arguments& a) {
+                       std::erase_if(model.world(a.world).rows[kCoin],
+                                     [&](const auto& row) { return !model.alive(a.world, row.first); });
+                       return std::string("ok");
+                   },
+                   [](const Model& model, const Arguments& a) { return !model.has_store(a.world, kCoin); }});
+}
+
+void list_saves(std::vector<Operation>& all) {
+    const auto is_pond = [](const Model&, const Arguments& a) { return a.world == 2; };
+    all.push_back({CALL(world.save(stage.saved)),
+                   [](Model& model, const Arguments& a) -> std::string {
+                       model.has_saved = model.world(a.world).commands.empty();
+                       if (!model.has_saved) return "refused";
+                       model.saved = model.picture();
+                       return "ok";
+                   },
+                   is_pond,
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({CALL(world.load(stage.saved)),
+                   [](Model& model, const Arguments& a) -> std::string {
+                       if (a.world != 2) return "refused";
+                       model.take_back(model.saved);
+                       if (model.max_frames != 0) model.frames = {model.picture()};
+                       return "ok";
+                   },
+                   [](const Model& model, const Arguments&) { return model.has_saved && model.has_store(2, kCoin); },
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({DO(world.keep_frames(count)),
+                   [](Model& model, const Arguments& a) {
+                       model.max_frames = std::size_t(count_of(a));
+                       model.frames = {model.picture()};
+                       return std::string();
+                   },
+                   [](const Model& model, const Arguments& a) {
+                       return a.world == 2 && model.has_store(2, kCoin) && model.world(2).commands.empty();
+                   },
+                   {},
+                   {},
+                   {},
+                   2});
+    all.push_back({CALL(world.rewind(world.frame_statistics().last - std::uint64_t(n))),
+                   [](Model& model, const Arguments& a) {
+                       model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
+                       model.frames.resize(model.frames.size() - std::size_t(a.n));
+                       return std::string("ok");
+                   },
+                   [](const Model& model, const Arguments& a) {
+                       return a.world == 2 && std::size_t(a.n) < model.frames.size() && model.has_store(2, kCoin);
+                   },
+                   {},
+                   {},
+                   {},
+                   6});
+}
+
+template <class... Ts, class Function>
+void for_each_type(Function&& function) {
+    (function(std::type_identity<Ts>()), ...);
+}
+
+std::vector<Operation> make_operations() {
+    std::vector<Operation> all;
+    list_lives(all);
+    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides>(
+        [&]<class T>(std::type_identity<T>) { list_managers<T>(all), list_database<T>(all); });
+    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides, Coin>(
+        [&]<class T>(std::type_identity<T>) { list_typed_commands<T>(all); });
+    for_each_type<Mark, Place, Body, Scar, Hungry, Coin>([&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
+    list_rest_of_database(all), list_singles(all), list_transforms(all), list_owners_and_texts(all);
+    list_commands(all), list_time(all), list_saves(all);
+    return all;
+}
+
+}  // namespace
+
+const std::vector<Operation>& operations() {
+    static const std::vector<Operation> all = make_operations();
+    return all;
+}
+
+}  // namespace programs

@@ -1,0 +1,408 @@
+#include "programs/program.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <cctype>
+#include <csignal>
+#include <cstring>
+
+namespace programs {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Calls visit(begin, length) for each word of C++ that is no member.
+template <class Visit>
+void for_each_word(const std::string& code, Visit&& visit) {
+    for (std::size_t i = 0; i < code.size();) {
+        std::size_t end = i;
+        while (end < code.size() && is_word(code[end])) ++end;
+        const bool is_member = i > 0 && (code[i - 1] == '.' || code[i - 1] == ':' || code[i - 1] == '"');
+        if (end > i && !is_member && std::isdigit(static_cast<unsigned char>(code[i])) == 0) visit(i, end - i);
+        i = end > i ? end : i + 1;
+    }
+}
+
+std::string name_of(const Arguments& a, int name) { return (a.world == 2 ? "p[" : "e[") + std::to_string(name) + "]"; }
+
+/// What a word of the code stands for.
+std::string in_place_of(const std::string& word, const Operation& operation, const Arguments& a) {
+    if (word == "world") return a.world == 0 ? "sea" : a.world == 1 ? "lake" : "pond";
+    if (word == "e") return name_of(a, a.e);
+    if (word == "f") return name_of(a, a.f);
+    if (word == "n") return std::to_string(a.n);
+    if (word == "m") return std::to_string(a.m);
+    if (word == "count") return std::to_string(1 + a.m % 3);
+    if (word == "zone") return std::to_string(a.n % 3);
+    if (word == "text") return std::string("\"") + kWords[a.n % 3] + "\"";
+    if (word == "path") return "\"" + operation.path + "\"";
+    if (word == "T") return operation.type;
+    return word;
+}
+
+std::string replaced(const std::string& code, const Operation& operation, const Arguments& a) {
+    std::string result;
+    std::size_t done = 0;
+    for_each_word(code, [&](std::size_t begin, std::size_t length) {
+        const std::string word = code.substr(begin, length);
+        result += code.substr(done, begin - done);
+        result += word == "value" ? replaced(operation.value, operation, a) : in_place_of(word, operation, a);
+        done = begin + length;
+    });
+    return result + code.substr(done);
+}
+
+std::string without(std::string text, const std::string& part) {
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part)) text.erase(at, part.size());
+    return text;
+}
+
+std::string quoted(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) result += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    return result + "\"";
+}
+
+}  // namespace
+
+bool Operation::names(const std::string& argument) const {
+    bool found = false;
+    const std::string all = code.text + " " + value;
+    for_each_word(all, [&](std::size_t begin, std::size_t length) {
+        const std::string word = all.substr(begin, length);
+        found |= word == argument || (argument == "m" && word == "count") ||
+                 (argument == "n" && (word == "zone" || word == "text"));
+    });
+    return found;
+}
+
+std::string Operation::print(const Arguments& a) const { return without(replaced(code.text, *this, a), "template "); }
+
+// --- running -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Where a process that may crash leaves what it did.
+struct Report {
+    static constexpr std::size_t kMaxBytes = 1 << 20;
+    std::size_t step;
+    std::uint64_t num_steps;
+    bool has_failed, is_done;
+    std::size_t num_bytes, what_bytes;
+    char what[1 << 14];
+    char lines[kMaxBytes];
+
+    void put_line(const std::string& text) {
+        if (num_bytes + text.size() >= kMaxBytes) return;
+        std::memcpy(lines + num_bytes, text.data(), text.size());
+        num_bytes += text.size();
+    }
+    void fail(const std::string& text) {
+        has_failed = true;
+        what_bytes = std::min(text.size(), sizeof what);
+        std::memcpy(what, text.data(), what_bytes);
+    }
+};
+
+/// A look, and what it looks at.
+struct Look {
+    const Operation* operation;
+    Arguments arguments;
+};
+
+std::vector<Look> list_looks() {
+    std::vector<Look> all;
+    for (const Operation& look : looks())
+        for (int world = 0; world < 3; ++world)
+            for (int e = 0; e < (look.names("e") ? kNumNames : 1); ++e)
+                for (int n = 0; n < (look.names("n") ? 3 : 1); ++n) all.push_back({&look, {world, e, 0, n, 0}});
+    return all;
+}
+
+class Run {
+public:
+    Run(const Program& program, const RunOptions& options, Report& report)
+        : program_(program),
+          options_(options),
+          report_(report),
+          stage_(program.options),
+          model_(stage_, options.forgets) {}
+
+    void run() {
+        for (std::size_t i = 0; i < program_.steps.size() && !report_.has_failed; ++i) {
+            report_.step = i;
+            carry_out(program_.steps[i]);
+            if (options_.looks_often || i + 1 == program_.steps.size()) look();
+        }
+        report_.is_done = true;
+    }
+
+private:
+    void carry_out(const Step& step) {
+        const Operation& operation = operations()[step.operation];
+        if (!operation.is_possible(model_, step.arguments)) return;
+        ++report_.num_steps;
+        check(operation, step.arguments);
+    }
+    void look() {
+        static const std::vector<Look> all = list_looks();
+        for (const Look& look : all) {
+            if (report_.has_failed) return;
+            if (!look.operation->is_possible(model_, look.arguments)) continue;
+            const std::size_t num_bytes = report_.num_bytes;
+            check(*look.operation, look.arguments);
+            if (!report_.has_failed) report_.num_bytes = num_bytes;  // the program need not say it
+        }
+    }
+    void check(const Operation& operation, const Arguments& a) {
+        const std::size_t num_bytes = report_.num_bytes;
+        const std::string text = options_.prints ? operation.print(a) : "";
+        if (options_.prints) report_.put_line("    " + text + ";\n");
+        const std::string found = operation.code.run(stage_, a);
+        const std::string expected = operation.expected(model_, a);
+        if (options_.prints && !operation.code.is_statement) {
+            report_.num_bytes = num_bytes;
+            report_.put_line("    expect(" + text + ", " + quoted(expected) + ");\n");
+        }
+        if (found != expected) report_.fail(operation.print(a) + " gives \"" + found + "\", not \"" + expected + "\"");
+    }
+
+    const Program& program_;
+    const RunOptions options_;
+    Report& report_;
+    Stage stage_;
+    Model model_;
+};
+
+Outcome to_outcome(const Report& report) {
+    Outcome outcome;
+    if (report.has_failed) outcome.what.assign(report.what, report.what_bytes);
+    outcome.lines.assign(report.lines, report.num_bytes);
+    outcome.step = report.step;
+    outcome.num_steps = report.num_steps;
+    return outcome;
+}
+
+Report& shared_report() {
+    static void* const memory =
+        ::mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return *static_cast<Report*>(memory);
+}
+
+void clear(Report& report) {
+    report.step = 0, report.num_steps = 0;
+    report.has_failed = report.is_done = false;
+    report.num_bytes = report.what_bytes = 0;
+}
+
+std::string end_of(int status) {
+    if (WIFSIGNALED(status)) return std::string("it is ended by ") + ::strsignal(WTERMSIG(status));
+    return "it ends with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Outcome run(const Program& program, const RunOptions& options) {
+    Report& report = shared_report();
+    clear(report);
+    Run(program, options, report).run();
+    return to_outcome(report);
+}
+
+Outcome run_in_child(const Program& program, const RunOptions& options) {
+    constexpr unsigned kSecondsAtMost = 60;
+    Report& report = shared_report();
+    clear(report);
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(kSecondsAtMost);
+        Run(program, options, report).run();
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    Outcome outcome = to_outcome(report);
+    if (outcome || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return outcome;
+    const Step& step = program.steps[outcome.step];
+    outcome.what = operations()[step.operation].print(step.arguments) + ": " + end_of(status);
+    return outcome;
+}
+
+// --- making ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+StageOptions random_options(Random& random) {
+    StageOptions options;
+    const unsigned sets[] = {0, 0x3ff, static_cast<unsigned>(random.below(1024)),
+                             static_cast<unsigned>(random.below(1024))};
+    for (unsigned& set : options.in_database) set = sets[random.below(4)];
+    options.index = RowIndexKind(random.below(3));
+    options.death = DeathPolicy(random.below(3));
+    options.children = ChildrenOfDead(random.below(2));
+    options.num_workers = 1 + random.below(3);
+    options.minimum_waiting = random.below(2) == 0 ? 1029 : 1 + random.below(4);
+    return options;
+}
+
+/// Few entities, so that operations meet.
+int random_name(Random& random) {
+    const std::uint32_t dice = random.below(16);
+    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 13 ? 6 : 14));
+}
+
+}  // namespace
+
+Program random_program(std::uint64_t seed, std::size_t num_steps) {
+    Random random(seed);
+    std::vector<std::size_t> choices;  // as often as their weights say
+    for (std::size_t i = 0; i < operations().size(); ++i)
+        choices.insert(choices.end(), std::size_t(operations()[i].weight), i);
+    Program program;
+    program.options = random_options(random);
+    for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});
+    const std::uint32_t favourite = random.below(4);  // most operations are about one world
+    while (program.steps.size() < num_steps) {
+        Step step;
+        step.operation = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
+        step.arguments.world = favourite < 3 && random.below(4) != 0 ? int(favourite) : int(random.below(3));
+        step.arguments.e = random_name(random), step.arguments.f = random_name(random);
+        step.arguments.n = int(random.below(random.below(4) == 0 ? 13 : 4));
+        step.arguments.m = int(random.below(random.below(2) == 0 ? 13 : 4));
+        program.steps.push_back(step);
+    }
+    return program;
+}
+
+// --- shrinking ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+class Shrinker {
+public:
+    Shrinker(Program program, const RunOptions& options) : program_(std::move(program)), options_(options) {}
+
+    Program shrink() {
+        if (const Outcome outcome = run_in_child(program_, options_)) {
+            program_.steps.resize(outcome.step + 1);
+            while (take_steps() || lessen_arguments() || lessen_options()) {
+            }
+        }
+        return program_;
+    }
+
+private:
+    bool takes(Program smaller) {
+        const Outcome outcome = run_in_child(smaller, options_);
+        if (!outcome) return false;
+        smaller.steps.resize(std::min(smaller.steps.size(), outcome.step + 1));
+        program_ = std::move(smaller);
+        return true;
+    }
+    /// Halves first, then quarters, and so on to single steps.
+    bool take_steps() {
+        bool is_smaller = false;
+        for (std::size_t size = (program_.steps.size() + 1) / 2; size > 0; size /= 2)
+            for (std::size_t begin = program_.steps.size(); begin > 0;) {
+                begin = begin > program_.steps.size() ? program_.steps.size() : begin;
+                begin -= std::min(size, begin);
+                Program smaller = program_;
+                const auto first = smaller.steps.begin() + std::ptrdiff_t(begin);
+                smaller.steps.erase(first, first + std::ptrdiff_t(std::min(size, smaller.steps.size() - begin)));
+                is_smaller |= takes(smaller);
+            }
+        return is_smaller;
+    }
+    bool lessen_arguments() {
+        bool is_smaller = false;
+        for (std::size_t i = 0; i < program_.steps.size(); ++i)
+            for (int Arguments::* const argument :
+                 {&Arguments::world, &Arguments::e, &Arguments::f, &Arguments::n, &Arguments::m})
+                for (const int less :
+                     {0, 1, 2, program_.steps[i].arguments.*argument / 2, program_.steps[i].arguments.*argument - 1}) {
+                    if (i >= program_.steps.size() || less < 0 || less >= program_.steps[i].arguments.*argument)
+                        continue;
+                    Program smaller = program_;
+                    smaller.steps[i].arguments.*argument = less;
+                    is_smaller |= takes(smaller);
+                }
+        return is_smaller;
+    }
+    bool lessen_options() {
+        const StageOptions usual;
+        bool is_smaller = false;
+        const auto set = [&](auto StageOptions::* option) {
+            if (program_.options.*option == usual.*option) return;
+            Program smaller = program_;
+            smaller.options.*option = usual.*option;
+            is_smaller |= takes(smaller);
+        };
+        set(&StageOptions::index), set(&StageOptions::death), set(&StageOptions::children);
+        set(&StageOptions::num_workers), set(&StageOptions::minimum_waiting);
+        for (std::size_t world = 0; world < 3; ++world)
+            for (unsigned bit = 0; bit < 10; ++bit) {
+                Program smaller = program_;
+                smaller.options.in_database[world] &= ~(1u << bit);
+                if (smaller.options.in_database != program_.options.in_database) is_smaller |= takes(smaller);
+            }
+        return is_smaller;
+    }
+
+    Program program_;
+    const RunOptions options_;
+};
+
+}  // namespace
+
+Program shrink(Program program, const RunOptions& options) { return Shrinker(std::move(program), options).shrink(); }
+
+// --- printing ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string print(const StageOptions& options) {
+    const char* const indices[] = {"kPaged", "kHash", "kIdentity"};
+    const char* const deaths[] = {"kAtSettle", "kByCallback", "kRandomProbe"};
+    const StageOptions usual;
+    std::string text;
+    if (options.in_database != usual.in_database) {
+        text += ".in_database = {";
+        for (const unsigned set : options.in_database) text += (text.back() == '{' ? "" : ", ") + std::to_string(set);
+        text += "}, ";
+    }
+    if (options.index != usual.index) {
+        const bool is_hash = options.index == RowIndexKind::kHash;
+        text += std::string(".index = RowIndexKind::") + indices[is_hash ? 1 : 2] + ", ";
+    }
+    if (options.death != usual.death) text += std::string(".death = DeathPolicy::") + deaths[int(options.death)] + ", ";
+    if (options.children != usual.children) text += ".children = ChildrenOfDead::kDie, ";
+    if (options.num_workers != usual.num_workers)
+        text += ".num_workers = " + std::to_string(options.num_workers) + ", ";
+    if (options.minimum_waiting != usual.minimum_waiting)
+        text += ".minimum_waiting = " + std::to_string(options.minimum_waiting) + ", ";
+    return text.empty() ? "" : text.substr(0, text.size() - 2);
+}
+
+}  // namespace
+
+std::string print(const Program& program, const std::string& lines, const std::string& comment) {
+    const std::string options = print(program.options);
+    return "// clang-format off\n" + comment +
+           "#include \"programs/stage.h\"\n"
+           "\n"
+           "using namespace programs;\n"
+           "\n"
+           "int main() {\n"
+           "    Stage stage" +
+           (options.empty() ? "" : "({" + options + "})") +
+           ";\n"
+           "    [[maybe_unused]] World &sea = stage.sea, &lake = stage.lake, &pond = stage.pond;\n"
+           "    [[maybe_unused]] auto &e = stage.e, &p = stage.p;\n" +
+           lines +
+           "    return num_unexpected == 0 ? 0 : 1;\n"
+           "}\n";
+}
+
+}  // namespace programs

@@ -1,0 +1,584 @@
+#pragma once
+// Where programs play: component types of every kind, and three worlds that keep them in different stores. `sea` and `lake`
+// share an entity manager; `pond` has one of its own, so it alone can be saved and loaded. Programs that were printed
+// include this header; what it does with shoal is what any engineer would write.
+//
+//     Stage stage({.in_database = {0, 0x3ff, 0x155}});  // sea: managers; lake: the database; pond: every second type
+//     World& sea = stage.sea;
+//     expect(sea.entities().create(std::span(&e[2], 3)), "ok");
+//     expect(sea.manager<Mark>().add(e[2], Mark{5}).ok(), "true");
+//
+// Entities have names: e[0] to e[15] are those of sea and lake, p[0] to p[15] those of pond. e[0] and p[0] are always
+// null, e[1] and p[1] are ids that nobody has created.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/command/commands.h"
+#include "shoal/components/activity.h"
+#include "shoal/components/data.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/query/query.h"
+#include "shoal/query/text_query.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/entity_blob.h"
+#include "shoal/world/world.h"
+#include "support/thread_pool_executor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace programs {
+
+using namespace shoal;
+
+// --- component types -------------------------------------------------------------------------------------------------
+
+struct Mark {
+    int n = 0;
+};
+SHOAL_COMPONENT(Mark, n)
+struct Place {
+    int n = 0;
+    Vec3 at{};
+};
+SHOAL_COMPONENT(Place, n, (at, split))
+struct Body {
+    int n = 0;
+    double weight = 0;
+    bool is_odd = false;
+};
+SHOAL_COMPONENT((Body, whole), n, weight, is_odd)
+struct Scar {
+    int n = 0;
+};
+SHOAL_COMPONENT((Scar, many), n)
+struct Title {
+    std::string text;
+};
+SHOAL_COMPONENT(Title, text)
+struct Hungry {
+    int n = 0;
+};
+SHOAL_COMPONENT((Hungry, toggled), n)
+struct Wet {};
+SHOAL_COMPONENT(Wet)
+struct Hunts {
+    Entity who;
+};
+SHOAL_COMPONENT(Hunts, (who, relation))
+struct Likes {
+    Entity who;
+};
+SHOAL_COMPONENT(Likes, (who, relation(cleared)))
+struct Rides {
+    Entity who;
+};
+SHOAL_COMPONENT(Rides, (who, relation(dies_too)))
+struct Coin {
+    int n = 0;
+};
+SHOAL_COMPONENT(Coin, n)
+struct Wind {
+    int n = 0;
+};
+SHOAL_COMPONENT((Wind, single), n)
+
+struct Bell {
+    Entity who;
+    EntityBits n = 0;  // without bytes behind it
+};
+
+/// A store of a class of its own, which is attached and detached.
+class CoinStore final : public Store {
+public:
+    CoinStore(EntityManager& entities, PagePool& pool)
+        : rows_(schema_of<Coin>(), entities, pool, {.store = this, .kind = "the coins"}) {}
+
+    std::string_view kind() const override { return "the coins"; }
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
+    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
+    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                     const AddedValues& values) override {
+        return rows_.add_values(component, entities, values);
+    }
+    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
+        return rows_.remove(entities);
+    }
+    void hold_rows(bool hold) override { rows_.hold(hold); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    void save(StateWriter& to) const override { rows_.save(to); }
+    Status load(StateReader& from) override { return rows_.load(from); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    Status validate() const { return rows_.validate(); }
+
+private:
+    OwnedRows rows_;
+};
+
+// --- texts -----------------------------------------------------------------------------------------------------------
+
+inline std::string text_of(bool value) { return value ? "true" : "false"; }
+template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+std::string text_of(T value) {
+    return std::to_string(static_cast<long long>(value));
+}
+inline std::string text_of(const Status& status) { return status ? "ok" : "refused"; }
+inline std::string text_of(std::string_view text) { return std::string(text); }
+inline std::string text_of(const AddCounts& counts) {
+    return std::to_string(counts.num_added) + " added, " + std::to_string(counts.num_set) + " set, " +
+           std::to_string(counts.num_skipped) + " skipped";
+}
+inline std::string text_of(const Mark& value) { return std::to_string(value.n); }
+inline std::string text_of(const Scar& value) { return std::to_string(value.n); }
+inline std::string text_of(const Hungry& value) { return std::to_string(value.n); }
+inline std::string text_of(const Coin& value) { return std::to_string(value.n); }
+inline std::string text_of(const Title& value) { return value.text; }
+inline std::string text_of(const Wet&) { return "there"; }
+inline std::string text_of(const Place& value) {
+    return std::to_string(value.n) + "/" + std::to_string(int(value.at.x)) + " " + std::to_string(int(value.at.z));
+}
+inline std::string text_of(const Body& value) {
+    return std::to_string(value.n) + "/" + std::to_string(int(value.weight)) + (value.is_odd ? " odd" : " even");
+}
+template <class T>
+std::string text_of(const Result<T>& result) {
+    return result ? text_of(*result) : "refused";
+}
+
+inline int num_unexpected = 0;
+
+/// Says where a value is not what the model of the tests says.
+template <class T>
+void expect(const T& value, const char* expected, const std::source_location& where = std::source_location::current()) {
+    const std::string found = text_of(value);
+    if (found == expected) return;
+    std::printf("%s:%u: expected \"%s\", found \"%s\"\n", where.file_name(), unsigned(where.line()), expected,
+                found.c_str());
+    ++num_unexpected;
+}
+
+// --- the stage -------------------------------------------------------------------------------------------------------
+
+/// What a pass does with each entity whose mark has a number.
+struct Rule {
+    enum Action {
+        kNothing,
+        kDestroy,
+        kAddScar,
+        kRemoveScars,
+        kAddHungry,
+        kRemoveHungry,
+        kAddPlace,
+        kRemovePlace,
+        kMove,
+        kCreate,
+        kRing,
+        kTag,
+        kSleep,
+        kNumActions
+    };
+    int when = -1;
+    Action action = kNothing;
+    int growth = 0;  ///< of all marks, in each frame
+};
+
+/// What differs from program to program. Bit i of in_database[w]: world w keeps type i of kTypeNames in its database.
+struct StageOptions {
+    std::array<unsigned, 3> in_database{};
+    RowIndexKind index = RowIndexKind::kPaged;   // of managers of Mark, Place, Body, Hungry and Wet
+    DeathPolicy death = DeathPolicy::kAtSettle;  // of managers of Place, Body and Hunts
+    ChildrenOfDead children = ChildrenOfDead::kBecomeRoots;
+    unsigned num_workers = 1;
+    std::uint32_t minimum_waiting = 1029;
+};
+
+inline constexpr int kNumNames = 16;
+inline constexpr const char* kTypeNames[] = {"Mark", "Place", "Body",  "Scar",  "Title", "Hungry",
+                                             "Wet",  "Hunts", "Likes", "Rides", "Coin"};
+
+/// Gives an entity that a command creates its name.
+struct NameAs {
+    Entity* name;
+    void operator()(Entity self) const { *name = self; }
+};
+
+class Stage {
+public:
+    explicit Stage(const StageOptions& given = {})
+        : options(given),
+          entities({.minimum_waiting = given.minimum_waiting}),
+          pond_entities({.minimum_waiting = given.minimum_waiting}),
+          executor(given.num_workers),
+          sea(entities, {.executor = &executor}),
+          lake(entities, {.executor = &executor}),
+          pond(pond_entities, {.executor = &executor}),
+          coins{CoinStore(entities, sea.pool()), CoinStore(entities, lake.pool()),
+                CoinStore(pond_entities, pond.pool())} {
+        e[1] = p[1] = make_entity(4000, 7);
+        for (int world = 0; world < 3; ++world) set_up(world);
+    }
+    ~Stage() {
+        for (int i = 0; i < 3; ++i)
+            if (is_attached[std::size_t(i)]) world(i).detach(coins[std::size_t(i)]);
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+
+    World& world(int number) { return number == 0 ? sea : number == 1 ? lake : pond; }
+    int number_of(const World& world) const { return &world == &sea ? 0 : &world == &lake ? 1 : 2; }
+    bool in_database(int world, int type) const {
+        return (options.in_database[std::size_t(world)] >> unsigned(type) & 1) != 0;
+    }
+    std::array<Entity, kNumNames>& names(const World& world) { return &world == &pond ? p : e; }
+    CoinStore& coins_of(const World& world) { return coins[std::size_t(number_of(world))]; }
+    Rule& rule(const World& world) { return rules[std::size_t(number_of(world))]; }
+    /// A folder for zones, which goes with the stage.
+    std::string folder() {
+        folder_ = std::filesystem::temp_directory_path() / ("shoal_program_" + std::to_string(::getpid()));
+        return folder_.string();
+    }
+
+    // --- what can be seen --------------------------------------------------------------------------------------------
+
+    /// "e[3]", "null", or "another" if no name has it.
+    std::string name(const World& world, Entity entity) {
+        if (!entity) return "null";
+        const auto& all = names(world);
+        for (std::size_t i = 1; i < all.size(); ++i)
+            if (all[i] == entity) return (&world == &pond ? "p[" : "e[") + std::to_string(i) + "]";
+        return "another";
+    }
+    /// Names in a fixed order, "e[2] e[5] another another".
+    std::string set_of(const World& world, std::vector<Entity> all) {
+        std::vector<std::string> texts;
+        for (const Entity entity : all)
+            if (world.entities().alive(entity)) texts.push_back(name(world, entity));
+        std::sort(texts.begin(), texts.end());
+        return joined(texts);
+    }
+    /// The same in the order in which they are given, and the dead too.
+    std::string list_of(const World& world, const std::vector<Entity>& all) {
+        std::vector<std::string> texts;
+        for (const Entity entity : all) texts.push_back(name(world, entity));
+        return joined(texts);
+    }
+    static std::string joined(const std::vector<std::string>& texts) {
+        std::string result;
+        for (const std::string& text : texts) result += (result.empty() ? "" : " ") + text;
+        return result;
+    }
+
+    /// The values that a living entity has of a type: "3", "none", "5 4" for several, "off".
+    template <class T>
+    std::string values(World& world, Entity entity) {
+        if (!world.entities().alive(entity)) return "dead";
+        const Store* const store = world.find_store(schema_of<T>().id());
+        if (store == nullptr) return "no store";
+        const ComponentRow at = store->find_row(schema_of<T>().id(), entity, 0);
+        if (!at) return "none";
+        if (!at.is_on) return "off";
+        if constexpr (std::is_same_v<T, Coin>) {
+            return text_of(world.field<int>(entity, "coin.n"));
+        } else {
+            return in_database(number_of(world), type_of<T>()) ? values_in_database<T>(world, entity)
+                                                               : values_in_manager<T>(world, entity);
+        }
+    }
+    /// Who a query visits, without the dead.
+    template <class Query>
+    std::string visited(World& world, const Query& query) {
+        std::vector<Entity> all;
+        query.for_each([&](Entity who, auto&&...) { all.push_back(who); });
+        return set_of(world, all);
+    }
+    /// The same with the sum of the numbers that it reads of the living.
+    template <class Query>
+    std::string sum(World& world, const Query& query) {
+        long long total = 0;
+        query.for_each([&](Entity who, int n) { total += world.entities().alive(who) ? n : 0; });
+        return std::to_string(total);
+    }
+    /// The same for a query from text.
+    std::string visited(World& world, const char* text) {
+        const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+        if (!query) return std::string(query.message());
+        std::vector<Entity> all;
+        query->for_each_batch(
+            [&](const TextBatch& batch) { all.insert(all.end(), batch.entities().begin(), batch.entities().end()); });
+        return set_of(world, all);
+    }
+    std::string parent(World& world, Entity entity) {
+        TransformManager& transforms = world.transforms();
+        if (!world.entities().alive(entity) || !transforms.has(entity)) return "no transform";
+        const Instance above = transforms.parent(transforms.instance(entity));
+        return above ? name(world, transforms.entity(above)) : "root";
+    }
+    std::string children(World& world, Entity entity) {
+        TransformManager& transforms = world.transforms();
+        if (!world.entities().alive(entity) || !transforms.has(entity)) return "no transform";
+        std::vector<Entity> all;
+        for (Instance i = transforms.first_child(transforms.instance(entity)); i; i = transforms.next_sibling(i))
+            all.push_back(transforms.entity(i));
+        return list_of(world, all);
+    }
+    std::string position(World& world, Entity entity) {
+        TransformManager& transforms = world.transforms();
+        if (!world.entities().alive(entity) || !transforms.has(entity)) return "no transform";
+        const Instance i = transforms.instance(entity);
+        return std::to_string(int(transforms.local(i).position.x)) + " " +
+               std::to_string(int(transforms.world_position(i).x));
+    }
+    std::string owned(World& world, Entity entity) {
+        std::vector<Entity> all;
+        world.ownership().for_each_owned(entity, [&](Entity one) { all.push_back(one); });
+        return list_of(world, all);
+    }
+    std::string tags(World& world, Entity entity) {
+        std::vector<std::string> all;
+        TagManager tags(world.manager<Tag>(), world.strings());
+        tags.for_each_tag(entity, [&](StringId tag) { all.emplace_back(tags.text(tag)); });
+        std::sort(all.begin(), all.end());
+        return joined(all);
+    }
+    std::string zone(World& world, Entity entity) {
+        if (!world.entities().alive(entity)) return "dead";
+        const DatabaseRow at = world.database().find(entity);
+        return at ? std::to_string(at.table->zone()) : "no row";
+    }
+    template <auto kMember>
+    std::string referrers(World& world, Entity entity) {
+        if (!world.entities().alive(entity)) return "dead";
+        std::vector<Entity> all;
+        for (const Entity one : world.referrers<kMember>(entity)) all.push_back(one);
+        return set_of(world, all);
+    }
+    Status validate(World& world) {
+        for (const Status& status : {world.database().validate(), world.transforms().validate(),
+                                     world.ownership().validate(), world.activity().validate(), world.data().validate(),
+                                     world.manager<Tag>().core().validate(), coins_of(world).validate()})
+            if (!status) return status;
+        return {};
+    }
+    /// What reactions were told by the last settle.
+    std::string told(const World& world) {
+        std::vector<std::string> all;
+        for (const Told& one : told_[std::size_t(number_of(world))])
+            if (one.settle + 1 == world.settle_statistics().num_settles) all.push_back(one.text);
+        std::sort(all.begin(), all.end());
+        return joined(all);
+    }
+
+    // --- what takes more than a call ---------------------------------------------------------------------------------
+
+    /// Creates entities that get no names, with a mark.
+    Status crowd(World& world, std::uint32_t count, int n) {
+        std::vector<Entity>& all = crowds[std::size_t(number_of(world))];
+        all.resize(count);
+        if (Status status = world.entities().create(all); !status) return status;
+        if (in_database(number_of(world), 0))
+            return world.database().insert<Mark>(all, 0, std::vector<Mark>(count, {n})).status();
+        return world.manager<Mark>().add(all, Mark{n}).status();
+    }
+    Status attach(World& world) {
+        const Status status = world.attach(coins_of(world));
+        if (status) is_attached[std::size_t(number_of(world))] = true;
+        return status;
+    }
+    Status detach(World& world) {
+        world.detach(coins_of(world));
+        is_attached[std::size_t(number_of(world))] = false;
+        return {};
+    }
+    /// Gives the copy of an entity a name.
+    Status copy(World& world, Entity original, Entity* copied) {
+        below = entities_below(world, original);
+        Result<Spawned> spawned = world.copy(original);
+        if (!spawned) return spawned.status();
+        copies.assign(spawned->entities().begin(), spawned->entities().end());
+        *copied = copies[0];
+        return {};
+    }
+
+    const StageOptions options;
+    EntityManager entities, pond_entities;
+    shoal_test::ThreadPoolExecutor executor;
+    World sea, lake, pond;
+    std::array<CoinStore, 3> coins;
+    std::array<bool, 3> is_attached{};
+    std::array<Entity, kNumNames> e{}, p{};
+    std::array<Rule, 3> rules{};
+    std::array<std::vector<Entity>, 3> crowds;               // of the last crowd()
+    std::vector<Entity> below, copies;                       // of the last copy()
+    std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
+    SavedState saved;
+
+    template <class T>
+    static constexpr int type_of() {
+        constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
+        static_cast<void>(kDescription);
+        if constexpr (std::is_same_v<T, Mark>) return 0;
+        if constexpr (std::is_same_v<T, Place>) return 1;
+        if constexpr (std::is_same_v<T, Body>) return 2;
+        if constexpr (std::is_same_v<T, Scar>) return 3;
+        if constexpr (std::is_same_v<T, Title>) return 4;
+        if constexpr (std::is_same_v<T, Hungry>) return 5;
+        if constexpr (std::is_same_v<T, Wet>) return 6;
+        if constexpr (std::is_same_v<T, Hunts>) return 7;
+        if constexpr (std::is_same_v<T, Likes>) return 8;
+        if constexpr (std::is_same_v<T, Rides>) return 9;
+        return 10;
+    }
+
+private:
+    template <class T>
+    std::string text_in(World& world, const T& value) {
+        if constexpr (requires { value.who; })
+            return name(world, value.who);
+        else
+            return text_of(value);
+    }
+    template <class T>
+    std::string values_in_manager(World& world, Entity entity) {
+        const Manager<T>& manager = world.manager<T>();
+        std::vector<std::string> all;
+        for (Instance i = manager.instance(entity); i; i = manager.next(i))
+            all.push_back(text_in(world, manager.value(i)));
+        return joined(all);
+    }
+    template <class T>
+    std::string values_in_database(World& world, Entity entity) {
+        const Database& database = world.database();
+        std::vector<std::string> all(database.num_values<T>(entity));
+        for (std::uint32_t i = 0; i < all.size(); ++i) {
+            T value{};
+            DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
+                assign_value((&value)->*kMember, database.get_value<kMember>(entity, i));
+            });
+            all[i] = text_in(world, value);
+        }
+        return joined(all);
+    }
+
+    template <class T>
+    void keep(int number, const ManagerOptions& managers) {
+        if (in_database(number, type_of<T>()))
+            world(number).database().component<T>();
+        else
+            world(number).manager<T>(managers);
+    }
+    void set_up(int number) {
+        World& world = this->world(number);
+        keep<Mark>(number, {.index = options.index});
+        keep<Place>(number, {.index = options.index, .death = options.death});
+        keep<Body>(number, {.index = options.index, .death = options.death});
+        keep<Scar>(number, {.index = options.index == RowIndexKind::kIdentity ? RowIndexKind::kPaged : options.index});
+        if (number != 2) keep<Title>(number, {});
+        keep<Hungry>(number, {.index = options.index});
+        keep<Wet>(number, {.index = options.index});
+        keep<Hunts>(number, {.death = options.death});
+        keep<Likes>(number, {});
+        keep<Rides>(number, {});
+        world.database(), world.ownership(), world.activity(), world.data(), world.manager<Tag>();
+        world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
+        world.single<Wind>();
+        world.events<Bell>();
+        if (!attach(world)) std::abort();
+        add_reactions(number);
+        add_passes(number);
+    }
+    void add_reactions(int number) {
+        World& world = this->world(number);
+        const auto tell = [this, number](const char* what) {
+            return [this, number, what](std::span<const Entity> all) {
+                for (const Entity entity : all) note(number, what, entity);
+            };
+        };
+        world.on_add<Mark>(tell("+mark:"));
+        world.on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
+            for (std::size_t i = 0; i < all.size(); ++i) note(number, "-mark(" + text_of(before[i]) + "):", all[i]);
+        });
+        world.on_change<&Mark::n>([this, number](std::span<const Entity> all, std::span<const int> before) {
+            for (std::size_t i = 0; i < all.size(); ++i) note(number, "~mark(" + text_of(before[i]) + "):", all[i]);
+        });
+        world.on_add<Hungry>(tell("+hungry:"));
+        world.on_remove<Hungry>(tell("-hungry:"));
+        world.on_add<Scar>(tell("+scar:"));
+        world.on_remove<Scar>(tell("-scar:"));
+    }
+    void add_passes(int number) {
+        World& world = this->world(number);
+        Events<Bell>& bells = world.events<Bell>();
+        world.schedule().add("act", world.query<Read<&Mark::n>>().grain(64), {writes(bells)},
+                             [this, number, &bells](Commands& commands, Entity who, int n) {
+                                 const Rule rule = rules[std::size_t(number)];
+                                 if (n == rule.when && this->world(number).entities().alive(who))
+                                     act(number, rule.action, bells, commands, who, n);
+                             });
+        world.schedule().add("grow", world.query<Write<&Mark::n>>().grain(64),
+                             [this, number](auto&& n) { n += rules[std::size_t(number)].growth; });
+        world.schedule().add("count", world.query<Single<Write<&Wind::n>>>(), {reads(bells)}, [&bells](auto&& n) {
+            for (const Bell& bell : bells.read()) n += int(bell.n);
+            for (const Bell& bell : bells.read_last()) n += 100 * int(bell.n);
+        });
+    }
+    void act(int number, Rule::Action action, Events<Bell>& bells, Commands& commands, Entity who, int n) {
+        switch (action) {
+            case Rule::kDestroy:
+                return commands.destroy(who);
+            case Rule::kAddScar:
+                return commands.add(who, Scar{n});
+            case Rule::kRemoveScars:
+                return commands.remove<Scar>(who);
+            case Rule::kAddHungry:
+                return commands.add(who, Hungry{n});
+            case Rule::kRemoveHungry:
+                return commands.remove<Hungry>(who);
+            case Rule::kAddPlace:
+                return commands.add(who, Place{n, {1, 0, 2}});
+            case Rule::kRemovePlace:
+                return commands.remove<Place>(who);
+            case Rule::kMove:
+                return commands.move(who, Zone(n % 3));
+            case Rule::kCreate:
+                return commands.call(commands.create(Mark{n + 10}), who, [this, number](Entity self, Entity by) {
+                    born[std::size_t(number)].push_back({by, self});
+                });
+            case Rule::kRing:
+                return bells.write({who, EntityBits(n)});
+            case Rule::kTag:
+                return commands.tag(who, "red");
+            case Rule::kSleep:
+                return commands.add(who, Inactive{});
+            default:
+                return;
+        }
+    }
+
+    void note(int number, const std::string& what, Entity entity) {
+        const World& world = this->world(number);
+        told_[std::size_t(number)].push_back({world.settle_statistics().num_settles, what + name(world, entity)});
+    }
+
+    struct Told {
+        std::uint64_t settle;
+        std::string text;
+    };
+    std::array<std::vector<Told>, 3> told_;
+    std::filesystem::path folder_;
+};
+
+}  // namespace programs
