@@ -22,6 +22,10 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether the owners of rows are all who have the component.
 bool owners_tell(const ComponentTable& at) { return at.switched_on == nullptr && !at.needs_parent; }
 
+/// Tells tables apart that lay at one address one after the other: whether they do is up to the allocator, and reactions would
+/// be told in another order.
+std::uint64_t number_of(const Table& table) { return table.placement() >> 32; }
+
 const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,
                             std::uint32_t row) {
     return at.table->column(at.first_column + column) + std::size_t(row) * component.columns()[column].element_bytes;
@@ -131,8 +135,8 @@ void ComponentMirror::find_pictures() {
     tables_.clear();
     store_.list_tables(component_, tables_);
     for (const ComponentTable& at : tables_) {
-        const auto [number, is_new] = picture_of_.insert(reinterpret_cast<std::uintptr_t>(at.table),
-                                                         static_cast<std::uint32_t>(pictures_.size()));
+        const auto [number, is_new] =
+            picture_of_.insert(number_of(*at.table), static_cast<std::uint32_t>(pictures_.size()));
         if (is_new) {
             pictures_.emplace_back();
             pictures_.back().columns.resize(columns_.size(), Bytes(Owner("component mirror")));
@@ -145,10 +149,9 @@ void ComponentMirror::find_pictures() {
 void ComponentMirror::drop_pictures() {
     const auto is_gone = [](const Picture& picture) { return !picture.is_listed; };
     if (std::none_of(pictures_.begin(), pictures_.end(), is_gone)) return;
-    for (const Picture& picture : pictures_) picture_of_.erase(reinterpret_cast<std::uintptr_t>(picture.table.table));
     pictures_.erase(std::remove_if(pictures_.begin(), pictures_.end(), is_gone), pictures_.end());
-    for (std::uint32_t i = 0; i < pictures_.size(); ++i)
-        picture_of_.insert(reinterpret_cast<std::uintptr_t>(pictures_[i].table.table), i);
+    picture_of_.clear();
+    for (std::uint32_t i = 0; i < pictures_.size(); ++i) picture_of_.insert(number_of(*pictures_[i].table.table), i);
 }
 
 void ComponentMirror::compare_picture(std::uint32_t number) {
@@ -354,11 +357,9 @@ void ComponentMirror::save(StateWriter& to) const {
     Array<ComponentTable> tables{Owner("component mirror")};
     store_.list_tables(component_, tables);
     Array<SavedPicture> saved{Owner("component mirror")};
-    for (const Picture& picture : pictures_) {
-        const auto at = std::find_if(tables.begin(), tables.end(),
-                                     [&](const ComponentTable& listed) { return listed.table == picture.table.table; });
-        saved.push_back({picture.stamp, at == tables.end() ? kGone : static_cast<std::uint64_t>(at - tables.begin())});
-    }
+    for (const Picture& picture : pictures_) saved.push_back({picture.stamp, kGone});
+    for (std::size_t i = 0; i < tables.size(); ++i)
+        if (const std::uint32_t* const number = picture_of_.find(number_of(*tables[i].table))) saved[*number].place = i;
     to.value("layout", component_.layout_hash());
     const Array<std::uint32_t> numbers = numbers_of(columns_);
     to.array("columns", std::span<const std::uint32_t>(numbers));
@@ -419,8 +420,7 @@ Status ComponentMirror::load_pictures(StateReader& from) {
         }
         if (saved[i].place == kGone) continue;
         picture.table = tables_[saved[i].place];
-        if (!picture_of_.insert(reinterpret_cast<std::uintptr_t>(picture.table.table), static_cast<std::uint32_t>(i))
-                 .is_new)
+        if (!picture_of_.insert(number_of(*picture.table.table), static_cast<std::uint32_t>(i)).is_new)
             return from.error("pictures", concat("table ", saved[i].place, " is there twice"));
     }
     return {};

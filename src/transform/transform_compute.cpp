@@ -291,19 +291,19 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Returns whether one pass over all rows is possible and cheaper than the plans.
-bool TransformManager::Work::prefers_full_pass(Executor* executor) {
+/// Returns whether one pass over all rows is possible and cheaper than the plans. Which of the two is made decides when the
+/// order is restored, and so the state, and must not depend on the number of workers: to share a pass among them, it is cut
+/// between subtrees, whose extents must be known.
+bool TransformManager::Work::prefers_full_pass() {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
     const std::uint64_t part_rows = table_.num_rows() > kCachedRows ? kFarPartRows : kPartRows;
     if (num_parts < kFewParts || num_planned + num_parts * part_rows < table_.num_rows()) return false;
-    // To share a pass among workers, it is cut between subtrees, whose extents must be known.
-    const bool is_shared = executor != nullptr && executor->num_workers() > 1;
-    return (all_known_ || !is_shared) && parents_first();
+    return all_known_ && parents_first();
 }
 
 void TransformManager::Work::compute_plans(Executor* executor) {
-    if (prefers_full_pass(executor)) {
+    if (prefers_full_pass()) {
         plan_.clear();
         suffix_plan_.clear();
         plan_.add_range({0, table_.num_rows()});

@@ -220,7 +220,7 @@ private:
     void plan_suffix(bool in_order);
     std::uint32_t plan_block(RowRange rows, bool is_under);
     std::uint32_t plan_loose_block(std::uint32_t root, bool is_under);
-    bool prefers_full_pass(Executor* executor);
+    bool prefers_full_pass();
     void compute_plan(PosePlan& plan, Executor* executor);
     void compute_plans(Executor* executor);
     /// Puts a pending row that has moved on the list again.

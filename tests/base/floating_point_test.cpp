@@ -20,7 +20,7 @@ using shoal_test::scaled_operations;
 long double worst_error(double largest) {
     Random random(shoal_test::seed());
     long double worst = 0;
-    for (std::int64_t i = scaled_operations(300'000); i > 0; --i) {
+    for (std::int64_t i = scaled_operations(50'000); i > 0; --i) {
         const double angle = (static_cast<double>(random.next() >> 11) * 0x1p-52 - 1) * largest;
         const auto [sine, cosine] = sine_and_cosine(angle);
         worst = std::fmax(worst, std::fabs(sine - std::sin(static_cast<long double>(angle))));

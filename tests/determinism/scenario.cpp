@@ -1,6 +1,7 @@
 #include "determinism/scenario.h"
 
 #include "shoal/base/floating_point.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
@@ -299,14 +300,16 @@ struct Scenario {
                          flow.x += pose.row[0].w * 1e-4f;
                          if (parent != nullptr) flow.y += (parent->row[1].w - pose.row[1].w) * 1e-4f;
                      });
-        schedule.add("blow", world.query<Single<Write<all_fields<Weather>>>>(), {reads(gusts)},
-                     [&gusts](Weather& weather) {
-                         for (const Gust& gust : gusts.read()) {
-                             weather.sum += gust.force / float(1 + gust.who % 97);
-                             weather.num_gusts += 1;
-                         }
-                         weather.wind = weather.wind * 0.99f + Vec3{weather.sum, 1, -weather.sum} * 0.02f;
-                     });
+        schedule
+            .add("blow", world.query<Single<Write<all_fields<Weather>>>>(), {reads(gusts)},
+                 [&gusts](const PassContext& frame, Weather& weather) {
+                     for (const Gust& gust : gusts.read()) {
+                         weather.sum += gust.force / float(1 + gust.who % 97);
+                         weather.num_gusts += 1;
+                     }
+                     weather.wind = weather.wind * 0.99f + Vec3{weather.sum, 1, -weather.sum} * frame.dt;
+                 })
+            .every_seconds(0.04f);
     }
 
     // --- what the program does between steps -------------------------------------------------------------------------
@@ -318,6 +321,13 @@ struct Scenario {
         animate();
         if (mode == TransformMode::kDeferred) world.transforms().compute_moved(&executor);
         world.step(kStep);
+        if (world.frame() == kFrames / 2) save_and_load();
+    }
+
+    void save_and_load() {
+        SavedState state;
+        require(world.save(state));
+        require(world.load(state, false));
     }
 
     Entity any_body() { return bodies[world.random().below(kBodies)]; }
@@ -334,7 +344,10 @@ struct Scenario {
             require(world.manager<Dent>().add(one, {std::uint32_t(world.frame()), random.unit()}));
             require(world.set_active(other, random.below(3) != 0));
         }
-        for (int i = 0; i < 6; ++i) move_about(random, any_placed(), any_placed());
+        for (int i = 0; i < 6; ++i) {
+            const Instance one = any_placed(), other = any_placed();
+            move_about(random, one, other);
+        }
         entities.destroy(any_body());
     }
 
