@@ -530,11 +530,13 @@ std::uint32_t Database::clear_zone(Zone zone) {
         DatabaseTable* const table = all_tables()[number];
         return table != nullptr && table->zone() == zone && table->num_rows() != 0 ? table : nullptr;
     };
-    std::uint32_t num_destroyed = 0;
+    std::uint32_t num_living = 0;  // some die with others, before it is the turn of their table
+    for (const std::uint32_t number : numbers)
+        for (const Entity entity : all_tables()[number]->entities()) num_living += is_dead(entity) ? 0 : 1;
     for (const std::uint32_t number : numbers) {
         if (table_at(number) == nullptr) continue;
         const std::uint64_t changes = tables_.num_changes();
-        num_destroyed += entities_.destroy(table_at(number)->entities());
+        static_cast<void>(entities_.destroy(table_at(number)->entities()));
         DatabaseTable* const table = table_at(number);
         if (table == nullptr) continue;
         if (tables_.num_changes() != changes || !table->is_plain()) {
@@ -547,7 +549,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
         table->table_.remove_rows(RowRange{0, table->num_rows()});
         tables_.note_rows(*table);
     }
-    return num_destroyed;
+    return num_living;
 }
 
 // --- settling ----------------------------------------------------------------------------------------------------

@@ -194,6 +194,25 @@ TEST_F(Databases, a_cleared_zone_is_empty_and_its_entities_are_dead) {
     }
 }
 
+TEST_F(Databases, clearing_a_zone_counts_those_who_die_with_others_of_it) {
+    std::vector<Entity> owners(5), owned(5);
+    ASSERT_TRUE((database.create<Mass>(owners, 1).ok()));
+    ASSERT_TRUE((database.create<Position, Mass>(owned, 1).ok()));
+    struct Context {
+        EntityManager& entities;
+        std::span<const Entity> others;
+    } context{entities, owned};
+    const auto die_too = [](void* self, std::span<const Entity>) {
+        static_cast<Context*>(self)->entities.destroy(static_cast<Context*>(self)->others);
+    };
+    const DestructionCallback callback = entities.add_destruction_callback(die_too, &context);
+    EXPECT_EQ(database.clear_zone(1), 10u);
+    ASSERT_TRUE((database.create<Mass>(owners, 2).ok()));
+    entities.destroy(owners[0]);
+    EXPECT_EQ(database.clear_zone(2), 4u) << "one was dead already";
+    entities.remove_destruction_callback(callback);
+}
+
 TEST_F(Databases, a_callback_that_brings_newcomers_into_a_cleared_zone_keeps_them) {
     std::vector<Entity> out(20);
     ASSERT_TRUE((database.create<Mass>(out, 1).ok()));

@@ -244,10 +244,13 @@ void list_worlds(std::vector<Operation>& all) {
     all.push_back({CALL(world.entities().num_alive()),
                    [](Model& model, const Arguments& a) { return text_of(model.side(a.world).living.size()); }});
     all.push_back({CALL(world.database().num_rows()),
-                   [](Model& model, const Arguments& a) { return text_of(model.world(a.world).zones.size()); }});
+                   [](Model& model, const Arguments& a) { return text_of(model.world(a.world).zones.size()); },
+                   [](const Model& model, const Arguments& a) { return model.has_no_dead(a.world); }});
     all.push_back({CALL(world.manager<Mark>().num_components()),
                    [](Model& model, const Arguments& a) { return text_of(model.world(a.world).rows[kMark].size()); },
-                   [](const Model& model, const Arguments& a) { return !model.in_database(a.world, kMark); }});
+                   [](const Model& model, const Arguments& a) {
+                       return !model.in_database(a.world, kMark) && model.has_no_dead(a.world);
+                   }});
     all.push_back(
         {CALL(world.frame()), [](Model& model, const Arguments& a) { return text_of(model.world(a.world).frame); }});
     all.push_back({CALL(world.frame_statistics().num_frames), [](Model& model, const Arguments& a) {

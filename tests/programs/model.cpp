@@ -71,6 +71,23 @@ bool Model::has(int number, int type, Entity who) const {
     return found != world(number).rows[type].end() && found->second.is_on;
 }
 
+bool Model::has_no_dead(int number) const {
+    const auto lives = [&](const auto& row) { return alive(number, row.first); };
+    for (const auto& rows : world(number).rows)
+        if (!std::all_of(rows.begin(), rows.end(), lives)) return false;
+    return std::all_of(world(number).zones.begin(), world(number).zones.end(), lives);
+}
+
+/// An entity that gets a row takes the place of a dead one on the same index.
+void Model::drop_stale(int number, int type, Entity who) {
+    const auto is_stale = [&](const auto& row) { return row.first.index() == who.index() && row.first != who; };
+    if (!in_database(number, type)) return static_cast<void>(std::erase_if(world(number).rows[type], is_stale));
+    std::vector<Entity> stale;
+    for (const auto& row : world(number).zones)
+        if (is_stale(row)) stale.push_back(row.first);
+    for (const Entity one : stale) drop_from_database(number, one);
+}
+
 AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const Value& value, bool is_on) {
     AddCounts counts;
     for (const Entity who : all) {
@@ -79,6 +96,7 @@ AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const
             continue;
         }
         const bool had = has(number, type, who);
+        drop_stale(number, type, who);
         Row& row = world(number).rows[type][who];
         if (type == kScar && had)
             row.values.insert(row.values.begin(), value);
@@ -107,6 +125,7 @@ int Model::remove(int number, int type, const std::vector<Entity>& all) {
 
 bool Model::insert(int number, int type, Entity who, int zone, const Value& value) {
     if (!alive(number, who) || world(number).zones.contains(who)) return false;
+    drop_stale(number, type, who);
     world(number).zones[who] = zone;
     world(number).rows[type][who] = {{value}, true};
     return true;
@@ -272,8 +291,6 @@ std::string Model::copy(int number, Entity original) {
     std::vector<Entity> sorted = all, seen_sorted = seen;
     std::sort(sorted.begin(), sorted.end()), std::sort(seen_sorted.begin(), seen_sorted.end());
     if (sorted != seen_sorted) return "copies others than those below";
-    for (const Entity one : all)
-        if (world.rows[kTitle].contains(one)) return "refused";
     std::map<Entity, Entity> copy_of;
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!born(number, stage_.copies[i])) return "an id is used twice";
@@ -305,7 +322,7 @@ std::string Model::copy(int number, Entity original) {
     }
     for (const Entity one : seen) {
         const Entity owner = find_or(world.owners, one, {});
-        if (copy_of.contains(owner)) own(number, copy_of[owner], copy_of[one]);
+        if (owner) own(number, find_or(copy_of, owner, owner), copy_of[one]);
     }
     if (world.positions.contains(original)) world.positions[copy_of[original]] = where;
     return "ok";
@@ -399,7 +416,7 @@ void Model::carry_out(int number) {
     std::vector<std::array<Entity, 2>>& born_now = stage_.born[std::size_t(number)];
     for (Command& command : all) {
         if (command.what != Command::kCreate) continue;
-        if (command.name >= 0) command.who = entity(number, command.name);
+        if (command.name >= 0) command.who = created(number, command.name);
         for (auto& [by, self] : born_now)
             if (command.name < 0 && by == command.by) command.who = self, by = {};
         born(number, command.who);
@@ -407,17 +424,21 @@ void Model::carry_out(int number) {
     }
     born_now.clear();
     std::map<Entity, int> zones;
-    for (const Command& command : all)
-        if (command.what == Command::kMove && alive(number, command.who)) zones[command.who] = command.zone;
+    for (const Command& command : all) {
+        if (command.what != Command::kMove || !alive(number, command.who)) continue;
+        if (forgets_ == Forgets::kLastMoveCounts)
+            zones.emplace(command.who, command.zone);
+        else
+            zones[command.who] = command.zone;
+    }
     for (const auto& [who, zone] : zones) move(number, {who}, zone);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const bool is_last = std::none_of(all.begin() + std::ptrdiff_t(i) + 1, all.end(), [&](const Command& later) {
             if (later.who != all[i].who || later.type != all[i].type) return false;
             return later.what == Command::kRemove || (later.what == Command::kAdd && all[i].type != kScar);
         });
-        const bool counts = is_last || forgets_ == Forgets::kLastCommandCounts;
         const bool is_change = all[i].what == Command::kAdd || all[i].what == Command::kRemove;
-        if (is_change && counts && alive(number, all[i].who)) carry_out(number, all[i]);
+        if (is_change && is_last && alive(number, all[i].who)) carry_out(number, all[i]);
     }
     for (const Command& command : all)
         if (command.what >= Command::kLink && alive(number, command.who)) carry_out(number, command);

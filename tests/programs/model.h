@@ -39,7 +39,7 @@ struct Command {
 };
 
 /// What a rule of the documents is called that the model may forget, to show that programs notice.
-enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastCommandCounts };
+enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastMoveCounts };
 
 struct ModelWorld {
     std::map<Entity, Row> rows[kNumTypes];  // also of the dead, until a settle removes them
@@ -75,9 +75,18 @@ public:
 
     // --- names -------------------------------------------------------------------------------------------------------
 
-    Entity entity(int world, int name) const {
+    /// Whose name it was before the operation.
+    Entity entity(int world, int name) const { return names_[world == 2 ? 1 : 0][static_cast<std::size_t>(name)]; }
+    /// To whom the operation gave it.
+    Entity created(int world, int name) const {
         return (world == 2 ? stage_.p : stage_.e)[static_cast<std::size_t>(name)];
     }
+    std::vector<Entity> created_from(int world, int name, int count) const {
+        std::vector<Entity> all;
+        for (int i = 0; i < count; ++i) all.push_back(created(world, name + i));
+        return all;
+    }
+    void begin_operation() { names_ = {stage_.e, stage_.p}; }
     std::vector<Entity> entities_from(int world, int name, int count) const {
         std::vector<Entity> all;
         for (int i = 0; i < count; ++i) all.push_back(entity(world, name + i));
@@ -93,6 +102,8 @@ public:
     int destroy(int world, const std::vector<Entity>& all);
 
     bool has(int world, int type, Entity who) const;
+    /// Whether a world has no rows of the dead.
+    bool has_no_dead(int world) const;
     bool in_database(int world, int type) const { return stage_.in_database(world, type); }
     /// Whether an entity that lives no more may still have rows, nobody knows for how long.
     bool may_linger(int world, int type) const {
@@ -141,7 +152,9 @@ public:
     };
     Picture picture() const { return {worlds_[2], sides_[1]}; }
     void take_back(const Picture& picture) {
+        const std::vector<std::string> told = worlds_[2].told;
         worlds_[2] = picture.world;
+        worlds_[2].told = told;
         sides_[1] = picture.entities;
     }
     bool has_saved = false;
@@ -153,6 +166,7 @@ private:
     void before_all(int world);
     void bury(int world, Entity who);
     void drop_from_database(int world, Entity who);
+    void drop_stale(int world, int type, Entity who);
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);
@@ -161,6 +175,7 @@ private:
 
     Stage& stage_;
     Forgets forgets_;
+    std::array<std::array<Entity, kNumNames>, 2> names_{};
     std::array<ModelWorld, 3> worlds_;
     std::array<ModelEntities, 2> sides_;
 };

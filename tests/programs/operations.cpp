@@ -2,6 +2,8 @@
 
 #include "programs/operation.h"
 
+#include <cstdlib>
+
 namespace programs {
 namespace {
 
@@ -62,7 +64,7 @@ void list_lives(std::vector<Operation>& all) {
     const auto created = [](int count) {
         return [count](Model& model, const Arguments& a) -> std::string {
             const int number = count == 0 ? count_of(a) : count;
-            for (const Entity who : model.entities_from(a.world, a.e, number))
+            for (const Entity who : model.created_from(a.world, a.e, number))
                 if (!model.born(a.world, who)) return "an id that was used before";
             return "ok";
         };
@@ -187,7 +189,7 @@ void list_database(std::vector<Operation>& all) {
     };
     add({CALL(world.database().create<T>(std::span(&e, count), zone, value)),
          [](Model& model, const Arguments& a) -> std::string {
-             for (const Entity who : span_of(model, a)) {
+             for (const Entity who : model.created_from(a.world, a.e, count_of(a))) {
                  if (!model.born(a.world, who)) return "an id that was used before";
                  model.insert(a.world, kType, who, zone_of(a), value_of<T>(model, a));
              }
@@ -607,6 +609,11 @@ void list_saves(std::vector<Operation>& all) {
                    6});
 }
 
+/// For tests of what finds faults. No random program has it.
+void list_faults(std::vector<Operation>& all) {
+    all.push_back({DO(std::abort()), [](Model&, const Arguments&) { return std::string(); }, nullptr, {}, {}, {}, 0});
+}
+
 template <class... Ts, class Function>
 void for_each_type(Function&& function) {
     (function(std::type_identity<Ts>()), ...);
@@ -621,7 +628,7 @@ std::vector<Operation> make_operations() {
         [&]<class T>(std::type_identity<T>) { list_typed_commands<T>(all); });
     for_each_type<Mark, Place, Body, Scar, Hungry, Coin>([&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_rest_of_database(all), list_singles(all), list_transforms(all), list_owners_and_texts(all);
-    list_commands(all), list_time(all), list_saves(all);
+    list_commands(all), list_time(all), list_saves(all), list_faults(all);
     return all;
 }
 

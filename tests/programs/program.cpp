@@ -1,5 +1,7 @@
 #include "programs/program.h"
 
+#include "shoal/base/log.h"
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -83,12 +85,25 @@ std::string Operation::print(const Arguments& a) const { return without(replaced
 
 namespace {
 
+/// Few entities, so that operations meet.
+int random_name(Random& random) {
+    const std::uint32_t dice = random.below(16);
+    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 13 ? 6 : 14));
+}
+
+Arguments random_arguments(Random& random, int world) {
+    Arguments a{world, random_name(random), random_name(random), 0, 0};
+    a.n = int(random.below(random.below(4) == 0 ? 13 : 4));
+    a.m = int(random.below(random.below(2) == 0 ? 13 : 4));
+    return a;
+}
+
 /// Where a process that may crash leaves what it did.
 struct Report {
     static constexpr std::size_t kMaxBytes = 1 << 20;
     std::size_t step;
     std::uint64_t num_steps;
-    bool has_failed, is_done;
+    bool has_failed;
     std::size_t num_bytes, what_bytes;
     char what[1 << 14];
     char lines[kMaxBytes];
@@ -120,12 +135,24 @@ std::vector<Look> list_looks() {
     return all;
 }
 
+/// Commands that are dropped are no news.
+struct Silence {
+    Silence() {
+        set_log_hook([](void*, LogLevel, std::string_view) {}, nullptr);
+    }
+    Silence(const Silence&) = delete;
+    ~Silence() { set_log_hook(nullptr, nullptr); }
+};
+
 class Run {
 public:
-    Run(const Program& program, const RunOptions& options, Report& report)
+    /// With hashes of the states after each step, compares these with its own; with none yet, appends its own.
+    Run(const Program& program, const RunOptions& options, Report& report, std::vector<std::uint64_t>* hashes = nullptr)
         : program_(program),
           options_(options),
           report_(report),
+          hashes_(hashes),
+          num_hashes_(hashes == nullptr ? 0 : hashes->size()),
           stage_(program.options),
           model_(stage_, options.forgets) {}
 
@@ -133,20 +160,60 @@ public:
         for (std::size_t i = 0; i < program_.steps.size() && !report_.has_failed; ++i) {
             report_.step = i;
             carry_out(program_.steps[i]);
-            if (options_.looks_often || i + 1 == program_.steps.size()) look();
+            if (is_time_to_look(i)) look();
+            if (hashes_ != nullptr && !report_.has_failed) hash();
         }
-        report_.is_done = true;
+    }
+    /// Carries each operation out once, as soon as it can be, and looks at all in each way. Returns those that cannot be.
+    std::size_t run_all() {
+        Random random(1);
+        std::size_t num_left = 0;
+        for (int round = 0; round < 3; ++round) {
+            num_left = 0;
+            for (std::size_t i = 0; i < operations().size(); ++i)
+                num_left += operations()[i].weight == 0 || is_done_.contains(i) || run_somehow(i, random) ? 0 : 1;
+        }
+        for (const Operation& look : looks()) {
+            Arguments a{int(random.below(3)), 2, 3, 1, 1};
+            model_.begin_operation();
+            for (int i = 0; i < 3 && !look.is_possible(model_, a); ++i) a.world = (a.world + 1) % 3;
+            if (look.is_possible(model_, a)) check(look, a);
+        }
+        return num_left;
     }
 
 private:
+    bool is_time_to_look(std::size_t step) const {
+        return (step + 1) % std::size_t(options_.looks_every) == 0 || step + 1 == program_.steps.size();
+    }
+    bool run_somehow(std::size_t operation, Random& random) {
+        for (int attempt = 0; attempt < 300; ++attempt) {
+            const Arguments a = random_arguments(random, int(random.below(3)));
+            const std::uint64_t num_steps = report_.num_steps;
+            carry_out({operation, a});
+            if (report_.num_steps == num_steps) continue;
+            return is_done_.insert(operation).second;
+        }
+        return false;
+    }
+    void hash() {
+        for (int world = 0; world < 3; ++world) {
+            const std::uint64_t found = stage_.world(world).state_hash();
+            if (num_hashes_ == 0) hashes_->push_back(found);
+            if (num_hashes_ == 0 || (*hashes_)[next_hash_++] == found) continue;
+            report_.fail("world " + std::to_string(world) + " has another state than with one worker");
+        }
+    }
     void carry_out(const Step& step) {
         const Operation& operation = operations()[step.operation];
+        model_.begin_operation();
         if (!operation.is_possible(model_, step.arguments)) return;
         ++report_.num_steps;
         check(operation, step.arguments);
     }
     void look() {
         static const std::vector<Look> all = list_looks();
+        model_.begin_operation();
         for (const Look& look : all) {
             if (report_.has_failed) return;
             if (!look.operation->is_possible(model_, look.arguments)) continue;
@@ -168,9 +235,14 @@ private:
         if (found != expected) report_.fail(operation.print(a) + " gives \"" + found + "\", not \"" + expected + "\"");
     }
 
+    const Silence silence_;
     const Program& program_;
     const RunOptions options_;
     Report& report_;
+    std::vector<std::uint64_t>* hashes_;
+    const std::size_t num_hashes_;
+    std::size_t next_hash_ = 0;
+    std::set<std::size_t> is_done_;  // of run_all()
     Stage stage_;
     Model model_;
 };
@@ -192,7 +264,7 @@ Report& shared_report() {
 
 void clear(Report& report) {
     report.step = 0, report.num_steps = 0;
-    report.has_failed = report.is_done = false;
+    report.has_failed = false;
     report.num_bytes = report.what_bytes = 0;
 }
 
@@ -203,10 +275,27 @@ std::string end_of(int status) {
 
 }  // namespace
 
+namespace {
+
+/// A program for several workers is carried out by one first.
+void run_both(const Program& program, const RunOptions& options, Report& report) {
+    std::vector<std::uint64_t> hashes;
+    if (program.options.num_workers > 1 && !options.prints) {
+        Program serial = program;
+        serial.options.num_workers = 1;
+        Run(serial, options, report, &hashes).run();
+        if (report.has_failed) return;
+        clear(report);
+    }
+    Run(program, options, report, hashes.empty() ? nullptr : &hashes).run();
+}
+
+}  // namespace
+
 Outcome run(const Program& program, const RunOptions& options) {
     Report& report = shared_report();
     clear(report);
-    Run(program, options, report).run();
+    run_both(program, options, report);
     return to_outcome(report);
 }
 
@@ -218,7 +307,7 @@ Outcome run_in_child(const Program& program, const RunOptions& options) {
     const pid_t child = ::fork();
     if (child == 0) {
         ::alarm(kSecondsAtMost);
-        Run(program, options, report).run();
+        run_both(program, options, report);
         ::_exit(0);
     }
     int status = 0;
@@ -247,12 +336,6 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
-/// Few entities, so that operations meet.
-int random_name(Random& random) {
-    const std::uint32_t dice = random.below(16);
-    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 13 ? 6 : 14));
-}
-
 }  // namespace
 
 Program random_program(std::uint64_t seed, std::size_t num_steps) {
@@ -265,13 +348,9 @@ Program random_program(std::uint64_t seed, std::size_t num_steps) {
     for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});
     const std::uint32_t favourite = random.below(4);  // most operations are about one world
     while (program.steps.size() < num_steps) {
-        Step step;
-        step.operation = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
-        step.arguments.world = favourite < 3 && random.below(4) != 0 ? int(favourite) : int(random.below(3));
-        step.arguments.e = random_name(random), step.arguments.f = random_name(random);
-        step.arguments.n = int(random.below(random.below(4) == 0 ? 13 : 4));
-        step.arguments.m = int(random.below(random.below(2) == 0 ? 13 : 4));
-        program.steps.push_back(step);
+        const std::size_t operation = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
+        const int world = favourite < 3 && random.below(4) != 0 ? int(favourite) : int(random.below(3));
+        program.steps.push_back({operation, random_arguments(random, world)});
     }
     return program;
 }
@@ -287,6 +366,7 @@ public:
     Program shrink() {
         if (const Outcome outcome = run_in_child(program_, options_)) {
             program_.steps.resize(outcome.step + 1);
+            options_.looks_every = kAtTheEnd;  // what is wrong is seen there
             while (take_steps() || lessen_arguments() || lessen_options()) {
             }
         }
@@ -350,8 +430,10 @@ private:
         return is_smaller;
     }
 
+    static constexpr int kAtTheEnd = 1 << 30;
+
     Program program_;
-    const RunOptions options_;
+    RunOptions options_;
 };
 
 }  // namespace
@@ -403,6 +485,17 @@ std::string print(const Program& program, const std::string& lines, const std::s
            lines +
            "    return num_unexpected == 0 ? 0 : 1;\n"
            "}\n";
+}
+
+std::string print_all_operations() {
+    Report& report = shared_report();
+    clear(report);
+    Program program;
+    program.options = {.in_database = {0, 0x3ff, 0x155}, .num_workers = 2};
+    const std::size_t num_left = Run(program, {.prints = true}, report).run_all();
+    const Outcome outcome = to_outcome(report);
+    if (outcome || num_left != 0) return outcome.what + ", " + std::to_string(num_left) + " operations are left out";
+    return print(program, outcome.lines, "// Each operation and each look once.\n");
 }
 
 }  // namespace programs

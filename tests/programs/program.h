@@ -32,14 +32,17 @@ struct Outcome {
     explicit operator bool() const { return !what.empty(); }
 };
 
-/// What the model forgets, and whether the world is looked at after each step or at the end.
 struct RunOptions {
     Forgets forgets = Forgets::kNothing;
     bool prints = false;  ///< fills Outcome::lines
-    bool looks_often = true;
+    int looks_every = 1;  ///< so many steps, and at the end
 };
+/// For programs that mostly go well: a look takes longer than a step.
+inline constexpr int kSeldom = 8;
 
 Program random_program(std::uint64_t seed, std::size_t num_steps);
+/// Says each operation and each look once, as C++ that goes as the model says.
+std::string print_all_operations();
 /// Carries a program out. A crash ends the process.
 Outcome run(const Program& program, const RunOptions& options = {});
 /// The same in a process of its own.
