@@ -179,9 +179,15 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
 
 namespace {
 
-/// Reads the table of parts, whose elements lie in `raw`, one part behind the other.
-Status read_parts(std::span<const std::byte> table, const FileHeader& header, const std::byte* raw, SavedState& state) {
-    StateWriter to(state);
+/// An entry of the table of parts.
+struct ReadPart {
+    std::string_view path;
+    std::uint32_t element_bytes;
+    std::uint64_t num_elements;
+};
+
+/// Reads the table of parts. Errors: they are not what the header says.
+Status read_parts(std::span<const std::byte> table, const FileHeader& header, Array<ReadPart>& parts) {
     std::uint64_t used = 0;
     for (std::uint64_t i = 0; i < header.num_parts; ++i) {
         PartHeader part{};
@@ -195,13 +201,25 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, co
         if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
-        if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));
-        to.elements(path, raw + used, part.element_bytes, part.num_elements);
+        parts.push_back({path, part.element_bytes, part.num_elements});
         used += part.num_elements * part.element_bytes;
         table = table.subspan(entry_bytes);
     }
     if (used != header.raw_bytes || !table.empty()) return damaged("its parts do not fill it");
     return {};
+}
+
+/// Makes a state of parts whose elements lie in `raw`, one part behind the other.
+Result<SavedState> state_of(std::span<const ReadPart> parts, const std::byte* raw) {
+    SavedState state;
+    StateWriter to(state);
+    for (const ReadPart& part : parts) {
+        if (state.find(part.path) != state.num_parts())
+            return damaged(concat("part \"", part.path, "\" is there twice"));
+        to.elements(part.path, raw, part.element_bytes, part.num_elements);
+        raw += part.num_elements * part.element_bytes;
+    }
+    return state;
 }
 
 }  // namespace
@@ -213,6 +231,10 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     if (Status status = check_header(header, bytes, max_bytes); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
+    Array<ReadPart> parts("saved state");
+    // Memory is only taken for a file that says of itself what fits together.
+    if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, parts); !status)
+        return status;
     const std::byte* const sizes = table + header.table_bytes;
     const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
     Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");
@@ -234,7 +256,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     std::atomic<bool> failed{false};
     for_pieces(executor, num_pieces, [&](RowRange some) {
         ZSTD_DCtx* const context = ZSTD_createDCtx();
-        for (std::uint32_t i = some.begin; i < some.end; ++i) {
+        for (std::uint32_t i = some.begin; i < some.end && !failed.load(std::memory_order_relaxed); ++i) {
             const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
             const auto num_bytes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
@@ -248,10 +270,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
         ZSTD_freeDCtx(context);
     });
     if (failed.load()) return damaged("a piece of it cannot be decompressed");
-    SavedState state;
-    Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, raw.range.data, state);
-    if (!status) return status;
-    return state;
+    return state_of(parts, raw.range.data);
 }
 
 }  // namespace shoal

@@ -20,27 +20,6 @@ constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
 
-struct LogHeader {
-    char magic[8];
-    std::uint32_t version, byte_order;
-    std::uint32_t id_bytes, zero;
-    std::uint64_t base;
-    std::uint64_t checksum;  // XXH3-64 of what stands before it
-};
-static_assert(sizeof(LogHeader) == 40);
-
-struct RecordHeader {
-    std::uint32_t magic, num_parts;
-    std::uint64_t number;        // from 0
-    std::uint64_t packed_bytes;  // the body as a Zstandard frame, which follows
-    std::uint64_t body_bytes;    // the body
-    std::uint64_t extra_bytes;   // with which the body begins
-    std::uint64_t frame;
-    std::uint64_t
-        checksum;  // XXH3-64 of the frame that follows, with that of what stands before it, and of the base, as seed
-};
-static_assert(sizeof(RecordHeader) == 56);
-
 /// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
 struct PartChange {
     std::uint64_t num_elements;
@@ -48,13 +27,6 @@ struct PartChange {
     std::uint32_t path_bytes, element_bytes, elements_per_block, num_blocks, zero;
 };
 static_assert(sizeof(PartChange) == 32);
-
-std::uint64_t checksum_of(const LogHeader& header) { return hash_bytes(&header, offsetof(LogHeader, checksum)); }
-
-std::uint64_t checksum_of(const RecordHeader& header, const std::byte* packed, std::uint64_t base) {
-    return hash_bytes(packed, static_cast<std::size_t>(header.packed_bytes),
-                      hash_bytes(&header, offsetof(RecordHeader, checksum), base));
-}
 
 Status damaged(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
@@ -143,12 +115,21 @@ void put_part(Packer& to, const SavedState& state, const StatePart& part, const 
 
 }  // namespace
 
+std::uint64_t checksum_of(const StateLogHeader& header) {
+    return hash_bytes(&header, offsetof(StateLogHeader, checksum));
+}
+
+std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* packed, std::uint64_t base) {
+    return hash_bytes(packed, static_cast<std::size_t>(header.packed_bytes),
+                      hash_bytes(&header, offsetof(StateRecordHeader, checksum), base));
+}
+
 // --- writing -----------------------------------------------------------------------------------------------------
 
 Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
     Result<AppendFile> file = AppendFile::create(path);
     if (!file) return file.status();
-    LogHeader header{{}, kVersion, kByteOrder, sizeof(Entity), 0, base, 0};
+    StateLogHeader header{{}, kVersion, kByteOrder, sizeof(Entity), 0, base, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.checksum = checksum_of(header);
     if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
@@ -160,19 +141,19 @@ Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint
 
 Status StateLogWriter::append(const SavedState& state, const SavedState* before, std::uint64_t frame,
                               std::span<const std::byte> extra) {
-    bytes_.assign(sizeof(RecordHeader), std::byte(0));
+    bytes_.assign(sizeof(StateRecordHeader), std::byte(0));
     Packer body(bytes_);
     body.put(extra.data(), extra.size());
     for (std::size_t i = 0; i < state.num_parts(); ++i) put_part(body, state, state.part(i), before);
     if (!body.end()) return Status::error(concat("cannot append to \"", file_.path(), "\": no memory to compress it"));
-    RecordHeader header{kRecordMagic,
-                        static_cast<std::uint32_t>(state.num_parts()),
-                        num_records_,
-                        bytes_.size() - sizeof(RecordHeader),
-                        body.num_bytes(),
-                        extra.size(),
-                        frame,
-                        0};
+    StateRecordHeader header{kRecordMagic,
+                             static_cast<std::uint32_t>(state.num_parts()),
+                             num_records_,
+                             bytes_.size() - sizeof(StateRecordHeader),
+                             body.num_bytes(),
+                             extra.size(),
+                             frame,
+                             0};
     header.checksum = checksum_of(header, bytes_.data() + sizeof header, base_);
     std::memcpy(bytes_.data(), &header, sizeof header);
     if (Status status = file_.append(bytes_); !status) return status;
@@ -193,7 +174,7 @@ struct StateLogReader::Record {
         std::string_view path;
         std::size_t first_block;
     };
-    RecordHeader header{};
+    StateRecordHeader header{};
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
     Array<Block> blocks{Owner(kLogOwner)};
@@ -310,7 +291,7 @@ private:
 
 Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
                                             const SavedState* first, std::uint64_t max_bytes) {
-    LogHeader header{};
+    StateLogHeader header{};
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -343,7 +324,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
 
 Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) const {
     const std::span<const std::byte> rest = bytes_.subspan(at_);
-    RecordHeader& header = record.header;
+    StateRecordHeader& header = record.header;
     if (rest.size() < sizeof header) return damaged("its header is cut short");
     std::memcpy(&header, rest.data(), sizeof header);
     if (header.magic != kRecordMagic) return damaged("it does not begin as one");

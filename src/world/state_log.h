@@ -17,6 +17,32 @@
 
 namespace shoal {
 
+/// Begins a log.
+struct StateLogHeader {
+    char magic[8];
+    std::uint32_t version, byte_order;
+    std::uint32_t id_bytes, zero;
+    std::uint64_t base;
+    std::uint64_t checksum;
+};
+static_assert(sizeof(StateLogHeader) == 40);
+/// Begins a record. Its body follows, as a Zstandard frame.
+struct StateRecordHeader {
+    std::uint32_t magic, num_parts;
+    std::uint64_t number;        // from 0
+    std::uint64_t packed_bytes;  // of the frame
+    std::uint64_t body_bytes;
+    std::uint64_t extra_bytes;  // with which the body begins
+    std::uint64_t frame;
+    std::uint64_t checksum;
+};
+static_assert(sizeof(StateRecordHeader) == 56);
+
+/// XXH3-64 of what stands before the checksum.
+std::uint64_t checksum_of(const StateLogHeader& header);
+/// XXH3-64 of the frame that follows, with that of what stands before the checksum, and of the base, as seed.
+std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* packed, std::uint64_t base);
+
 class StateLogWriter {
 public:
     /// Makes the file. `base` names what the first record begins from, and the reader has to name the same; 0: nothing.

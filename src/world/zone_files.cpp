@@ -126,7 +126,7 @@ Status ZoneFiles::read(const File& file) {
                                     file.num_bytes, ", or others; bring the file back and load the zone again"));
     const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor());
     if (!state) return state.status();
-    StateReader from(*state);
+    StateReader from(*state, false);
     return database_.read_zone(file.zone, from).status();
 }
 

@@ -415,4 +415,51 @@ TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_wo
     EXPECT_GT(num_taken, 0);
 }
 
+TEST(Save, a_false_zone_is_refused_and_changes_nothing_or_gives_a_database_that_is_sound) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0, num_taken = 0;
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
+        Sea sea(nullptr, 11);
+        sea.run(3);
+        SavedState zone;
+        StateWriter to(zone);
+        sea.sea.write_zone(1, to);
+        ASSERT_TRUE(to.status().ok()) << to.status().message();
+        ASSERT_GT(sea.sea.drop_zone(1), 0u);
+        const SavedState before = state_of(sea.world), damaged = damaged_copy(zone, random);
+        StateReader from(damaged, false);
+        const Status status = sea.sea.read_zone(1, from).status();
+        if (!status) {
+            ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
+        }
+        ++(status ? num_taken : num_refused);
+        expect_sound(sea);
+        sea.run(1);
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_taken, 0);
+}
+
+TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {
+    Sea sea(nullptr, 12);
+    sea.run(3);
+    SavedState zone, twice;
+    StateWriter to(zone), to_twice(twice);
+    sea.sea.write_zone(1, to);
+    sea.sea.drop_zone(1);
+    for (std::size_t i = 0; i < zone.num_parts(); ++i) {
+        const StatePart part = zone.part(i);
+        std::string bytes = shoal_test::bytes_of(zone, part);
+        if (part.path == "table/0/owner") {
+            ASSERT_GT(part.num_elements, 1u);
+            std::memcpy(bytes.data() + sizeof(Entity), bytes.data(), sizeof(Entity));
+        }
+        to_twice.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+    }
+    StateReader from(twice, false);
+    const Status status = sea.sea.read_zone(1, from).status();
+    EXPECT_NE(status.message().find("has two rows"), std::string_view::npos) << status.message();
+}
+
 }  // namespace save_test
