@@ -104,7 +104,7 @@ struct Pages {
     }
 };
 
-Status check_header(const FileHeader& header, std::span<const std::byte> bytes, std::uint64_t max_bytes) {
+Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
     if (header.byte_order != kByteOrder)
@@ -119,8 +119,6 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes, 
         return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
     if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
         return damaged("its checksum is wrong");
-    if (header.raw_bytes > max_bytes)
-        return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, more than ", max_bytes));
     const std::uint64_t body_bytes = bytes.size() - sizeof header;
     if (header.num_pieces != num_pieces_of(header.raw_bytes) || header.table_bytes % 8 != 0 ||
         header.num_pieces > body_bytes / sizeof(std::uint32_t) ||
@@ -224,17 +222,23 @@ Result<SavedState> state_of(std::span<const ReadPart> parts, const std::byte* ra
 
 }  // namespace
 
-Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes) {
+Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
+                              bool* is_too_large) {
     FileHeader header{};
     if (bytes.size() < sizeof header) return damaged(concat("it has ", bytes.size(), " bytes"));
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_header(header, bytes, max_bytes); !status) return status;
+    if (Status status = check_header(header, bytes); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
     Array<ReadPart> parts("saved state");
-    // Memory is only taken for a file that says of itself what fits together.
     if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, parts); !status)
         return status;
+    // Memory is only taken for what is sound so far.
+    if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
+    if (is_too_large != nullptr) *is_too_large = header.raw_bytes > max_bytes;
+    if (header.raw_bytes > max_bytes)
+        return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
+                                    "; if it comes from whom you trust, set LoadOptions::max_bytes"));
     const std::byte* const sizes = table + header.table_bytes;
     const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
     Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");

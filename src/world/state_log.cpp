@@ -178,6 +178,7 @@ struct StateLogReader::Record {
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
     Array<Block> blocks{Owner(kLogOwner)};
+    bool is_too_large = false;
 };
 
 namespace {
@@ -249,8 +250,10 @@ private:
         }
         if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes || part.elements_per_block == 0)
             return damaged(concat("part \"", change.path, "\" has no elements of a size"));
-        if (part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes)
-            return damaged(concat("its state is larger than ", log_.max_bytes_, " bytes"));
+        record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
+        if (record_.is_too_large)
+            return damaged(concat("its state is larger than ", log_.max_bytes_,
+                                  " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
         num_bytes_ += part.num_elements * part.element_bytes;
         record_.changes.push_back(change);
         return parse_blocks(change);
@@ -309,7 +312,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
     made.bytes_ = bytes;
     made.at_ = sizeof header;
     made.base_ = base;
-    made.max_bytes_ = max_bytes;
+    made.max_bytes_ = max_bytes == 0 ? max_state_bytes(bytes.size()) : max_bytes;
     for (std::size_t i = 0; first != nullptr && i < first->num_parts(); ++i) {
         const StatePart from = first->part(i);
         Part& part = made.parts_.emplace_back();
@@ -374,6 +377,7 @@ bool StateLogReader::next() {
     std::size_t record_bytes = 0;
     if (Status status = read_record(record_bytes, record); !status) {
         problem_ = Status::error(concat("record ", num_records_, " at byte ", at_, ": ", status.message()));
+        is_too_large_ = record.is_too_large;
         return false;
     }
     apply(record);

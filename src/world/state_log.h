@@ -68,15 +68,17 @@ private:
 class StateLogReader {
 public:
     /// `bytes` are those of the file; they outlive the reader. `base` and `first` are what create() was told, and the state of
-    /// that name. Errors: they are no log, or of another version, byte order, width of ids or base; the message says which.
+    /// that name. No state may take more than `max_bytes` in memory (0: max_state_bytes()). Errors: they are no log, or of another version, byte order, width of ids or base; the message says which.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
-                                       const SavedState* first = nullptr, std::uint64_t max_bytes = kMaxSavedBytes);
+                                       const SavedState* first = nullptr, std::uint64_t max_bytes = 0);
 
     /// Goes on to the next record. Returns whether there is one that is whole; if not, all stays as it is.
     bool next();
     /// Whether the file ends with the record that was read last; if not, next() has failed, because of what problem() says.
     bool is_at_end() const { return at_ == bytes_.size(); }
     const Status& problem() const { return problem_; }
+    /// Whether that is the size of the state.
+    bool is_too_large() const { return is_too_large_; }
 
     std::uint64_t num_records() const { return num_records_; }
     /// Of the record that was read last.
@@ -104,6 +106,7 @@ private:
     Array<Part> parts_{Owner("state log")};
     Array<std::byte> extra_{Owner("state log")};
     Status problem_;
+    bool is_too_large_ = false;
 };
 
 }  // namespace shoal
