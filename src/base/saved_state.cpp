@@ -195,7 +195,8 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
 StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                                   std::uint64_t num_elements, std::uint64_t source) {
     const std::string_view path = path_.with(name);
-    SHOAL_ASSERT(to_.find(path) == to_.num_parts(), "two parts of a saved state have one path");
+    if (status_ && to_.find(path) != to_.num_parts())
+        status_ = Status::error(concat("two parts of the state are called \"", path, '"'));
     const SavedState::Part part{to_.paths_.size(), path.size(),        element_bytes, elements_per_block,
                                 num_elements,      to_.blocks_.size(), source};
     to_.paths_.insert(to_.paths_.end(), path.begin(), path.end());

@@ -94,12 +94,8 @@ OwnedRows& DataManager::rows_of(const Schema& component) {
 }
 
 std::span<const std::uint32_t> DataManager::table_of(const BlobArray<std::uint32_t>& array) const {
-    if (array.count == 0 || options_.library == nullptr) return {};
-    const Blob* const blob = options_.library->find(array.resource);
-    const std::size_t num_bytes = blob == nullptr ? 0 : blob->bytes().size();
-    const bool is_inside = array.offset < num_bytes && array.offset % alignof(std::uint32_t) == 0;
-    if (!is_inside || array.count > (num_bytes - array.offset) / sizeof(std::uint32_t)) return {};
-    return {reinterpret_cast<const std::uint32_t*>(blob->bytes().data() + array.offset), array.count};
+    if (options_.library == nullptr) return {};
+    return options_.library->view(array);
 }
 
 Data DataManager::template_of(Entity entity) const {

@@ -15,6 +15,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/table/value_check.h"
 
 #include <algorithm>
 #include <cstring>
@@ -49,6 +50,19 @@ Status read_column(StateReader& from, std::uint32_t number, std::uint32_t elemen
     Array<std::byte>& column = columns.emplace_back(Owner("zone"));
     column.resize(num_rows * element_bytes);
     return from.elements(concat("column/", number), column.data(), element_bytes, num_rows);
+}
+
+/// Errors: bytes are no value of their field.
+Status check_values(StateReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
+    if (from.is_trusted() || num_rows == 0) return {};
+    for (const Field& field : schema.fields()) {
+        if (field.opaque != nullptr || field.num_columns != 1) continue;
+        const std::byte* const first = columns[field.first_column].data() + schema.offset_in_column(field);
+        const BadValue bad =
+            find_bad_value(field, {first, schema.columns()[field.first_column].element_bytes, num_rows});
+        if (bad) return from.error("column", concat("\"", field.name, "\" holds ", bad.problem));
+    }
+    return {};
 }
 
 }  // namespace
@@ -155,18 +169,22 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     return status;
 }
 
-/// Errors: an entity that lives has a row now.
+/// Errors: an entity that lives has a row now; an entity has two in the file.
 Status Database::check_owners(StateReader& from, std::uint32_t num_tables) const {
+    BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = from.array("owner", owners); !status) return status;
-        for (const Entity owner : owners)
-            if (const DatabaseRow at = entities_.alive(owner) ? find(owner) : DatabaseRow();
-                at && !at.table->type().components().empty())
+        for (const Entity owner : owners) {
+            if (!entities_.alive(owner)) continue;
+            if (seen.test_and_set(owner.index()))
+                return from.error("owner", concat("entity ", entity_text(owner), " has two rows"));
+            if (const DatabaseRow at = find(owner); at && !at.table->type().components().empty())
                 return Status::error(concat("entity ", entity_text(owner), " was given components in zone ",
                                             at.table->zone(),
                                             " while its row was elsewhere; remove these before the row comes back"));
+        }
     }
     return {};
 }
@@ -193,6 +211,7 @@ Status Database::read_rows(Zone zone, StateReader& from, Array<Entity>& placed) 
         if (Status status = read_column(from, c, type.schema().columns()[c].element_bytes, owners.size(), columns);
             !status)
             return status;
+    if (Status status = check_values(from, type.schema(), columns, owners.size()); !status) return status;
     Array<const std::byte*> firsts{Owner("database")};
     for (const Array<std::byte>& column : columns) firsts.push_back(column.data());
     Array<ComponentValues> values{Owner("database")};
@@ -230,9 +249,14 @@ Status Database::read_further(StateReader& from, ComponentType component) {
     for (std::uint32_t c = 0; c < definitions.size(); ++c)
         if (Status status = read_column(from, c, definitions[c].element_bytes, owners.size(), columns); !status)
             return status;
+    if (Status status = check_values(from, schema(component), columns, owners.size()); !status) return status;
     std::uint32_t highest = 0;
-    for (const Entity owner : owners)
-        if (entities_.alive(owner)) highest = std::max(highest, owner.index());
+    for (const Entity owner : owners) {
+        if (!entities_.alive(owner)) continue;
+        if (const DatabaseRow at = find(owner); !at || !at.table->type().has(component))
+            return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
+        highest = std::max(highest, owner.index());
+    }
     if (Status status = further.reserve(owners.size(), highest); !status) return status;
     for (std::size_t i = owners.size(); i-- > 0;) {  // a value that is added comes before the others
         if (!entities_.alive(owners[i])) continue;

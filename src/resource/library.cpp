@@ -55,7 +55,10 @@ const Blob* ResourceLibrary::find(ResourceId id) const {
 
 std::span<const std::byte> ResourceLibrary::view_bytes(const BlobArrayBase& array, FieldType element_type) const {
     const Blob* blob = array.count == 0 ? nullptr : find(array.resource);
-    return blob == nullptr ? std::span<const std::byte>() : blob->array(array, element_type);
+    if (blob == nullptr || array.offset % field_type_alignment(element_type) != 0) return {};
+    const std::size_t num_bytes = blob->bytes().size(), element_bytes = field_type_bytes(element_type);
+    const bool is_inside = array.offset <= num_bytes && array.count <= (num_bytes - array.offset) / element_bytes;
+    return is_inside ? blob->array(array, element_type) : std::span<const std::byte>();
 }
 
 void ResourceLibrary::add_pin_counter(CountPins count, void* context) { pin_counters_.push_back({count, context}); }

@@ -50,23 +50,27 @@ void append_damage(std::string& damage, std::string_view path, std::string_view 
     damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
 }
 
-/// Reads a snapshot and the whole records of its log. Errors: the snapshot is not whole.
+/// Reads a snapshot and the whole records of its log. Errors: the snapshot is not whole; one of them takes more than `max_bytes` in
+/// memory, which is also put into `is_too_large`.
 Result<SavedState> read_snapshot(const std::string& folder, std::uint64_t number, Executor& executor,
-                                 Recovered& recovered) {
+                                 std::uint64_t max_bytes, Recovered& recovered, bool& is_too_large) {
     const std::string path = path_in(folder, number, kSnapshot), log_path = path_in(folder, number, kLog);
     const Result<std::string> bytes = read_file(path);
     if (!bytes) return bytes.status();
-    Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), executor);
+    Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), executor, max_bytes, &is_too_large);
     if (!state) return Status::error(concat(path, ": ", state.message()));
     recovered.num_records = 0;
     if (!path_exists(log_path)) return state;  // the program ended between the two
     const Result<std::string> log_bytes = read_file(log_path);
     if (!log_bytes) return append_damage(recovered.damage, log_path, log_bytes.message()), std::move(state);
     const std::uint64_t base = checksum_of(std::as_bytes(std::span(*bytes)));
-    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*log_bytes)), base, &*state);
+    if (max_bytes == 0) max_bytes = max_state_bytes(bytes->size() + log_bytes->size());
+    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*log_bytes)), base, &*state, max_bytes);
     if (!log) return append_damage(recovered.damage, log_path, log.message()), std::move(state);
     while (log->next()) {
     }
+    is_too_large = log->is_too_large();
+    if (is_too_large) return Status::error(concat(log_path, ": ", log->problem().message()));
     if (!log->problem()) append_damage(recovered.damage, log_path, log->problem().message());
     recovered.num_records = log->num_records();
     if (log->num_records() == 0) return state;
@@ -297,14 +301,17 @@ void Persistence::write_frames() {
 
 // --- recovering --------------------------------------------------------------------------------------------------
 
-Result<Recovered> Persistence::recover(const std::string& folder) {
+Result<Recovered> Persistence::recover(const std::string& folder, const LoadOptions& options) {
     Recovered recovered;
     if (!path_exists(folder)) return recovered;
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
     if (!numbers) return numbers.status();
     if (numbers->empty()) return recovered;
     for (const std::uint64_t number : *numbers) {
-        const Result<SavedState> state = read_snapshot(folder, number, world_.executor(), recovered);
+        bool is_too_large = false;
+        const Result<SavedState> state =
+            read_snapshot(folder, number, world_.executor(), options.max_bytes, recovered, is_too_large);
+        if (is_too_large) return state.status();  // an older frame in its place would be a loss
         if (!state) {
             append_damage(recovered.damage, folder, state.message());
             continue;
@@ -337,13 +344,15 @@ Status World::stop_persisting() { return persistence_ == nullptr ? Status() : pe
 
 Status World::flush_persisted() { return persistence_ == nullptr ? Status() : persistence_->flush(); }
 
-Result<Recovered> World::recover(const std::string& folder) {
+Result<Recovered> World::recover(const std::string& folder) { return recover(folder, {}); }
+
+Result<Recovered> World::recover(const std::string& folder, const LoadOptions& options) {
     SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback recovered the world; do it between steps");
     if (persistence_ != nullptr && persistence_->is_running())
         return Status::error(concat("the world is persisted to \"", persistence_->folder(),
                                     "\"; call World::stop_persisting() before it is recovered"));
     if (persistence_ == nullptr) persistence_ = new Persistence(*this);
-    return persistence_->recover(folder);
+    return persistence_->recover(folder, options);
 }
 
 PersistStatistics World::persist_statistics() const {

@@ -39,7 +39,7 @@ public:
     void keep();
     /// The stamps of the world do not go on from those of the last state.
     void forget_stamps() { is_new_history_ = true; }
-    Result<Recovered> recover(const std::string& folder);
+    Result<Recovered> recover(const std::string& folder, const LoadOptions& options);
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
     PersistStatistics statistics() const;

@@ -105,7 +105,7 @@ struct Pages {
     }
 };
 
-Status check_header(const FileHeader& header, std::span<const std::byte> bytes, std::uint64_t max_bytes) {
+Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
     if (Status status = check_byte_order("save", header.byte_order); !status)
@@ -118,8 +118,6 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes, 
         return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
     if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
         return damaged("its checksum is wrong");
-    if (header.raw_bytes > max_bytes)
-        return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, more than ", max_bytes));
     const std::uint64_t body_bytes = bytes.size() - sizeof header;
     if (header.num_pieces != num_pieces_of(header.raw_bytes) || header.table_bytes % 8 != 0 ||
         header.num_pieces > body_bytes / sizeof(std::uint32_t) ||
@@ -188,9 +186,15 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
 
 namespace {
 
-/// Reads the table of parts, whose elements lie in `raw`, one part behind the other.
-Status read_parts(std::span<const std::byte> table, const FileHeader& header, const std::byte* raw, SavedState& state) {
-    StateWriter to(state);
+/// An entry of the table of parts.
+struct ReadPart {
+    std::string_view path;
+    std::uint32_t element_bytes;
+    std::uint64_t num_elements;
+};
+
+/// Reads the table of parts. Errors: they are not what the header says.
+Status read_parts(std::span<const std::byte> table, const FileHeader& header, Array<ReadPart>& parts) {
     std::uint64_t used = 0;
     for (std::uint64_t i = 0; i < header.num_parts; ++i) {
         PartHeader part{};
@@ -204,8 +208,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, co
         if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
-        if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));
-        to.elements(path, raw + used, part.element_bytes, part.num_elements);
+        parts.push_back({path, part.element_bytes, part.num_elements});
         used += part.num_elements * part.element_bytes;
         table = table.subspan(entry_bytes);
     }
@@ -213,15 +216,38 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, co
     return {};
 }
 
+/// Makes a state of parts whose elements lie in `raw`, one part behind the other.
+Result<SavedState> state_of(std::span<const ReadPart> parts, const std::byte* raw) {
+    SavedState state;
+    StateWriter to(state);
+    for (const ReadPart& part : parts) {
+        if (state.find(part.path) != state.num_parts())
+            return damaged(concat("part \"", part.path, "\" is there twice"));
+        to.elements(part.path, raw, part.element_bytes, part.num_elements);
+        raw += part.num_elements * part.element_bytes;
+    }
+    return state;
+}
+
 }  // namespace
 
-Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes) {
+Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
+                              bool* is_too_large) {
     FileHeader header{};
     if (bytes.size() < sizeof header) return damaged(concat("it has ", bytes.size(), " bytes"));
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_header(header, bytes, max_bytes); !status) return status;
+    if (Status status = check_header(header, bytes); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
+    Array<ReadPart> parts("saved state");
+    if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, parts); !status)
+        return status;
+    // Memory is only taken for what is sound so far.
+    if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
+    if (is_too_large != nullptr) *is_too_large = header.raw_bytes > max_bytes;
+    if (header.raw_bytes > max_bytes)
+        return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
+                                    "; if it comes from whom you trust, set LoadOptions::max_bytes"));
     const std::byte* const sizes = table + header.table_bytes;
     const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
     Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");
@@ -243,7 +269,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     std::atomic<bool> failed{false};
     for_pieces(executor, num_pieces, [&](RowRange some) {
         ZSTD_DCtx* const context = ZSTD_createDCtx();
-        for (std::uint32_t i = some.begin; i < some.end; ++i) {
+        for (std::uint32_t i = some.begin; i < some.end && !failed.load(std::memory_order_relaxed); ++i) {
             const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
             const auto num_bytes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
@@ -257,10 +283,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
         ZSTD_freeDCtx(context);
     });
     if (failed.load()) return damaged("a piece of it cannot be decompressed");
-    SavedState state;
-    Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, raw.range.data, state);
-    if (!status) return status;
-    return state;
+    return state_of(parts, raw.range.data);
 }
 
 }  // namespace shoal

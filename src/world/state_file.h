@@ -8,8 +8,11 @@
 
 namespace shoal {
 
-/// What a file may grow to in memory, whatever it says of itself.
-inline constexpr std::uint64_t kMaxSavedBytes = std::uint64_t(1) << 36;
+/// What files of so many bytes may grow to in memory if nobody says otherwise: see LoadOptions.
+constexpr std::uint64_t max_state_bytes(std::uint64_t file_bytes) {
+    constexpr std::uint64_t kLeast = std::uint64_t(1) << 30, kTimes = 64;
+    return file_bytes <= kLeast / kTimes ? kLeast : file_bytes * kTimes;
+}
 
 /// What says in a header in which order the bytes of numbers lie.
 inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
@@ -18,9 +21,9 @@ Status check_byte_order(std::string_view what, std::uint32_t written);
 
 /// Returns the bytes of a file. Errors: no memory.
 Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor);
-/// Reads them. Errors: they are no saved state, of another version or byte order, damaged, or larger than `max_bytes`; the
-/// message says what is wrong.
-Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor,
-                              std::uint64_t max_bytes = kMaxSavedBytes);
+/// Reads them. Errors: they are no saved state, of another version or byte order, damaged, or take more than `max_bytes` in
+/// memory (0: max_state_bytes()), which is also put into `is_too_large`; the message says what is wrong.
+Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
+                              bool* is_too_large = nullptr);
 
 }  // namespace shoal

@@ -21,27 +21,6 @@ constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
 
-struct LogHeader {
-    char magic[8];
-    std::uint32_t version, byte_order;
-    std::uint32_t id_bytes, zero;
-    std::uint64_t base;
-    std::uint64_t checksum;  // XXH3-64 of what stands before it
-};
-static_assert(sizeof(LogHeader) == 40);
-
-struct RecordHeader {
-    std::uint32_t magic, num_parts;
-    std::uint64_t number;        // from 0
-    std::uint64_t packed_bytes;  // the body as a Zstandard frame, which follows
-    std::uint64_t body_bytes;    // the body
-    std::uint64_t extra_bytes;   // with which the body begins
-    std::uint64_t frame;
-    std::uint64_t
-        checksum;  // XXH3-64 of the frame that follows, with that of what stands before it, and of the base, as seed
-};
-static_assert(sizeof(RecordHeader) == 56);
-
 /// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
 struct PartChange {
     std::uint64_t num_elements;
@@ -49,13 +28,6 @@ struct PartChange {
     std::uint32_t path_bytes, element_bytes, elements_per_block, num_blocks, zero;
 };
 static_assert(sizeof(PartChange) == 32);
-
-std::uint64_t checksum_of(const LogHeader& header) { return hash_bytes(&header, offsetof(LogHeader, checksum)); }
-
-std::uint64_t checksum_of(const RecordHeader& header, const std::byte* packed, std::uint64_t base) {
-    return hash_bytes(packed, static_cast<std::size_t>(header.packed_bytes),
-                      hash_bytes(&header, offsetof(RecordHeader, checksum), base));
-}
 
 Status damaged(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
@@ -144,12 +116,21 @@ void put_part(Packer& to, const SavedState& state, const StatePart& part, const 
 
 }  // namespace
 
+std::uint64_t checksum_of(const StateLogHeader& header) {
+    return hash_bytes(&header, offsetof(StateLogHeader, checksum));
+}
+
+std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* packed, std::uint64_t base) {
+    return hash_bytes(packed, static_cast<std::size_t>(header.packed_bytes),
+                      hash_bytes(&header, offsetof(StateRecordHeader, checksum), base));
+}
+
 // --- writing -----------------------------------------------------------------------------------------------------
 
 Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
     Result<AppendFile> file = AppendFile::create(path);
     if (!file) return file.status();
-    LogHeader header{{}, kVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
+    StateLogHeader header{{}, kVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.checksum = checksum_of(header);
     if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
@@ -161,19 +142,19 @@ Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint
 
 Status StateLogWriter::append(const SavedState& state, const SavedState* before, std::uint64_t frame,
                               std::span<const std::byte> extra) {
-    bytes_.assign(sizeof(RecordHeader), std::byte(0));
+    bytes_.assign(sizeof(StateRecordHeader), std::byte(0));
     Packer body(bytes_);
     body.put(extra.data(), extra.size());
     for (std::size_t i = 0; i < state.num_parts(); ++i) put_part(body, state, state.part(i), before);
     if (!body.end()) return Status::error(concat("cannot append to \"", file_.path(), "\": no memory to compress it"));
-    RecordHeader header{kRecordMagic,
-                        static_cast<std::uint32_t>(state.num_parts()),
-                        num_records_,
-                        bytes_.size() - sizeof(RecordHeader),
-                        body.num_bytes(),
-                        extra.size(),
-                        frame,
-                        0};
+    StateRecordHeader header{kRecordMagic,
+                             static_cast<std::uint32_t>(state.num_parts()),
+                             num_records_,
+                             bytes_.size() - sizeof(StateRecordHeader),
+                             body.num_bytes(),
+                             extra.size(),
+                             frame,
+                             0};
     header.checksum = checksum_of(header, bytes_.data() + sizeof header, base_);
     std::memcpy(bytes_.data(), &header, sizeof header);
     if (Status status = file_.append(bytes_); !status) return status;
@@ -194,10 +175,11 @@ struct StateLogReader::Record {
         std::string_view path;
         std::size_t first_block;
     };
-    RecordHeader header{};
+    StateRecordHeader header{};
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
     Array<Block> blocks{Owner(kLogOwner)};
+    bool is_too_large = false;
 };
 
 namespace {
@@ -269,8 +251,10 @@ private:
         }
         if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes || part.elements_per_block == 0)
             return damaged(concat("part \"", change.path, "\" has no elements of a size"));
-        if (part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes)
-            return damaged(concat("its state is larger than ", log_.max_bytes_, " bytes"));
+        record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
+        if (record_.is_too_large)
+            return damaged(concat("its state is larger than ", log_.max_bytes_,
+                                  " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
         num_bytes_ += part.num_elements * part.element_bytes;
         record_.changes.push_back(change);
         return parse_blocks(change);
@@ -311,7 +295,7 @@ private:
 
 Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
                                             const SavedState* first, std::uint64_t max_bytes) {
-    LogHeader header{};
+    StateLogHeader header{};
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -328,7 +312,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
     made.bytes_ = bytes;
     made.at_ = sizeof header;
     made.base_ = base;
-    made.max_bytes_ = max_bytes;
+    made.max_bytes_ = max_bytes == 0 ? max_state_bytes(bytes.size()) : max_bytes;
     for (std::size_t i = 0; first != nullptr && i < first->num_parts(); ++i) {
         const StatePart from = first->part(i);
         Part& part = made.parts_.emplace_back();
@@ -343,7 +327,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
 
 Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) const {
     const std::span<const std::byte> rest = bytes_.subspan(at_);
-    RecordHeader& header = record.header;
+    StateRecordHeader& header = record.header;
     if (rest.size() < sizeof header) return damaged("its header is cut short");
     std::memcpy(&header, rest.data(), sizeof header);
     if (header.magic != kRecordMagic) return damaged("it does not begin as one");
@@ -393,6 +377,7 @@ bool StateLogReader::next() {
     std::size_t record_bytes = 0;
     if (Status status = read_record(record_bytes, record); !status) {
         problem_ = Status::error(concat("record ", num_records_, " at byte ", at_, ": ", status.message()));
+        is_too_large_ = record.is_too_large;
         return false;
     }
     apply(record);

@@ -17,6 +17,32 @@
 
 namespace shoal {
 
+/// Begins a log.
+struct StateLogHeader {
+    char magic[8];
+    std::uint32_t version, byte_order;
+    std::uint32_t id_bytes, zero;
+    std::uint64_t base;
+    std::uint64_t checksum;
+};
+static_assert(sizeof(StateLogHeader) == 40);
+/// Begins a record. Its body follows, as a Zstandard frame.
+struct StateRecordHeader {
+    std::uint32_t magic, num_parts;
+    std::uint64_t number;        // from 0
+    std::uint64_t packed_bytes;  // of the frame
+    std::uint64_t body_bytes;
+    std::uint64_t extra_bytes;  // with which the body begins
+    std::uint64_t frame;
+    std::uint64_t checksum;
+};
+static_assert(sizeof(StateRecordHeader) == 56);
+
+/// XXH3-64 of what stands before the checksum.
+std::uint64_t checksum_of(const StateLogHeader& header);
+/// XXH3-64 of the frame that follows, with that of what stands before the checksum, and of the base, as seed.
+std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* packed, std::uint64_t base);
+
 class StateLogWriter {
 public:
     /// Makes the file. `base` names what the first record begins from, and the reader has to name the same; 0: nothing.
@@ -42,15 +68,17 @@ private:
 class StateLogReader {
 public:
     /// `bytes` are those of the file; they outlive the reader. `base` and `first` are what create() was told, and the state of
-    /// that name. Errors: they are no log, or of another version, byte order, width of ids or base; the message says which.
+    /// that name. No state may take more than `max_bytes` in memory (0: max_state_bytes()). Errors: they are no log, or of another version, byte order, width of ids or base; the message says which.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
-                                       const SavedState* first = nullptr, std::uint64_t max_bytes = kMaxSavedBytes);
+                                       const SavedState* first = nullptr, std::uint64_t max_bytes = 0);
 
     /// Goes on to the next record. Returns whether there is one that is whole; if not, all stays as it is.
     bool next();
     /// Whether the file ends with the record that was read last; if not, next() has failed, because of what problem() says.
     bool is_at_end() const { return at_ == bytes_.size(); }
     const Status& problem() const { return problem_; }
+    /// Whether that is the size of the state.
+    bool is_too_large() const { return is_too_large_; }
 
     std::uint64_t num_records() const { return num_records_; }
     /// Of the record that was read last.
@@ -79,6 +107,7 @@ private:
     Array<Part> parts_{Owner("state log")};
     Array<std::byte> extra_{Owner("state log")};
     Status problem_;
+    bool is_too_large_ = false;
 };
 
 }  // namespace shoal

@@ -381,11 +381,12 @@ Status StateMigration::write_converted(StateWriter& to, const TableShape& shape,
     for (std::size_t c = 0; c < before.columns().size(); ++c) {
         const std::uint32_t bytes = before.columns()[c].element_bytes;
         Array<std::byte>& column = old_columns.emplace_back(Owner("world"));
-        column.resize(std::size_t(num_rows) * bytes);
-        if (!shape.path_before.empty())
-            if (Status status = from_.elements(concat(shape.path_before, old_names[c]), column.data(), bytes, num_rows);
-                !status)
-                return status;
+        const std::string name = concat(shape.path_before, old_names[c]);
+        if (!shape.path_before.empty()) {
+            const Result<std::uint64_t> count = from_.count(name, bytes);
+            if (count && *count == num_rows) column.resize(std::size_t(num_rows) * bytes);  // memory for what is there
+            if (Status status = from_.elements(name, column.data(), bytes, num_rows); !status) return status;
+        }
         columns.push_back(column.data());
     }
     for (const Field& field : before.fields()) {

@@ -471,9 +471,11 @@ Status World::save(Array<std::byte>& to) const {
     return {};
 }
 
-Status World::load(std::span<const std::byte> from) {
+Status World::load(std::span<const std::byte> from) { return load(from, LoadOptions()); }
+
+Status World::load(std::span<const std::byte> from, const LoadOptions& options) {
     SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
-    const Result<SavedState> state = read_state(from, *executor_);
+    const Result<SavedState> state = read_state(from, *executor_, options.max_bytes);
     if (!state) return state.status();
     return load(*state, false);
 }
@@ -484,10 +486,12 @@ Status World::save(const std::string& path) const {
     return write_file(path, bytes);
 }
 
-Status World::load(const std::string& path) {
+Status World::load(const std::string& path) { return load(path, LoadOptions()); }
+
+Status World::load(const std::string& path, const LoadOptions& options) {
     const Result<std::string> bytes = read_file(path);
     if (!bytes) return bytes.status();
-    if (Status status = load(std::as_bytes(std::span(*bytes))); !status)
+    if (Status status = load(std::as_bytes(std::span(*bytes)), options); !status)
         return Status::error(concat(path, ": ", status.message()));
     return {};
 }

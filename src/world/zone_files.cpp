@@ -124,9 +124,10 @@ Status ZoneFiles::read(const File& file) {
     if (bytes->size() != file.num_bytes || hash_of(std::as_bytes(std::span(*bytes))) != file.hash)
         return Status::error(concat('"', path, "\" is not what was written: it has ", bytes->size(), " bytes of ",
                                     file.num_bytes, ", or others; bring the file back and load the zone again"));
-    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor());
+    constexpr std::uint64_t kAny = ~std::uint64_t(0);  // it is what was written
+    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
-    StateReader from(*state);
+    StateReader from(*state, false);
     return database_.read_zone(file.zone, from).status();
 }
 

@@ -154,6 +154,27 @@ TEST_F(CommandsTest, the_last_move_counts) {
 }
 
 // req: D7
+TEST_F(CommandsTest, rows_lie_in_the_order_of_the_commands_that_make_or_move_them) {
+    constexpr std::uint32_t kCount = 100;
+    for (std::uint32_t i = 0; i < kCount; ++i) database.commands().create(i % 2 == 0 ? kReef : kDeep, Mass{float(i)});
+    settle();
+    std::vector<Entity> expected[2];
+    for (const Zone zone : {kReef, kDeep}) {
+        const std::vector<Entity> made = in(zone);
+        ASSERT_EQ(made.size(), kCount / 2);
+        for (std::uint32_t i = 0; i < made.size(); ++i)
+            EXPECT_EQ(mass_of(made[i]), float(2 * i + (zone == kReef ? 0 : 1))) << "made in zone " << zone;
+        for (std::uint32_t i = 0; i < made.size(); ++i) expected[i % 2].push_back(made[i * 37 % made.size()]);
+    }
+    for (std::uint32_t i = 0; i < kCount / 2; ++i) {
+        database.commands().move(expected[0][i], 5);
+        database.commands().move(expected[1][i], 6);
+    }
+    settle();
+    EXPECT_EQ(in(5), expected[0]);
+    EXPECT_EQ(in(6), expected[1]);
+}
+
 TEST_F(CommandsTest, of_adds_and_removes_of_a_component_type_the_last_counts) {
     const std::vector<Entity> fish = made(4, kReef, Mass{1});
     Commands& commands = database.commands();

@@ -449,6 +449,22 @@ TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_writt
     EXPECT_EQ(count(6).first, std::set<std::uint32_t>({0}));
 }
 
+TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_one_of_several_read_fields_was_written) {
+    const auto all = create<Place, Motion>(3000, 0, {}, {});
+    std::uint64_t stamp = 5;
+    const auto rows_after = [&](const auto& change) {
+        database.settle({nullptr, ++stamp});
+        change();
+        std::size_t num_rows = 0;
+        query<Read<&Place::value>, Read<&Motion::value>>(database).changed_since(stamp).for_each(
+            [&](Vec3, Vec3) { ++num_rows; });
+        return num_rows;
+    };
+    EXPECT_EQ(rows_after([] {}), 0u);
+    EXPECT_EQ(rows_after([&] { database.set<&Place::value>(database.find(all[5]), {1, 1, 1}); }), 1024u);
+    EXPECT_EQ(rows_after([&] { database.set<&Motion::value>(database.find(all[2999]), {1, 1, 1}); }), 952u);
+}
+
 TEST_F(DatabaseQueries, fields_of_managers_are_gathered_by_entity) {
     Manager<Hull> hulls(entities, pool);
     const auto all = create<Place>(300, 0, {});

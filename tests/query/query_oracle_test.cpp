@@ -219,6 +219,22 @@ TEST(QueryOracle, the_state_is_the_same_for_every_number_of_workers) {
 
 // Cuts are made along whole cache lines and depend on numbers of rows only; small tables share a chunk.
 // req: E12
+TEST(QueryCuts, a_few_rows_behind_the_last_whole_chunk_are_a_chunk) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    std::vector<Entity> made(3 * 64 + 5);
+    ASSERT_TRUE(database.create<Count>(made, 0).ok());
+    const DatabaseRow first = database.find(made[0]);
+    detail::QueryCuts cuts;
+    cuts.add({&first.table->table(), first.table, {0, first.table->num_rows()}});
+    cuts.cut(64);
+    std::vector<std::uint32_t> sizes;
+    for (std::uint32_t chunk = 0; chunk < cuts.num_chunks(); ++chunk)
+        for (const detail::QueryPart& part : cuts.chunk(chunk)) sizes.push_back(part.rows.size());
+    EXPECT_EQ(sizes, (std::vector<std::uint32_t>{64, 64, 64, 5}));
+}
+
 TEST(QueryCuts, chunks_begin_at_cache_lines_and_cover_every_row_once) {
     EntityManager entities;
     PagePool pool;

@@ -82,6 +82,25 @@ TEST(Library, shows_the_arrays_that_stay_in_a_blob) {
 }
 
 // req: D4-D5
+TEST(Library, an_array_that_its_blob_does_not_have_has_no_values) {
+    ResourceLibrary library;
+    BlobArray<std::uint32_t> array;
+    ASSERT_TRUE(library.load(named("short", 1, &array)));
+    const std::size_t num_bytes = library.find("short")->bytes().size();
+    const auto count_at = [&](std::uint64_t offset, std::uint32_t count) {
+        BlobArray<std::uint32_t> other = array;
+        other.offset = offset, other.count = count;
+        return library.view(other).size();
+    };
+    EXPECT_EQ(count_at(array.offset, 2), 2u);
+    EXPECT_EQ(count_at(num_bytes - 8, 2), 2u) << "within the blob";
+    EXPECT_EQ(count_at(num_bytes - 4, 2), 0u);
+    EXPECT_EQ(count_at(num_bytes + 4, 2), 0u);
+    EXPECT_EQ(count_at(~std::uint64_t(3), 2), 0u);
+    EXPECT_EQ(count_at(array.offset, 0xFFFFFFFF), 0u);
+    EXPECT_EQ(count_at(array.offset + 1, 1), 0u) << "where no number can lie";
+}
+
 TEST(Library, a_pinned_blob_is_not_unloaded_and_the_count_is_told) {
     struct Pins {
         ResourceId resource;

@@ -234,6 +234,30 @@ TEST(Persist, a_snapshot_that_is_damaged_gives_the_last_frame_before_it_and_if_a
     EXPECT_EQ(bytes_of(sea.world), before);
 }
 
+TEST(Persist, a_frame_that_is_larger_than_it_may_be_is_an_error_and_no_older_one_takes_its_place) {
+    const Folder folder("large");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    Sea sea;
+    sea.run(1);
+    const std::string before = bytes_of(sea.world);
+    EXPECT_FALSE(sea.world.recover(folder.path, {.max_bytes = 1000}).ok());
+    EXPECT_EQ(bytes_of(sea.world), before);
+    std::uint64_t refused = 1000, taken = std::uint64_t(1) << 30;
+    while (taken - refused > 1) {
+        const std::uint64_t max_bytes = refused + (taken - refused) / 2;
+        const Result<Recovered> recovered = sea.world.recover(folder.path, {.max_bytes = max_bytes});
+        (recovered.ok() ? taken : refused) = max_bytes;
+        if (recovered.ok()) {
+            ASSERT_EQ(recovered->frame, 12u);
+            ASSERT_EQ(recovered->damage, "");
+        } else {
+            ASSERT_NE(recovered.message().find("set LoadOptions::max_bytes"), std::string_view::npos)
+                << recovered.message();
+        }
+    }
+    EXPECT_GT(refused, 1000u);
+}
+
 TEST(Persist, a_folder_takes_one_world_at_a_time_and_only_the_one_that_it_has) {
     const Folder folder("taken");
     Sea first, second;

@@ -2,12 +2,16 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/saved_state.h"
+#include "shoal/base/string_id.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/world/persist.h"
 #include "world/state_file.h"
 
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 #include "support/whole_world.h"
+
+#include <zstd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -465,6 +469,63 @@ TEST(Save, a_store_that_a_file_lists_twice_is_refused) {
     EXPECT_EQ(world.load(twice, false).message(), "the saved state, part \"stores\": it lists \"fin\" twice");
 }
 
+/// A file whose state is `num_pieces` times 1 MiB of zeros.
+std::vector<std::byte> file_of_zeros(std::uint32_t num_pieces) {
+    constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
+    const std::vector<std::byte> zeros(kPieceBytes);
+    std::vector<std::byte> piece(ZSTD_compressBound(kPieceBytes));
+    piece.resize(ZSTD_compress(piece.data(), piece.size(), zeros.data(), zeros.size(), 19));
+    std::vector<std::byte> bytes;
+    const auto append = [&](const auto& value) {
+        const auto* const first = reinterpret_cast<const std::byte*>(&value);
+        bytes.insert(bytes.end(), first, first + sizeof value);
+    };
+    append(std::uint64_t(num_pieces) * kPieceBytes);  // elements
+    append(std::uint32_t(1)), append(std::uint32_t(5));
+    for (const char c : {'z', 'e', 'r', 'o', 's', '\0', '\0', '\0'}) append(c);
+    const std::uint64_t table_bytes = bytes.size();
+    for (std::uint32_t i = 0; i < num_pieces; ++i) append(static_cast<std::uint32_t>(piece.size()));
+    for (std::uint32_t i = 0; i < num_pieces; ++i) bytes.insert(bytes.end(), piece.begin(), piece.end());
+    const std::vector<std::byte> body = std::exchange(bytes, {});
+    for (const char c : {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'}) append(c);
+    append(std::uint32_t(1)), append(std::uint32_t(0x01020304));
+    for (const std::uint64_t number : {64 + body.size(), num_pieces * kPieceBytes, std::size_t(1)}) append(number);
+    append(table_bytes), append(std::uint64_t(num_pieces)), append(hash_bytes(body.data(), body.size()));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    return bytes;
+}
+
+Status load_what_a_stranger_sent(World& world, std::span<const std::byte> bytes) {
+    // [limit]
+    return world.load(bytes, {.max_bytes = std::uint64_t(64) << 20});  // 64 MiB
+    // [limit]
+}
+
+TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unless_the_program_allows_it) {
+    Sea sea(nullptr, 9);
+    sea.run(2);
+    const SavedState before = state_of(sea.world);
+    const std::vector<std::byte> large = file_of_zeros(2048), small = file_of_zeros(4);
+    ASSERT_LT(large.size(), 1u << 20) << "2 GiB";
+    EXPECT_EQ(
+        sea.world.load(large).message(),
+        "the save takes 2147483648 bytes in memory, and may take 1073741824; if it comes from whom you trust, set "
+        "LoadOptions::max_bytes");
+    EXPECT_EQ(sea.world.load(small, {.max_bytes = (4u << 20) - 1}).message(),
+              "the save takes 4194304 bytes in memory, and may take 4194303; if it comes from whom you trust, set "
+              "LoadOptions::max_bytes");
+    EXPECT_EQ(sea.world.load(small, {.max_bytes = 4u << 20}).message(),
+              "the saved state, part \"stores\": it is missing");
+    EXPECT_EQ(difference(before, state_of(sea.world)), "");
+    Array<std::byte> own{Owner("test")};
+    ASSERT_TRUE(sea.world.save(own).ok());
+    EXPECT_FALSE(sea.world.load(own, {.max_bytes = 1000}).ok());
+    EXPECT_TRUE(load_what_a_stranger_sent(sea.world, own).ok());
+    EXPECT_NE(load_what_a_stranger_sent(sea.world, file_of_zeros(65)).message().find("may take 67108864;"),
+              std::string_view::npos);
+    EXPECT_TRUE(sea.world.load(own, {.max_bytes = before.num_bytes() + (1 << 20)}).ok());
+}
+
 TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_works) {
     SerialExecutor serial;
     const Result<SavedState> state = read_state(small_file(), serial);
@@ -488,6 +549,53 @@ TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_wo
     }
     EXPECT_GT(num_refused, 0);
     EXPECT_GT(num_taken, 0);
+}
+
+TEST(Save, a_false_zone_is_refused_and_changes_nothing_or_gives_a_database_that_is_sound) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0, num_taken = 0;
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
+        Sea sea(nullptr, 11);
+        sea.run(3);
+        SavedState zone;
+        StateWriter to(zone);
+        sea.sea.write_zone(1, to);
+        ASSERT_TRUE(to.status().ok()) << to.status().message();
+        ASSERT_GT(sea.sea.drop_zone(1), 0u);
+        const SavedState before = state_of(sea.world), damaged = damaged_copy(zone, random);
+        StateReader from(damaged, false);
+        const Status status = sea.sea.read_zone(1, from).status();
+        if (!status) {
+            ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
+        }
+        ++(status ? num_taken : num_refused);
+        expect_sound(sea);
+        sea.run(1);
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_taken, 0);
+}
+
+TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {
+    Sea sea(nullptr, 12);
+    sea.run(3);
+    SavedState zone, twice;
+    StateWriter to(zone), to_twice(twice);
+    sea.sea.write_zone(1, to);
+    sea.sea.drop_zone(1);
+    for (std::size_t i = 0; i < zone.num_parts(); ++i) {
+        const StatePart part = zone.part(i);
+        std::string bytes = shoal_test::bytes_of(zone, part);
+        if (part.path == "table/0/owner") {
+            ASSERT_GT(part.num_elements, 1u);
+            std::memcpy(bytes.data() + sizeof(Entity), bytes.data(), sizeof(Entity));
+        }
+        to_twice.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+    }
+    StateReader from(twice, false);
+    const Status status = sea.sea.read_zone(1, from).status();
+    EXPECT_NE(status.message().find("has two rows"), std::string_view::npos) << status.message();
 }
 
 }  // namespace save_test

@@ -153,6 +153,30 @@ TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
               "the log does not begin with this state");
 }
 
+TEST(StateLog, records_of_another_log_and_from_another_place_are_not_taken) {
+    Naive first;
+    first["kept"] = {1, false, std::vector<std::byte>(33, std::byte(1))};
+    const Logged logged("place", 5, 6, 77, &first), other("place", 5, 6, 78, &first);
+    ASSERT_EQ(logged.ends, other.ends);
+    const SavedState base = state_of(first, nullptr);
+    const auto problem_of = [&](const std::string& text) {
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 77, &base);
+        EXPECT_TRUE(log.ok()) << log.message();
+        while (log->next()) EXPECT_EQ(naive_of(log->state()), logged.states[log->num_records() - 1]);
+        EXPECT_EQ(log->num_records(), 3u);
+        return std::string(log->problem().message());
+    };
+    const std::string at = "record 3 at byte " + std::to_string(logged.ends[2]) + ": the record is not whole: ";
+    EXPECT_EQ(problem_of(logged.text.substr(0, logged.ends[2]) + other.text.substr(other.ends[2])),
+              at + "its checksum is wrong");
+    EXPECT_EQ(problem_of(logged.text.substr(0, logged.ends[2]) + logged.text.substr(logged.ends[3])),
+              at + "it belongs to another place")
+        << "one is missing";
+    EXPECT_EQ(problem_of(logged.text.substr(0, logged.ends[2]) + logged.text.substr(logged.ends[0])),
+              at + "it belongs to another place")
+        << "one comes again";
+}
+
 TEST(StateLog, a_log_that_is_cut_anywhere_gives_the_states_before_the_cut) {
     const Logged logged("cut", 11, 5);
     ASSERT_LT(logged.text.size(), 200'000u);

@@ -37,7 +37,7 @@ public:
     const Blob* find(std::string_view name) const { return find(ResourceId(name)); }
     std::size_t num_blobs() const { return entries_.size(); }
 
-    /// The values of an array; none when its blob is not loaded. Lifetime: until the blob is unloaded.
+    /// The values of an array; none when its blob is not loaded, or has none there. Lifetime: until it is unloaded.
     template <class T>
     std::span<const T> view(const BlobArray<T>& array) const {
         const std::span<const std::byte> bytes = view_bytes(array, FieldTraits<T>::type);

@@ -31,6 +31,13 @@ struct PersistOptions {
     bool replace = false;           ///< the folder may have another world, which goes
 };
 
+/// What World::load() and World::recover() are told.
+struct LoadOptions {
+    /// What the state may take in memory. A file is compressed, and one that was made to do harm may grow to thousands of times its
+    /// size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
+    std::uint64_t max_bytes = 0;
+};
+
 /// What World::recover() has found.
 struct Recovered {
     bool found = false;             ///< else the folder is empty or missing, and the world is as it was

@@ -58,6 +58,7 @@ class SchemaChange;
 class SpawnLog;
 class TransformManager;
 class ZoneFiles;
+struct LoadOptions;
 struct PersistOptions;
 struct PersistStatistics;
 struct Recovered;
@@ -466,6 +467,7 @@ public:
     /// so load_all_zones() comes first. Requires: no passes run, and the world is not settling.
     SHOAL_API Status save(const std::string& path) const;
     SHOAL_API Status load(const std::string& path);
+    SHOAL_API Status load(const std::string& path, const LoadOptions& options);
     /// The same in memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed.
     /// Errors: as above; what is not trusted is checked as a file is.
     SHOAL_API Status save(SavedState& to, const SavedState* before = nullptr) const;
@@ -474,6 +476,7 @@ public:
     /// has. Bytes are checked as a file is, wherever they come from.
     SHOAL_API Status save(Array<std::byte>& to) const;
     SHOAL_API Status load(std::span<const std::byte> from);
+    SHOAL_API Status load(std::span<const std::byte> from, const LoadOptions& options);
 
     /// Keeps the states at the ends of the last `max_frames` steps from now on, and that of now; 0: none. A state takes memory
     /// for what has changed since the one before it.
@@ -501,6 +504,7 @@ public:
     /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
     /// Requires: as above.
     SHOAL_API Result<Recovered> recover(const std::string& folder);
+    SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options);
     SHOAL_API PersistStatistics persist_statistics() const;
 
     // --- zones in files ------------------------------------------------------------------------------------------
