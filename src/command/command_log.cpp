@@ -148,6 +148,17 @@ std::uint64_t CommandLog::num_waiting() {
     return num_waiting;
 }
 
+std::uint32_t CommandLog::first_waiting_pass() {
+    std::uint32_t first = 0;
+    const std::lock_guard lock(mutex_);
+    for (CommandLoop* loop : open_)
+        for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
+            const bool waits = !chunk.runs().empty() && loop->place.pass != 0;
+            if (waits && (first == 0 || loop->place.pass < first)) first = loop->place.pass;
+        });
+    return first;
+}
+
 void CommandLog::discard() {
     {
         const std::lock_guard lock(mutex_);

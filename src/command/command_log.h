@@ -42,6 +42,7 @@ public:
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
     std::uint64_t num_waiting() override;
+    std::uint32_t first_waiting_pass() override;
     void discard() override;
     void release() override;
 

@@ -325,7 +325,7 @@ Result<Recovered> Persistence::recover(const std::string& folder) {
 Status World::persist(const std::string& folder) { return persist(folder, {}); }
 
 Status World::persist(const std::string& folder, const PersistOptions& options) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback asked to persist the world; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked to persist the world; do it between steps");
     if (persistence_ != nullptr && persistence_->is_running())
         return Status::error(concat("the world is persisted to \"", persistence_->folder(),
                                     "\" already; call World::stop_persisting() first"));
@@ -338,7 +338,7 @@ Status World::stop_persisting() { return persistence_ == nullptr ? Status() : pe
 Status World::flush_persisted() { return persistence_ == nullptr ? Status() : persistence_->flush(); }
 
 Result<Recovered> World::recover(const std::string& folder) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback recovered the world; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback recovered the world; do it between steps");
     if (persistence_ != nullptr && persistence_->is_running())
         return Status::error(concat("the world is persisted to \"", persistence_->folder(),
                                     "\"; call World::stop_persisting() before it is recovered"));

@@ -15,6 +15,7 @@ public:
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
     /// Returns how many changes wait to be made.
     virtual std::uint64_t num_waiting() = 0;
+    virtual std::uint32_t first_waiting_pass() = 0;  ///< its place in the order of passes, from 1; 0: none waits
     /// Drops the changes that wait.
     virtual void discard() = 0;
     /// Ends the object and gives its memory back.
