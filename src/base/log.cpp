@@ -13,6 +13,7 @@ void print_message(void*, LogLevel level, std::string_view message) {
 
 constinit LogHook g_hook = &print_message;
 constinit void* g_context = nullptr;
+thread_local bool t_is_in_hook = false;
 
 }  // namespace
 
@@ -21,6 +22,11 @@ void set_log_hook(LogHook hook, void* context) {
     g_context = context;
 }
 
-void log(LogLevel level, std::string_view message) { g_hook(g_context, level, message); }
+void log(LogLevel level, std::string_view message) {
+    if (t_is_in_hook) return print_message(nullptr, level, message);  // the hook would call itself without end
+    t_is_in_hook = true;
+    g_hook(g_context, level, message);
+    t_is_in_hook = false;
+}
 
 }  // namespace shoal

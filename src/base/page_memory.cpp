@@ -20,7 +20,14 @@ constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused by then g
 constinit PageHooks g_page_hooks;
 
 bool may_reserve(std::size_t num_bytes) {
-    return g_page_hooks.may_reserve == nullptr || g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
+    thread_local bool is_asking = false;
+    if (g_page_hooks.may_reserve == nullptr) return true;
+    SHOAL_ASSERT(!is_asking,
+                 "a page hook made a call that reserves pages, which asks the hook again; it only counts bytes");
+    is_asking = true;
+    const bool may = g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
+    is_asking = false;
+    return may;
 }
 
 }  // namespace

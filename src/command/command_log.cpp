@@ -157,6 +157,26 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     return num_pins;
 }
 
+std::uint64_t CommandLog::num_waiting() {
+    std::uint64_t num_waiting = 0;
+    const std::lock_guard lock(mutex_);
+    for_each_chunk(open_, [&](CommandRecorder& chunk) {
+        for (const detail::CommandRun& run : chunk.runs()) num_waiting += run.num_rows;
+    });
+    return num_waiting;
+}
+
+std::uint32_t CommandLog::first_waiting_pass() {
+    std::uint32_t first = 0;
+    const std::lock_guard lock(mutex_);
+    for (CommandLoop* loop : open_)
+        for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
+            const bool waits = !chunk.runs().empty() && loop->place.pass != 0;
+            if (waits && (first == 0 || loop->place.pass < first)) first = loop->place.pass;
+        });
+    return first;
+}
+
 void CommandLog::discard() {
     {
         const std::lock_guard lock(mutex_);

@@ -45,6 +45,8 @@ public:
     void save(StateWriter& to) override;
     Status load(StateReader& from) override;
     void list_schemas(Array<const Schema*>& schemas) override;
+    std::uint64_t num_waiting() override;
+    std::uint32_t first_waiting_pass() override;
     void discard() override;
     void release() override;
 

@@ -12,7 +12,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/table/write_guard.h"
+#include "shoal/table/access_guard.h"
 
 #include <algorithm>
 #include <atomic>
@@ -404,7 +404,10 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
     return {read.array.memory.data, read.array.num_bytes};
 }
 
-std::span<const std::byte> EventLog::read() const { return state_->read(state_->now); }
+std::span<const std::byte> EventLog::read() const {
+    if constexpr (SHOAL_CHECKED != 0) ask_read_guard(this, "events");
+    return state_->read(state_->now);
+}
 std::span<const std::byte> EventLog::read_last() const { return state_->read(1 - state_->now); }
 
 // --- frames ------------------------------------------------------------------------------------------------------

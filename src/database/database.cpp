@@ -43,11 +43,27 @@ void detail::refuse_row(DatabaseRow row, const Schema& component) {
     fail_assertion({"the row has the component", message.c_str(), __FILE__, __LINE__});
 }
 
+#if SHOAL_CHECKED
+void Database::require_current(DatabaseRow row, const Schema& component) const {
+    if (row.table == nullptr || !row.known.is_given()) return;
+    const std::span<DatabaseTable* const> tables = all_tables();
+    const bool is_of_other = row.table->number() >= tables.size() || tables[row.table->number()] != row.table;
+    if (!is_of_other && row.known.is_right_for(row.table->row_versions())) return;
+    const std::string message =
+        is_of_other
+            ? concat("\"", component.name(), "\" was asked of a row of another database; call find() of this one")
+            : concat("\"", component.name(),
+                     "\" was asked of a row that is older than the last removal or move of rows of its table, so it "
+                     "may be of another entity; look rows up again after entities came, went or moved");
+    fail_assertion({"the row is up to date", message.c_str(), __FILE__, __LINE__});
+}
+#endif
+
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
     : entities_(entities), pool_(pool), options_(options), tables_(pool, directory_, options.capacity_rows) {
     selection_ = make_owned<Selection>(directory_, tables_, entities);
     require_options();
-    cursor_ = entities.open_death_cursor();
+    cursor_ = entities.open_death_cursor("the database");
     deaths_seen_ = entities.deaths_end();
 }
 

@@ -441,7 +441,8 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
 
 void Database::begin_spawn() {
     require_unlocked("spawn()");
-    SHOAL_ASSERT(spawn_ == nullptr, "a spawn is under way already");
+    SHOAL_ASSERT(spawn_ == nullptr,
+                 "a spawn function spawned into the database that spawns; ask for it with commands().spawn() instead");
     spawn_ = make_owned<Spawn>(*this);
 }
 

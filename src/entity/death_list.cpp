@@ -23,12 +23,20 @@ Status DeathList::reserve(std::size_t max_entries) {
     return {};
 }
 
-DeathCursor DeathList::open() {
+DeathCursor DeathList::open(std::string_view reader) {
     auto slot = std::find(positions_.begin(), positions_.end(), kClosed);
     if (slot == positions_.end()) slot = positions_.insert(slot, kClosed);
     *slot = end_;
+    readers_.resize(positions_.size());
+    readers_[static_cast<std::size_t>(slot - positions_.begin())] = reader;
     is_followed_ = true;
     return {static_cast<std::uint32_t>(slot - positions_.begin()) + 1};
+}
+
+std::string_view DeathList::slowest_reader() const {
+    const auto slowest = std::find(positions_.begin(), positions_.end(), begin_);
+    SHOAL_ASSERT(slowest != positions_.end(), "nobody has deaths to read");
+    return readers_[static_cast<std::size_t>(slowest - positions_.begin())];
 }
 
 void DeathList::close(DeathCursor cursor) {

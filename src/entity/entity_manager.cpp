@@ -1,6 +1,7 @@
 #include "shoal/entity/entity_manager.h"
 
 #include "entity/life.h"
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -13,6 +14,12 @@ namespace {
 
 /// With address space for fewer indices, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
+
+/// Of worlds, while somebody who keeps rows does not look at deaths.
+constexpr std::uint64_t kManySettles = 1000;
+
+/// Of deaths within the callbacks of others.
+constexpr std::uint32_t kMostNestedBatches = 1000;
 
 /// How many ids are looked at together. Ids that died together are mostly reused together.
 constexpr std::size_t kRunLength = 512;
@@ -159,9 +166,27 @@ void EntityManager::remove_destruction_callback(DestructionCallback callback) {
         callbacks_.erase(found);
 }
 
-DeathCursor EntityManager::open_death_cursor() {
+DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
     const StructuralCall call(busy_);
-    return deaths_.open();
+    return deaths_.open(reader);
+}
+
+/// The slowest cursor was seen to move last at settle number settles_at_move_, and was at first_unread_ then.
+void EntityManager::note_settle() {
+    ++num_settles_;
+    if (deaths_.size() == 0 || deaths_.begin() != first_unread_) {
+        settles_at_move_ = num_settles_;
+        first_unread_ = deaths_.begin();
+        return;
+    }
+    if (has_warned_ || num_settles_ - settles_at_move_ < kManySettles) return;
+    has_warned_ = true;
+    log(LogLevel::kWarning,
+        concat(
+            "a store (", deaths_.slowest_reader(), ") has not looked at the last ", deaths_.size(), " deaths for ",
+            kManySettles,
+            " settles of others, so dead rows stay and the list of deaths grows; settle its world, which shares these "
+            "entities, in every frame, or end it"));
 }
 
 void EntityManager::close_death_cursor(DeathCursor cursor) {
@@ -279,6 +304,11 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
 }
 
 void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
+    // Each level takes stack, and a callback that creates what it destroys would never end.
+    SHOAL_ASSERT(
+        callback_depth_ < kMostNestedBatches,
+        "destruction callbacks destroy entities within each other, too deep or without end; call destroy_next() "
+        "for the children of the dead, and do not destroy what the callback itself creates");
     const std::uint64_t end = next_callback_;
     ++callback_depth_;
     for (std::size_t i = 0; i < callbacks_.size() && callbacks_[i].number < end; ++i) {

@@ -4,6 +4,7 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
@@ -258,6 +259,7 @@ Status PluginStore::write_field(const ComponentRow& at, const FieldPart& part, c
     if (given_.set == nullptr)
         return Status::error(
             concat("plugin \"", owner_.name, "\" does not let fields of \"", schema().name(), "\" be set"));
+    if constexpr (SHOAL_CHECKED != 0) ask_write_guard(rows_.table(), at.first_column + part.field->first_column);
     Array<std::byte> whole(part.field->size, std::byte(), "plugins");
     read_field(at, field_part(schema(), *part.field), whole.data());
     std::memcpy(whole.data() + part.offset_in_field, value, part.type.num_bytes());

@@ -119,7 +119,7 @@ ModelPoseManager::Tree& ModelPoseManager::tree_at(NodeTreeId id) const {
 }
 
 ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
-    instances_.require_row(instance.row);
+    instances_.require(instance);
     return *trees_[value_at(instances_.table(), kTree, instance.row)];
 }
 
@@ -211,7 +211,7 @@ NodeTreeId ModelPoseManager::tree(Instance instance) const {
 }
 
 std::uint32_t ModelPoseManager::block(Instance instance) const {
-    instances_.require_row(instance.row);
+    instances_.require(instance);
     return value_at(instances_.table(), kBlock, instance.row);
 }
 
@@ -584,7 +584,7 @@ Status ModelPoseManager::validate_blocks() const {
         if (tree == nullptr || block >= tree->num_blocks())
             return Status::error(concat("model poses: instance ", row, " has no block"));
         for (std::uint32_t i = tree->rows(block).begin; i < tree->rows(block).end; ++i)
-            if (tree->table.entities()[i] != instances_.owner(row))
+            if (tree->table.entities()[i] != instances_.owner(Instance{row}))
                 return Status::error(concat("model poses: the block of instance ", row, " belongs to another entity"));
     }
     return {};

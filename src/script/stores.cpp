@@ -123,7 +123,8 @@ Status LuaStore::show(Entity entity) {
 
 Status LuaStore::add(Entity entity, const std::byte* image) {
     const std::uint32_t there = rows_.index().find_any_generation(entity);
-    if (there != kNilRow && rows_.owner(there) != entity) remove(rows_.owner(there));  // of a dead one on its index
+    if (there != kNilRow && rows_.owner(Instance{there}) != entity)
+        remove(rows_.owner(Instance{there}));  // of a dead one on its index
     const bool had = has(entity);
     if (Status status = call(add_, entity, image); !status) return status;
     Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
@@ -233,7 +234,7 @@ void LuaStore::tell_all() {
 }
 
 void LuaStore::finish_writes(std::uint64_t, std::span<const std::uint32_t> rows, Executor*) {
-    for (const std::uint32_t row : rows) tell_later(rows_.owner(row));
+    for (const std::uint32_t row : rows) tell_later(rows_.owner(Instance{row}));
     if (WorkScope::current() == nullptr) tell_all();
 }
 
@@ -242,7 +243,7 @@ Status LuaStore::write_field(const ComponentRow& at, const FieldPart& part, cons
         return Status::error(concat("the store of \"", schema().name(), "\" in script \"", script_.name,
                                     "\" does not let fields be set; give it a function set(entity, values)"));
     if (Status status = Store::write_field(at, part, value); !status) return status;
-    const Entity entity = rows_.owner(at.row);
+    const Entity entity = rows_.owner(Instance{at.row});
     if (WorkScope::current() == nullptr) return tell(entity);
     return tell_later(entity), Status();
 }
@@ -332,7 +333,7 @@ void LuaStore::finish_load() {
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     for (std::uint32_t row = 0; row < rows_.num_rows(); ++row) {
         read_row(row, image.data());
-        if (const Status status = call(add_, rows_.owner(row), image.data()); !status) report(status);
+        if (const Status status = call(add_, rows_.owner(Instance{row}), image.data()); !status) report(status);
     }
     --state.num_loops;
 }

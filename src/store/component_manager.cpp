@@ -33,7 +33,7 @@ Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities,
 
 void ComponentManager::remove(Instance instance) {
     rows_.require_unlocked("remove()");
-    rows_.require_row(instance.row);
+    rows_.require(instance);
     rows_.remove_row(instance.row);
 }
 

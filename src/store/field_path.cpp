@@ -4,6 +4,7 @@
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/table/table.h"
 
 #include <charconv>
@@ -92,9 +93,19 @@ ComponentRow FieldPath::find_row(Entity entity) const {
     return store_->find_row(component_, entity, index_);
 }
 
+namespace {
+
+/// In checked builds, asks the guard of the calling thread whether the field may be read.
+void ask_to_read([[maybe_unused]] const ComponentRow& at, [[maybe_unused]] const FieldPart& part) {
+    if constexpr (SHOAL_CHECKED != 0) ask_read_guard(*at.table, at.first_column + part.field->first_column);
+}
+
+}  // namespace
+
 bool FieldPath::copy_value(Entity entity, std::byte* value) const {
     const ComponentRow at = find_row(entity);
     if (!at || !at.is_on) return false;
+    ask_to_read(at, part_);
     store_->read_field(at, part_, value);
     return true;
 }
@@ -102,6 +113,7 @@ bool FieldPath::copy_value(Entity entity, std::byte* value) const {
 Result<AnyValue> FieldPath::read(Entity entity) const {
     const ComponentRow at = find_row(entity);
     if (!at || !at.is_on) return absence(entity);
+    ask_to_read(at, part_);
     AnyValue value(part_.type);
     store_->read_field(at, part_, value.bytes().data());
     return value;

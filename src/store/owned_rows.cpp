@@ -44,7 +44,7 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
     SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,
                  "random probes remove rows one by one; a store that removes more chooses another policy");
     table_.attach_index(&index_);
-    if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor();
+    if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor(schema_.name());
     if (options.death != DeathPolicy::kByCallback) return;
     callback_ =
         options.remove_dead != nullptr
@@ -77,13 +77,24 @@ void OwnedRows::refuse_change(const char* call) const {
                            __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) >= kPassesRun);
 }
 
-void OwnedRows::refuse_row(std::uint32_t row) const {
-    const std::string message =
-        row == kNilRow
-            ? concat("the instance of \"", schema_.name(),
-                     "\" is nil: its entity is dead, or has none; ask has() first")
-            : concat("the instance is row ", row, " of \"", schema_.name(), "\", which has ", table_.num_rows(),
-                     ": it was removed or has moved; look instances up again after rows came or went");
+void OwnedRows::refuse_row(Instance instance) const {
+    const std::uint32_t row = instance.row;
+    std::string message;
+    if (row == kNilRow)
+        message =
+            concat("the instance of \"", schema_.name(), "\" is nil: its entity is dead, or has none; ask has() first");
+#if SHOAL_CHECKED
+    else if (instance.known.is_of_other(table_.row_versions()))
+        message = concat("an instance of another store was passed to ", options_.kind, " of \"", schema_.name(),
+                         "\"; ask this one for an instance of the entity");
+#endif
+    else if (row >= table_.num_rows())
+        message = concat("the instance is row ", row, " of \"", schema_.name(), "\", which has ", table_.num_rows(),
+                         ": it was removed or has moved; look instances up again after rows came or went");
+    else
+        message = concat("the instance of row ", row, " of \"", schema_.name(),
+                         "\" is older than the last removal or move of rows, so the row may be of another entity; look "
+                         "instances up again after rows came or went");
     fail_assertion({"the instance is a row", message.c_str(), __FILE__, __LINE__});
 }
 

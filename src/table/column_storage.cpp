@@ -135,6 +135,7 @@ void ColumnStorage::copy_rows(RowList from, RowList to) {
 }
 
 void ColumnStorage::swap_rows(std::uint32_t a, std::uint32_t b) {
+    rows_changed();
     for (std::uint32_t c = 0; c < columns_.size(); ++c)
         if (columns_[c].opaque == nullptr) swap_elements(element(c, a), element(c, b), columns_[c].element_bytes);
     if (!schema_->has_opaque()) return;
@@ -144,6 +145,7 @@ void ColumnStorage::swap_rows(std::uint32_t a, std::uint32_t b) {
 }
 
 void ColumnStorage::permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy) {
+    rows_changed();
     for (const PhysicalColumn& column : columns_) {
         const std::size_t bytes = column.element_bytes;
         copy_elements(copy, RowRange{0, rows.size()}, {column.data, bytes}, from, bytes);
@@ -227,7 +229,7 @@ void ColumnStorage::place_in_range(std::byte* range, std::uint32_t rows) {
 }
 
 void ColumnStorage::note_addresses() {
-    ++placement_;
+    renew_placement();
     owners_ = reinterpret_cast<Entity*>(columns_[schema_->columns().size()].data);
     std::size_t i = 0;
     for (const ColumnsBySize::Column& column : by_size_) addresses_[i++] = columns_[column.from].data;
@@ -466,6 +468,7 @@ void ColumnStorage::show(std::uint32_t num_rows, Entity* owners, std::span<std::
     for (std::size_t i = 0; i < links.size(); ++i)
         columns_[first_link + i].data = reinterpret_cast<std::byte*>(links[i]);
     num_rows_ = ready_rows_ = capacity_ = touched_rows_ = num_rows;
+    rows_changed();
     note_addresses();
 }
 

@@ -2,6 +2,7 @@
 
 #include "shoal/base/bit_set.h"
 #include "shoal/entity/entity_manager.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/table/take_plan.h"
 
 #include <algorithm>
@@ -192,6 +193,7 @@ void Table::close(std::uint32_t row) {
 void Table::leave_hole(std::uint32_t row) {
     const auto empty_place = [&] {
         storage_.owners()[row] = kNullEntity;
+        storage_.rows_changed();
         ++num_holes_;
         storage_.construct_opaque({row, row + 1});
         if (row + 1 == num_rows()) {

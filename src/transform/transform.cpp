@@ -392,28 +392,28 @@ void TransformManager::restore_order() {
 
 Instance TransformManager::parent(Instance instance) const {
     require(instance);
-    return {work_->parents()[instance.row]};
+    return rows_.instance_at(work_->parents()[instance.row]);
 }
 
 Instance TransformManager::first_child(Instance instance) const {
     require(instance);
-    return {work_->first_children()[instance.row]};
+    return rows_.instance_at(work_->first_children()[instance.row]);
 }
 
 Instance TransformManager::next_sibling(Instance instance) const {
     require(instance);
-    return {work_->next_siblings()[instance.row]};
+    return rows_.instance_at(work_->next_siblings()[instance.row]);
 }
 
 Instance TransformManager::previous_sibling(Instance instance) const {
     require(instance);
-    return {table().links(LinkColumn::kTreePrevious)[instance.row]};
+    return rows_.instance_at(table().links(LinkColumn::kTreePrevious)[instance.row]);
 }
 
 Instance TransformManager::next_in_subtree(Instance instance, Instance root) const {
     require(instance);
     require(root);
-    return {work_->next_in_subtree(instance.row, root.row)};
+    return rows_.instance_at(work_->next_in_subtree(instance.row, root.row));
 }
 
 // --- store -------------------------------------------------------------------------------------------------------

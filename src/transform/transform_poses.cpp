@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
 
@@ -176,6 +177,8 @@ void TransformManager::finish_writes(std::uint64_t columns, std::span<const std:
 
 Transform TransformManager::local(Instance instance) const {
     require(instance);
+    if constexpr (SHOAL_CHECKED != 0)
+        for (std::uint32_t column = 0; column < kWorldColumn; ++column) ask_read_guard(table(), column);
     return {element<Vec3>(table(), Work::kPositionColumn, instance.row),
             element<Quaternion>(table(), Work::kRotationColumn, instance.row),
             element<Vec3>(table(), Work::kScaleColumn, instance.row)};
@@ -300,6 +303,7 @@ std::size_t TransformManager::set_positions(std::span<const Entity> entities, st
 
 std::size_t TransformManager::world_positions(std::span<const Entity> entities, std::span<Vec3> out) const {
     SHOAL_ASSERT(out.size() == entities.size(), "one position per entity is needed");
+    if constexpr (SHOAL_CHECKED != 0) ask_read_guard(table(), kWorldColumn);
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
     rows_.index().find_each(
@@ -319,6 +323,7 @@ std::size_t TransformManager::world_positions(std::span<const Entity> entities, 
 
 std::size_t TransformManager::world_poses(std::span<const Entity> entities, std::span<Matrix3x4> out) const {
     SHOAL_ASSERT(out.size() == entities.size(), "one pose per entity is needed");
+    if constexpr (SHOAL_CHECKED != 0) ask_read_guard(table(), kWorldColumn);
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
     rows_.index().find_each(

@@ -48,15 +48,14 @@ FrameStatistics FrameHistory::statistics() const {
 // --- the calls of a world ----------------------------------------------------------------------------------------
 
 void World::keep_frames(std::uint32_t max_frames) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_,
-                 "a pass or a callback asked for frames to be kept; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked for frames to be kept; do it between steps");
     delete history_;
     history_ = max_frames == 0 ? nullptr : new FrameHistory(max_frames);
     if (history_ != nullptr) history_->keep(*this);
 }
 
 Status World::rewind(std::uint64_t frame) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback took the world back; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback took the world back; do it between steps");
     if (history_ == nullptr)
         return Status::error("the world keeps no frames that it could go back to; call World::keep_frames() before");
     if (persistence_ != nullptr) persistence_->forget_stamps();

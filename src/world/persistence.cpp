@@ -332,7 +332,7 @@ Result<Recovered> Persistence::recover(const std::string& folder, const LoadOpti
 Status World::persist(const std::string& folder) { return persist(folder, {}); }
 
 Status World::persist(const std::string& folder, const PersistOptions& options) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback asked to persist the world; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked to persist the world; do it between steps");
     if (persistence_ != nullptr && persistence_->is_running())
         return Status::error(concat("the world is persisted to \"", persistence_->folder(),
                                     "\" already; call World::stop_persisting() first"));
@@ -347,7 +347,7 @@ Status World::flush_persisted() { return persistence_ == nullptr ? Status() : pe
 Result<Recovered> World::recover(const std::string& folder) { return recover(folder, {}); }
 
 Result<Recovered> World::recover(const std::string& folder, const LoadOptions& options) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback recovered the world; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback recovered the world; do it between steps");
     if (persistence_ != nullptr && persistence_->is_running())
         return Status::error(concat("the world is persisted to \"", persistence_->folder(),
                                     "\"; call World::stop_persisting() before it is recovered"));

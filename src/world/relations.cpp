@@ -61,7 +61,7 @@ void Relations::find_new(std::span<Store* const> stores) {
                 if (component->fields()[field].relation != Relation::kNone && find(component->id(), field) == nullptr)
                     indices_.push_back(::new (allocate_memory(sizeof(RelationIndex), "relation"))
                                            RelationIndex(*store, *component, field, entities_));
-    if (!indices_.empty() && cursor_.number == 0) cursor_ = entities_.open_death_cursor();
+    if (!indices_.empty() && cursor_.number == 0) cursor_ = entities_.open_death_cursor("a world's relations");
 }
 
 void Relations::settle(std::span<Store* const> stores) {

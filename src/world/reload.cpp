@@ -1061,7 +1061,7 @@ Result<ReloadReport> World::reload(const Blob& before, const Blob& after) {
         "the world does not know what was spawned from the blob; make it with WorldOptions{.reloadable = true}");
     SHOAL_ASSERT(!passes_run_, "a pass called World::reload() of the world that runs it; reload after World::step()");
     SHOAL_ASSERT(
-        !is_settling_,
+        !is_settling_ && num_open_spawns_ == 0,
         "a callback or a reaction called World::reload() while the world settles; reload after World::settle()");
     if (Status status = check_all_loaded("reloaded"); !status) return status;
     return ReloadCall::run(*this, before, after);

@@ -9,9 +9,9 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/table/field_of_component.h"
 #include "shoal/table/table.h"
-#include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
 #include "world/pass_interval.h"
 #include "world/schedule_order.h"
@@ -33,9 +33,12 @@ struct Schedule::Group {
 
 /// What a schedule keeps of a pass.
 /// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
-struct Schedule::Entry final : WriteGuard {
-    Entry(std::string_view name_given, const Group* group_given)
-        : name(name_given), name_hash(hash_bytes(name.data(), name.size())), group(group_given) {
+struct Schedule::Entry final : AccessGuard {
+    Entry(const Schedule& schedule_given, std::string_view name_given, const Group* group_given)
+        : schedule(schedule_given),
+          name(name_given),
+          name_hash(hash_bytes(name.data(), name.size())),
+          group(group_given) {
         statistics.name = name;
     }
 
@@ -45,11 +48,18 @@ struct Schedule::Entry final : WriteGuard {
                (group == nullptr || group->enabled.load(std::memory_order_relaxed));
     }
 
-    /// Ends the program when the pass has not declared that it writes the column.
-    void require(const Table& table, std::uint32_t column) const override;
-    /// The same for an object that is no store.
-    void require(const void* object, const char* what) const override;
+    /// Ends the program when the pass has not declared that it writes the column, or an object that is no store.
+    void require_write(const Table& table, std::uint32_t column) const override;
+    void require_write(const void* object, const char* what) const override;
+    /// Ends the program when the pass has not declared that it touches it, and another pass that may run at the same time
+    /// writes it.
+    void require_read(const Table& table, std::uint32_t column) const override;
+    void require_read(const void* object, const char* what) const override;
+    template <class IsAbout>
+    const Entry* find_unordered_writer(IsAbout&& is_about) const;
+    [[noreturn]] void refuse_read(const Entry& writer, std::string_view what, std::string_view missing) const;
 
+    const Schedule& schedule;
     const std::string name;
     const std::uint64_t name_hash;
     const Group* const group;  // nullptr: the first group, which has no name
@@ -156,6 +166,10 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
+bool is_of(const Access& access, const Table& table, std::uint32_t column) {
+    return access.store != nullptr && holds(*access.store, table) && covers(access, table.schema(), column);
+}
+
 std::string column_text(const Schema& table, std::uint32_t column) {
     const FieldOfComponent field(table, first_field_in(table, column));
     if (table.columns()[column].field_index == ColumnDefinition::kWholeComponent)
@@ -165,22 +179,55 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 
 }  // namespace
 
-void Schedule::Entry::require(const Table& table, std::uint32_t column) const {
+/// Finds a pass that writes what `is_about` says of an access, and that nothing orders against this one; nullptr: there is
+/// none.
+template <class IsAbout>
+const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about) const {
+    const std::span<Entry* const> all = schedule.entries_;
+    const auto number = static_cast<std::size_t>(std::find(all.begin(), all.end(), this) - all.begin());
+    for (std::size_t other = 0; other < all.size(); ++other)
+        for (const Access& access : all[other]->accesses)
+            if (access.writes && is_about(access) && other != number && !schedule.plan_->orders(number, other))
+                return all[other];
+    return nullptr;
+}
+
+void Schedule::Entry::require_write(const Table& table, std::uint32_t column) const {
     for (const Access& access : accesses)
-        if (access.writes && (access.is_everything() || (access.store != nullptr && holds(*access.store, table) &&
-                                                         covers(access, table.schema(), column))))
-            return;
+        if (access.writes && (access.is_everything() || is_of(access, table, column))) return;
     const std::string message = concat("the pass \"", name, "\" wrote ", column_text(table.schema(), column),
                                        " without having declared it; add Write<...> or writes<...>(...)");
     fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
 }
 
-void Schedule::Entry::require(const void* object, const char* what) const {
+void Schedule::Entry::require_write(const void* object, const char* what) const {
     for (const Access& access : accesses)
         if (access.writes && (access.is_everything() || (access.store == nullptr && access.object == object))) return;
     const std::string message =
         concat("the pass \"", name, "\" wrote ", what, " without having declared it; add writes(...)");
     fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
+}
+
+void Schedule::Entry::require_read(const Table& table, std::uint32_t column) const {
+    const auto is_about = [&](const Access& access) { return access.is_everything() || is_of(access, table, column); };
+    if (std::ranges::any_of(accesses, is_about)) return;
+    if (const Entry* const writer = find_unordered_writer(is_about))
+        refuse_read(*writer, column_text(table.schema(), column), "Read<...> or reads<...>(...)");
+}
+
+void Schedule::Entry::require_read(const void* object, const char* what) const {
+    const auto is_about = [&](const Access& access) {
+        return access.is_everything() || (access.store == nullptr && access.object == object);
+    };
+    if (std::ranges::any_of(accesses, is_about)) return;
+    if (const Entry* const writer = find_unordered_writer(is_about)) refuse_read(*writer, what, "reads(...)");
+}
+
+void Schedule::Entry::refuse_read(const Entry& writer, std::string_view what, std::string_view missing) const {
+    const std::string message =
+        concat("the pass \"", name, "\" read ", what, " without having declared it, and the pass \"", writer.name,
+               "\", which may run at the same time, writes it; add ", missing);
+    fail_assertion({"a pass reads what no other may write meanwhile", message.c_str(), __FILE__, __LINE__});
 }
 
 // --- the run -----------------------------------------------------------------------------------------------------
@@ -217,7 +264,7 @@ void* Schedule::Runner::switch_to(void* task, std::uint32_t worker) {
     now.account(now_ns);
     now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
     set_running_pass(now.name());
-    if constexpr (SHOAL_CHECKED != 0) set_write_guard(now.entry);
+    if constexpr (SHOAL_CHECKED != 0) set_access_guard(now.entry);
     return before;
 }
 
@@ -235,7 +282,7 @@ void Schedule::Runner::run(float dt, std::uint64_t frame) {
     crew_.run(*this);
     working() = outer;
     set_running_pass(outer.name());
-    if constexpr (SHOAL_CHECKED != 0) set_write_guard(outer.entry);
+    if constexpr (SHOAL_CHECKED != 0) set_access_guard(outer.entry);
 }
 
 void Schedule::Runner::begin_run(float dt) {
@@ -366,6 +413,12 @@ Schedule::Entry* Schedule::find(std::string_view name) const {
     return nullptr;
 }
 
+/// Returns the name of the pass at a place in the order of the last run, counted from 1; empty: there is none.
+std::string_view Schedule::name_at(std::uint32_t place) const {
+    if (plan_ == nullptr || place == 0 || place > plan_->order.size()) return {};
+    return entries_[plan_->order[place - 1]]->name;
+}
+
 Schedule::Group* Schedule::find_group(std::string_view name) const {
     for (Group* group : groups_)
         if (group->name == name) return group;
@@ -379,7 +432,7 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
     for (const Entry* entry : entries_)
         SHOAL_ASSERT(name.empty() || entry->group_name() != name,
                      "a group of passes has this name; give the pass another one");
-    Entry* entry = make<Entry>(name, group_);
+    Entry* entry = make<Entry>(*this, name, group_);
     entry->pass = pass;
     entry->destroy = destroy;
     entry->accesses.assign(accesses.begin(), accesses.end());
@@ -484,6 +537,9 @@ Status Schedule::prepare() {
         passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});
     Result<PassPlan> plan = order_passes(passes, strict_);
     if (!plan) return plan.status();
+    if (SHOAL_CHECKED != 0 && !strict_)  // the only further error is an ambiguity
+        if (const Status ambiguity = order_passes(passes, true).status(); !ambiguity)
+            log(LogLevel::kWarning, ambiguity.message());
     plan_ = make<PassPlan>(std::move(*plan));
     return {};
 }

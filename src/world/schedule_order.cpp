@@ -5,6 +5,8 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/text.h"
 
+#include <algorithm>
+
 namespace shoal {
 namespace {
 
@@ -167,6 +169,20 @@ private:
 };
 
 }  // namespace
+
+bool PassPlan::orders(std::size_t pass, std::size_t other) const {
+    const auto position_of = [&](std::size_t number) {
+        return static_cast<std::size_t>(std::find(order.begin(), order.end(), number) - order.begin());
+    };
+    const std::size_t first = std::min(position_of(pass), position_of(other));
+    const std::size_t last = std::max(position_of(pass), position_of(other));
+    Array<bool> waits(order.size(), false, "schedule");  // by position: for the first; successors come behind
+    waits[first] = true;
+    for (std::size_t position = first; position < last; ++position)
+        if (waits[position])
+            for (const std::uint32_t successor : successors[position]) waits[successor] = true;
+    return waits[last];
+}
 
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict) {
     return Orderer(passes, strict).order();

@@ -24,6 +24,9 @@ struct PassPlan {
     Array<std::uint32_t> order{Owner("schedule")};              // by position
     Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
     Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
+
+    /// Whether one of two passes, by their numbers in the order of adding, waits for the other.
+    bool orders(std::size_t pass, std::size_t other) const;
 };
 
 /// Errors: as Schedule::prepare.

@@ -56,8 +56,10 @@ void SchemaChange::keep() {
     }
     const bool has_changed = !changes_.empty();
     changes_.clear();
+    // A listener may stop others, itself included, and add some.
     for (std::size_t i = 0; has_changed && i < world_.schema_listeners_.size(); ++i)
-        world_.schema_listeners_[i].tell(world_.schema_listeners_[i].context);
+        if (const World::SchemaListener listener = world_.schema_listeners_[i]; listener.tell != nullptr)
+            listener.tell(listener.context);
 }
 
 Status SchemaChange::begin(const Blob& blob) {
@@ -102,11 +104,17 @@ void World::end_schema_change(SchemaChange* change, bool keep) {
 }
 
 void World::tell_schema_changes(void (*tell)(void* context), void* context) {
-    schema_listeners_.push_back({tell, context});
+    const auto is_free = [](const SchemaListener& listener) { return listener.tell == nullptr; };
+    const auto free = std::ranges::find_if(schema_listeners_, is_free);
+    if (free == schema_listeners_.end())
+        schema_listeners_.push_back({tell, context});
+    else
+        *free = {tell, context};
 }
 
 void World::stop_telling(const void* context) {
-    std::erase_if(schema_listeners_, [&](const SchemaListener& listener) { return listener.context == context; });
+    for (SchemaListener& listener : schema_listeners_)
+        if (listener.context == context) listener = {};
 }
 
 /// Returns the manager that a store is, if the world has made it from a schema alone.

@@ -14,6 +14,7 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/table/access_guard.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
@@ -78,6 +79,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
       random_(options.seed),
       relations_(entities) {
     entities_.add_world();
+    deaths_at_settle_ = entities_.deaths_end();
     schedule_.set_seed(options.seed);
     if (options.reloadable) spawn_log_ = new SpawnLog(entities);
     if (library_ != nullptr)
@@ -313,7 +315,10 @@ Status World::set_home(const Schema& component, Store& store) {
 void World::detach(Store& store) {
     SHOAL_ASSERT(!passes_run_, "a pass detached a store of the world that runs it; detach it after World::step()");
     SHOAL_ASSERT(!is_settling_,
-                 "a destruction callback detached a store while its world settles; detach it after World::settle()");
+                 "a destruction callback or a reaction detached a store while its world settles; detach it after "
+                 "World::settle()");
+    SHOAL_ASSERT(num_open_spawns_ == 0,
+                 "a spawn function detached a store; detach it when World::spawn() has returned");
     SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
                  "the store is not attached to this world");
     if (zone_files_ != nullptr && &store == &zone_files_->database())
@@ -459,6 +464,7 @@ const ComponentManager& World::require_single(const Schema& component) const {
     SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash() &&
                      manager->schema().single() && manager->num_rows() == 1,
                  "the world has no such single yet; World::single() of a world that is not const makes it");
+    if constexpr (SHOAL_CHECKED != 0) ask_read_guard(manager->table(), 0);
     return *manager;
 }
 
@@ -811,7 +817,9 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     if (!current.status()) return current.status();
     const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
+    ++num_open_spawns_;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
+    --num_open_spawns_;
     if (spawned)
         for (const BlobText& text : blob.texts())
             if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)
@@ -860,6 +868,12 @@ std::uint64_t World::count_pins(ResourceId resource) const {
 
 // --- time --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::uint32_t kManyFrames = 100;  // without a settle
+
+}  // namespace
+
 void World::hold_rows(bool hold) {
     passes_run_ = hold;
     for (Store* store : stores_) store->hold_rows(hold);
@@ -869,7 +883,10 @@ void World::hold_rows(bool hold) {
 void World::run_frame(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
-    SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
+    SHOAL_ASSERT(!is_settling_,
+                 "a destruction callback or a reaction called World::step() while the world settles; step it later");
+    SHOAL_ASSERT(num_open_spawns_ == 0,
+                 "a spawn function called World::step(); step the world when spawn() has returned");
     SHOAL_CHECK(
         rounds_to_nearest(),
         "the thread that steps a world does not round to the nearest, or makes numbers close to zero zero, so other "
@@ -879,6 +896,26 @@ void World::run_frame(float dt) {
     schedule_.run_passes(*executor_, dt, frame_++);
     hold_rows(false);
     for (const OwnedEvents& events : events_) events.log->end_frame();
+    if constexpr (SHOAL_CHECKED != 0)
+        if (++num_unsettled_frames_ == kManyFrames) warn_of_missing_settle();
+}
+
+/// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something waits.
+void World::warn_of_missing_settle() {
+    DeferredChanges* const changes = database_ == nullptr ? nullptr : database_->deferred_changes();
+    const std::uint64_t num_commands = changes == nullptr ? 0 : changes->num_waiting();
+    const std::uint64_t num_deaths = entities_.deaths_end() - deaths_at_settle_;
+    std::string what;
+    if (num_commands != 0) {
+        const std::string_view pass = schedule_.name_at(changes->first_waiting_pass());
+        what = concat(num_commands, " commands wait");
+        if (!pass.empty()) what += concat(", the first of them of the pass \"", pass, '"');
+    }
+    if (num_deaths != 0)
+        what += concat(what.empty() ? "" : ", and ", num_deaths, " dead entities have their rows still");
+    if (what.empty()) return static_cast<void>(num_unsettled_frames_ = 0);  // look again
+    log(LogLevel::kWarning, concat("the passes of a world have run ", kManyFrames, " times without World::settle(): ",
+                                   what, "; call settle() after run_passes(), or call step()"));
 }
 
 void World::step_and_settle(float dt) {
@@ -893,12 +930,19 @@ void World::settle() {
         !passes_run_,
         "a pass called World::settle() of the world that runs it; World::step() settles when all passes have ended");
     SHOAL_ASSERT(!is_settling_,
-                 "a destruction callback called World::settle() while the world settles; its "
+                 "a destruction callback or a reaction called World::settle() while the world settles; its "
                  "commands are carried out without another call");
+    SHOAL_ASSERT(num_open_spawns_ == 0,
+                 "a spawn function called World::settle(); settle the world when spawn() has returned");
     const std::int64_t begin_ns = monotonic_ns();
     is_settling_ = true;
     settle_stores();
     is_settling_ = false;
+    if constexpr (SHOAL_CHECKED != 0) {
+        num_unsettled_frames_ = 0;
+        deaths_at_settle_ = entities_.deaths_end();
+        entities_.note_settle();
+    }
     const std::int64_t end_ns = monotonic_ns();
     settles_.last_ns = end_ns - begin_ns;
     settles_.total_ns += settles_.last_ns;

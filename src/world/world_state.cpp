@@ -438,13 +438,13 @@ Status WorldState::load_events(StateReader& from) {
 // --- the calls of a world ----------------------------------------------------------------------------------------
 
 Status World::save(SavedState& to, const SavedState* before) const {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
     to.clear();
     return WorldState(const_cast<World&>(*this)).save(to, before, nullptr);
 }
 
 Status World::load(const SavedState& from, bool is_trusted) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded the world; load it after World::step()");
     Status status = WorldState(*this).load(from, is_trusted);
     if (status) forget_frames();
     return status;
@@ -461,7 +461,7 @@ void World::forget_frames() {
 }
 
 Status World::save(Array<std::byte>& to) const {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
     SavedState state;
     LastingTypes types;
     if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types); !status) return status;
@@ -474,7 +474,7 @@ Status World::save(Array<std::byte>& to) const {
 Status World::load(std::span<const std::byte> from) { return load(from, LoadOptions()); }
 
 Status World::load(std::span<const std::byte> from, const LoadOptions& options) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded the world; load it after World::step()");
     const Result<SavedState> state = read_state(from, *executor_, options.max_bytes);
     if (!state) return state.status();
     return load(*state, false);

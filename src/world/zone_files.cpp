@@ -213,8 +213,7 @@ ZoneFileStatistics ZoneFiles::statistics() const {
 Status World::stream_zones(const std::string& folder) { return stream_zones(folder, {}); }
 
 Status World::stream_zones(const std::string& folder, const ZoneFileOptions& options) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_,
-                 "a pass or a callback asked for zones to be streamed; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked for zones to be streamed; do it between steps");
     if (zone_files_ != nullptr && zone_files_->folder() == folder) return zone_files_->set_options(options), Status();
     if (zone_files_ != nullptr)
         if (Status status = stop_streaming_zones(); !status) return status;
@@ -232,7 +231,7 @@ Status World::stop_streaming_zones() {
 }
 
 Status World::unload_zone(Zone zone) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback unloaded a zone; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback unloaded a zone; do it between steps");
     require_zone(zone);
     if (zone_files_ == nullptr)
         return Status::error(concat("zone ", zone, " has no file to go to; call World::stream_zones() before"));
@@ -240,13 +239,12 @@ Status World::unload_zone(Zone zone) {
 }
 
 Status World::load_zone(Zone zone) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_,
-                 "a pass or a callback loaded a zone; visit it with a query, or do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded a zone; visit it with a query, or do it between steps");
     return zone_files_ == nullptr ? Status() : zone_files_->load(zone);
 }
 
 Status World::load_all_zones() {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded zones; do it between steps");
+    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded zones; do it between steps");
     return zone_files_ == nullptr ? Status() : zone_files_->load_all();
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 // An executor made of std::thread, a mutex and a condition variable: small enough to be seen to be right, and written
-// against the public interface alone, as an engine's own is.
+// against the public interface alone, as an engine's own is. A test can hold up its threads.
 
 #include "shoal/job/executor.h"
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,12 @@ namespace shoal_test {
 
 class ThreadPoolExecutor final : public shoal::Executor {
 public:
-    explicit ThreadPoolExecutor(unsigned num_workers) : num_workers_(num_workers) {
+    /// Called by each thread but the waiting one before it looks for its first chunk, and whenever it has taken one: it may
+    /// wait.
+    using Pause = std::function<void(unsigned worker, bool has_chunk)>;
+
+    explicit ThreadPoolExecutor(unsigned num_workers, Pause pause = {})
+        : num_workers_(num_workers), pause_(std::move(pause)) {
         for (unsigned worker = 1; worker < num_workers; ++worker)
             threads_.emplace_back([this, worker] { help(worker); });
     }
@@ -71,6 +77,7 @@ private:
     void run_next(Loop& loop, std::uint32_t worker, std::unique_lock<std::mutex>& lock) {
         const std::uint32_t chunk = loop.next++;
         lock.unlock();
+        if (pause_ && worker != 0) pause_(worker, true);
         loop.function(loop.context, chunk, worker);
         lock.lock();
         if (++loop.num_finished == loop.num_chunks) changed_.notify_all();
@@ -84,6 +91,7 @@ private:
 
     void help(unsigned worker) {
         place() = {this, worker};
+        if (pause_) pause_(worker, false);
         std::unique_lock lock(mutex_);
         while (!stopping_) {
             if (Loop* loop = unfinished_loop())
@@ -94,6 +102,7 @@ private:
     }
 
     unsigned num_workers_;
+    Pause pause_;
     std::mutex mutex_;  // guards all below
     std::condition_variable changed_;
     std::list<Loop> loops_;

@@ -247,7 +247,7 @@ public:
     SHOAL_INLINE DatabaseRow find(Entity entity) const {
         const DatabaseDirectory::Place place = directory_.find(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
-        return {&tables_[place.table], place.row};
+        return {&tables_[place.table], place.row, detail::KnownRow(tables_[place.table].row_versions())};
     }
     const DatabaseDirectory& directory() const { return directory_; }
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
@@ -261,6 +261,7 @@ public:
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
+    SHOAL_API void require_current(DatabaseRow row, const Schema& component) const;  ///< of checked builds
     /// Returns the quickest look-up of a field of many entities; see field.h. Cost: looks at every table once.
     /// Lifetime: until the next structural call.
     template <auto kMember>

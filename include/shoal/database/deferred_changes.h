@@ -20,6 +20,9 @@ public:
     virtual Status load(StateReader& from) = 0;
     /// Appends the component types that the changes name, some of them several times. Lifetime: as long as the changes wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
+    /// Returns how many changes wait to be made.
+    virtual std::uint64_t num_waiting() = 0;
+    virtual std::uint32_t first_waiting_pass() = 0;  ///< its place in the order of passes, from 1; 0: none waits
     /// Drops the changes that wait.
     virtual void discard() = 0;
     /// Ends the object and gives its memory back.

@@ -37,6 +37,9 @@ public:
 
     explicit DatabaseField(const Database& database)
         : directory_(&database.directory()), component_(database.find_component<ComponentOf<kMember>>()) {
+#if SHOAL_CHECKED
+        database_ = &database;
+#endif
         const std::span<DatabaseTable* const> tables = database.all_tables();
         columns_.resize(tables.size() * Place::kNumColumns, nullptr);
         if (!component_) return;
@@ -65,6 +68,7 @@ private:
 
     SHOAL_INLINE Found find_at(DatabaseDirectory::Place place) const {
         if (SHOAL_UNLIKELY(!place)) return nullptr;
+        require_current(place.table);
         const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Place::kNumColumns;
         if (SHOAL_UNLIKELY(columns[0] == nullptr)) return nullptr;
         if (SHOAL_UNLIKELY(!toggled_tables_.empty()) && !toggled_tables_[place.table]->has(component_, place.row))
@@ -87,6 +91,22 @@ private:
         }
     }
 
+#if SHOAL_CHECKED
+    /// Ends the program if the columns of a table have come to lie elsewhere, or were not there: of the first, they tell.
+    void require_current(std::size_t number) const {
+        const std::size_t at = number * Place::kNumColumns;
+        const DatabaseTable& table = *database_->all_tables()[number];
+        const std::byte* now = nullptr;
+        if (component_ && table.type().has_column_of(component_))
+            now = table.table().column(table.first_column(component_) + Place::kFirstColumn) +
+                  DatabaseTable::struct_offset<kMember>();
+        if (now != (at < columns_.size() ? columns_[at] : nullptr)) detail::refuse_stale_view_of<kMember>();
+    }
+
+    const Database* database_;
+#else
+    void require_current(std::size_t) const {}
+#endif
     const DatabaseDirectory* directory_;
     ComponentType component_;
     std::span<DatabaseTable* const> toggled_tables_;      // by table number, if the component type is toggled

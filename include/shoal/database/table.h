@@ -69,6 +69,7 @@ public:
     /// Whether entities may have several components of a type: the first is in the row, the database has the others.
     bool has_many() const { return has_many_; }
     std::span<const Entity> entities() const { return table_.entities(); }
+    const detail::RowVersions& row_versions() const { return table_.row_versions(); }
     /// Columns are found with first_column(). Requires: no structural call is made through it.
     Table& table() { return table_; }
     const Table& table() const { return table_; }
@@ -97,16 +98,18 @@ public:
     /// The view of a field of `component`, whose C++ type is that of the member. Requires: the archetype has it.
     template <auto kMember>
     ReadColumn<kMember> column(ComponentType component) const {
+        const std::uint32_t first = required_column(component);
         return make_column<kMember, const ValueOf<kMember>>(
-            [this, first = required_column(component)](std::uint32_t c) { return table_.column(first + c); },
-            struct_offset<kMember>(), num_rows());
+            [this, first](std::uint32_t c) { return table_.column(first + c); }, struct_offset<kMember>(), num_rows(),
+            table_, first);
     }
     /// The same for a pass that marks what it wrote when it has ended: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
+        const std::uint32_t first = required_column(component);
         return make_column<kMember, ValueOf<kMember>>(
-            [this, first = required_column(component)](std::uint32_t c) { return table_.unmarked_column(first + c); },
-            struct_offset<kMember>(), num_rows());
+            [this, first](std::uint32_t c) { return table_.unmarked_column(first + c); }, struct_offset<kMember>(),
+            num_rows(), table_, first);
     }
     template <auto kMember>
     void mark_written(ComponentType component, RowRange rows) {

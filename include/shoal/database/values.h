@@ -38,9 +38,11 @@ inline const ComponentValues* find_values(std::span<const ComponentValues> value
 struct DatabaseRow {
     DatabaseTable* table = nullptr;
     std::uint32_t row = kNilRow;
+    [[no_unique_address]] detail::KnownRow
+        known{};  ///< with it, checked builds find rows that are older, or of another database
 
     explicit operator bool() const { return table != nullptr; }
-    friend bool operator==(DatabaseRow, DatabaseRow) = default;
+    friend bool operator==(DatabaseRow a, DatabaseRow b) { return a.table == b.table && a.row == b.row; }
 };
 
 namespace detail {

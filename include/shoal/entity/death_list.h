@@ -16,6 +16,7 @@
 #include "shoal/entity/entity.h"
 
 #include <span>
+#include <string_view>
 
 namespace shoal {
 
@@ -40,8 +41,8 @@ public:
     /// Reserves room for `max_entries`. Errors: no address space.
     SHOAL_API Status reserve(std::size_t max_entries);
 
-    /// Opens a cursor at the end, which sees the deaths from now on.
-    SHOAL_API DeathCursor open();
+    /// Opens a cursor at the end, which sees the deaths from now on; `reader`, which outlives it, says whose it is.
+    SHOAL_API DeathCursor open(std::string_view reader = "a store");
     SHOAL_API void close(DeathCursor cursor);
 
     /// Returns whether append() keeps anything: whether an open cursor has not fallen behind.
@@ -65,6 +66,8 @@ public:
     SHOAL_API void save(StateWriter& to) const;
     SHOAL_API Status load(StateReader& from);
 
+    std::uint64_t begin() const { return begin_; }      ///< the position of the first entry that is kept
+    SHOAL_API std::string_view slowest_reader() const;  ///< who reads it next. Requires: size() > 0
     /// The number of entries kept for the slowest cursor.
     std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
     SHOAL_API MemoryUse memory_use() const;
@@ -79,7 +82,8 @@ private:
     PageArray<Entity> entries_;  // slot of a position: position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
-    Array<std::uint64_t> positions_{Owner("death list")};  // by cursor number - 1
+    Array<std::uint64_t> positions_{Owner("death list")};  // this and the next: by cursor number - 1
+    Array<std::string_view> readers_{Owner("death list")};
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed
     std::size_t last_length_ = 0;  // of the list before it was last empty

@@ -89,8 +89,8 @@ public:
 
     /// Registers a function to be called with `context` for each batch of deaths from now on, after the callbacks that
     /// were registered before it. It may create and destroy entities (all callbacks see the inner batch before the
-    /// outer one goes on), call destroy_next(), and register or remove callbacks, itself included. A callback
-    /// registered during a batch first sees the next one.
+    /// outer one goes on, to a thousand batches deep), call destroy_next(), and register or remove callbacks, itself
+    /// included. A callback registered during a batch first sees the next one. See docs/guarantees.md.
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: it is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
@@ -98,7 +98,7 @@ public:
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
     /// The list of deaths, for stores that look later; see death_list.h.
-    SHOAL_API DeathCursor open_death_cursor();
+    SHOAL_API DeathCursor open_death_cursor(std::string_view reader = "a store");
     SHOAL_API void close_death_cursor(DeathCursor cursor);
     DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
     std::uint64_t deaths_end() const { return deaths_.end(); }
@@ -122,6 +122,8 @@ public:
     void add_world() { ++num_worlds_; }
     void remove_world() { --num_worlds_; }
     std::uint32_t num_worlds() const { return num_worlds_; }
+    /// In checked builds worlds call it when they have settled: warns once of deaths nobody looked at for 1,000 calls.
+    SHOAL_API void note_settle();
 
     /// Which living entities queries pass over.
     const InactiveEntities& inactive() const { return inactive_; }
@@ -207,7 +209,8 @@ private:
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
     std::uint32_t num_worlds_ = 0;
-    bool busy_ = false;
+    std::uint64_t num_settles_ = 0, settles_at_move_ = 0, first_unread_ = 0;
+    bool has_warned_ = false, busy_ = false;
 };
 
 }  // namespace shoal

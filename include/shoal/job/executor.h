@@ -8,6 +8,11 @@
 // A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with that
 // loop, so a chunk may start another loop and wait for it, to any depth.
 //
+// Threads may be late. A chunk that nobody has begun is begun by the waiting thread, so that threads of the executor which
+// never come, or come when the loop is over, cost nothing but time; with a schedule, one thread runs all passes then. A chunk
+// that has begun is waited for, however long it takes: meanwhile all others of the loop run, and so do passes that do not
+// wait for its pass, while there are threads for them. An executor begins no chunk of a loop after wait() has returned.
+//
 // Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. The thread that
 // starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch what theirs throw (see
 // failure.h).

@@ -112,11 +112,11 @@ public:
     /// Removes the instances of these entities and returns how many were removed.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
-    Instance instance(Entity entity) const { return {instances_.find(entity)}; }
+    Instance instance(Entity entity) const { return instances_.instance(entity); }
     bool has(Entity entity) const { return instances_.has(entity); }
     std::uint32_t num_instances() const { return instances_.num_rows(); }
     /// Requires: the instance is not nil, as in all calls that take an instance.
-    Entity entity(Instance instance) const { return instances_.owner(instance.row); }
+    Entity entity(Instance instance) const { return instances_.owner(instance); }
     SHOAL_API NodeTreeId tree(Instance instance) const;
     /// Returns the block of an instance: its rows in the tree's table are [block x num_nodes, (block + 1) x num_nodes).
     SHOAL_API std::uint32_t block(Instance instance) const;

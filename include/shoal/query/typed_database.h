@@ -174,6 +174,7 @@ public:
         static_assert(kSomeHas<ComponentOf<kMember>>,
                       "no listed archetype has this component; add it to a Has<...> of Archetypes");
         constexpr ComponentType kComponent = component_of<ComponentOf<kMember>>();
+        if constexpr (SHOAL_CHECKED != 0) database_->require_current(row, schema_of<ComponentOf<kMember>>());
         if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                            !row.table->type().has_column_of(kComponent)))
             detail::refuse_row_of<ComponentOf<kMember>>(row.table, row.row);

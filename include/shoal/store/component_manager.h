@@ -53,16 +53,16 @@ public:
     void clear() { rows_.clear(); }
 
     /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
-    Instance instance(Entity entity) const { return {rows_.find(entity)}; }
+    Instance instance(Entity entity) const { return rows_.instance(entity); }
     bool has(Entity entity) const { return rows_.has(entity); }
     /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned ones are in
     /// source order.
     Instance next(Instance instance) const {
         if (!schema().many()) return {};
-        rows_.require_row(instance.row);
-        return {table().links(LinkColumn::kChainNext)[instance.row]};
+        rows_.require(instance);
+        return rows_.instance_at(table().links(LinkColumn::kChainNext)[instance.row]);
     }
-    Entity entity(Instance instance) const { return rows_.owner(instance.row); }
+    Entity entity(Instance instance) const { return rows_.owner(instance); }
 
     /// The number of rows in each column. With an identity index some of them are holes, whose entity is null.
     std::uint32_t num_rows() const { return rows_.num_rows(); }

@@ -42,7 +42,7 @@ public:
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
         write_rows({row, row + 1}, &value, 0);
-        return Instance{row};
+        return core_.rows().instance_at(row);
     }
     /// Does not compile: only a database keeps components that are off.
     template <class Other>
@@ -92,7 +92,7 @@ public:
     /// Returns a field of an instance: by reference, or by value when it is split. Requires: the instance is not nil.
     template <auto kMember>
     decltype(auto) get(Instance instance) const {
-        core_.rows().require_row(instance.row);
+        core_.rows().require(instance);
         return column<kMember>()[instance.row];
     }
     /// Sets a field and marks it as written. Requires: the instance is not nil.
@@ -107,7 +107,7 @@ public:
     }
     /// Returns the whole component. Requires: the instance is not nil; no opaque field that cannot be copied.
     T value(Instance instance) const {
-        core_.rows().require_row(instance.row);
+        core_.rows().require(instance);
         T result{};
         DescriptionOf<T>::for_each_field(
             [&]<auto kMember, std::uint32_t, bool>() { assign_value((&result)->*kMember, get<kMember>(instance)); });
@@ -116,13 +116,13 @@ public:
 
     // --- columns -------------------------------------------------------------------------------------------------
 
-    /// Shape: num_rows(). Lifetime: until the next structural call.
+    /// Shape: num_rows(). Lifetime: until the next structural call; see table/column.h for what checked builds find.
     std::span<const Entity> entities() const { return core_.table().entities(); }
     template <auto kMember>
     ReadColumn<kMember> column() const {
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
         return make_column<kMember, const ValueOf<kMember>>([&](std::uint32_t c) { return core_.table().column(c); },
-                                                            offset<kMember>(), num_rows());
+                                                            offset<kMember>(), num_rows(), core_.table(), 0);
     }
     /// Marks the rows (all of them) as written and returns the whole column.
     template <auto kMember>
@@ -133,7 +133,8 @@ public:
     WriteColumn<kMember> write_column(RowRange rows) {
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
         return make_column<kMember, ValueOf<kMember>>(
-            [&](std::uint32_t c) { return core_.table().write_column(c, rows); }, offset<kMember>(), num_rows());
+            [&](std::uint32_t c) { return core_.table().write_column(c, rows); }, offset<kMember>(), num_rows(),
+            core_.table(), 0);
     }
 
     /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
@@ -192,7 +193,7 @@ private:
     template <auto kMember>
     decltype(auto) written_element(Instance instance) {
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
-        core_.rows().require_row(instance.row);
+        core_.rows().require(instance);
         return make_column<kMember, ValueOf<kMember>>(
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
     }

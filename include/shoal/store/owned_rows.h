@@ -32,13 +32,14 @@ class OwnersByValue;
 
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
-/// A row of a store. Lifetime: until the store's next structural call.
+/// A row of a store. Lifetime: until the store's next structural call; checked builds find what a store gave and is older.
 struct Instance {
     std::uint32_t row = kNilRow;
+    [[no_unique_address]] detail::KnownRow known{};  ///< empty in unchecked builds
 
     bool is_nil() const { return row == kNilRow; }
     explicit operator bool() const { return row != kNilRow; }
-    friend bool operator==(Instance, Instance) = default;
+    friend bool operator==(Instance a, Instance b) { return a.row == b.row; }
 };
 inline constexpr Instance kNilInstance{};
 
@@ -97,14 +98,17 @@ public:
     /// Returns the (first) row of `entity`, or kNilRow. Total: any id is fine.
     std::uint32_t find(Entity entity) const { return index_.find(entity); }
     bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
-    Entity owner(std::uint32_t row) const {
-        require_row(row);
-        return table_.entities()[row];
+    Entity owner(Instance instance) const {
+        require(instance);
+        return table_.entities()[instance.row];
     }
     /// Ends the program if there is no such row: an instance is nil, or older than a structural call.
-    void require_row(std::uint32_t row) const {
-        if (SHOAL_UNLIKELY(row >= table_.num_rows())) refuse_row(row);
+    void require(Instance instance) const {
+        if (SHOAL_UNLIKELY(instance.row >= table_.num_rows() || !instance.known.is_right_for(table_.row_versions())))
+            refuse_row(instance);
     }
+    Instance instance_at(std::uint32_t row) const { return {row, detail::KnownRow(table_.row_versions())}; }
+    Instance instance(Entity entity) const { return instance_at(find(entity)); }
     /// Holes included.
     std::uint32_t num_rows() const { return table_.num_rows(); }
     /// Without holes.
@@ -262,7 +266,7 @@ private:
     static constexpr std::uint32_t kPassesRun = 1u << 16;
 
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call) const;
-    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(std::uint32_t row) const;
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(Instance instance) const;
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
     void remove_listed_deaths();

@@ -24,10 +24,12 @@
 //     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[], begin(), end()
 //
 // A reading view gives a const T, a writing one a ComponentReference that can be read and assigned.
-// Lifetime: until the table's next structural call. Thread: as for the table.
+// Lifetime: until the table's next structural call. Checked builds end the program when a view, but not a span of it, is
+// used after rows were removed or moved, or columns came to lie elsewhere. Thread: as for the table.
 
 #include "shoal/base/bytes.h"
 #include "shoal/table/describe.h"
+#include "shoal/table/detail/row_versions.h"
 
 namespace shoal {
 
@@ -168,7 +170,7 @@ template <class T, ColumnLayout kLayout>
 class Column;
 
 template <class T>
-class Column<T, ColumnLayout::kApart> {
+class Column<T, ColumnLayout::kApart> : public detail::WatchedView {
 public:
     using Value = std::remove_const_t<T>;
     static constexpr ColumnLayout kLayout = ColumnLayout::kApart;
@@ -177,14 +179,15 @@ public:
     Column(T* data, std::size_t size) : data_(data), size_(size) {}
 
     std::size_t size() const { return size_; }
-    T* data() const { return data_; }
+    T* data() const { return require_current(), data_; }
     T& operator[](std::size_t row) const {
+        require_current();
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         return data_[row];
     }
-    std::span<T> span() const { return {data_, size_}; }
-    T* begin() const { return data_; }
-    T* end() const { return data_ + size_; }
+    std::span<T> span() const { return {data(), size_}; }
+    T* begin() const { return data(); }
+    T* end() const { return data() + size_; }
 
 private:
     T* data_ = nullptr;
@@ -192,7 +195,7 @@ private:
 };
 
 template <class T>
-class Column<T, ColumnLayout::kWhole> {
+class Column<T, ColumnLayout::kWhole> : public detail::WatchedView {
 public:
     using Value = std::remove_const_t<T>;
     using Bytes = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
@@ -203,6 +206,7 @@ public:
 
     std::size_t size() const { return size_; }
     T& operator[](std::size_t row) const {
+        require_current();
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         return *reinterpret_cast<T*>(first_ + row * stride_);
     }
@@ -216,7 +220,7 @@ private:
 };
 
 template <class T>
-class Column<T, ColumnLayout::kSplit> {
+class Column<T, ColumnLayout::kSplit> : public detail::WatchedView {
 public:
     using Value = std::remove_const_t<T>;
     using Lane = std::conditional_t<std::is_const_v<T>, const float, float>;
@@ -232,6 +236,7 @@ public:
     /// Reading gives a const value, so that nobody writes to it and thinks that the row has changed.
     SHOAL_INLINE auto operator[](std::size_t row) const
         -> std::conditional_t<std::is_const_v<T>, T, SplitReference<Value>> {
+        require_current();
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         if constexpr (std::is_const_v<T>) {
             float values[kNumLanes];
@@ -247,6 +252,7 @@ public:
     auto end() const { return RowIterator<Column>(*this, size_); }
     /// Shape: size() floats of one lane.
     std::span<Lane> lane(std::uint32_t index) const {
+        require_current();
         SHOAL_ASSERT(index < kNumLanes, "the field has no such lane");
         return {lanes_[index], size_};
     }
@@ -272,7 +278,7 @@ template <class T>
 class ComponentReference;
 
 template <class T>
-class Column<T, ColumnLayout::kInColumns> {
+class Column<T, ColumnLayout::kInColumns> : public detail::WatchedView {
 public:
     using Value = std::remove_const_t<T>;
     using Bytes = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
@@ -288,6 +294,7 @@ public:
     std::size_t size() const { return size_; }
     SHOAL_INLINE auto operator[](std::size_t row) const
         -> std::conditional_t<std::is_const_v<T>, T, ComponentReference<Value>> {
+        require_current();
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         if constexpr (std::is_const_v<T>)
             return get(row);
@@ -398,6 +405,15 @@ SHOAL_INLINE Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& colum
             lanes[lane] = reinterpret_cast<Lane*>(columns(Place::kFirstColumn + lane));
         return {lanes, num_rows};
     }
+}
+
+/// The same for what programs get, of a component whose columns begin at `first` of a table: checked builds watch it.
+template <auto kMember, class T, class Columns>
+SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows, const auto& table,
+                              std::uint32_t first) {
+    auto column = make_column<kMember, T>(columns, struct_offset, num_rows);
+    column.template watch<kMember, T>(table, first);
+    return column;
 }
 
 template <class T>

@@ -18,14 +18,16 @@
 #include "shoal/table/detail/column_storage.h"
 #include "shoal/table/detail/packed_rows.h"
 #include "shoal/table/detail/row_links.h"
-#include "shoal/table/write_guard.h"
 
 namespace shoal {
 
 class EntityManager;
 class StateReader;
 class StateWriter;
+class Table;
 class TakePlan;
+SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
+SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
 
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << (kIndexBits < 22 ? kIndexBits : 22);
 
@@ -73,6 +75,7 @@ public:
     bool contains(const void* address) const { return storage_.contains(address); }
     /// Grows when columns come to lie elsewhere or is_plain() changes; while it stays, addresses may be kept. Not 0.
     std::uint64_t placement() const { return storage_.placement(); }
+    const detail::RowVersions& row_versions() const { return storage_.row_versions(); }
 
     /// Fetches a row's elements into the cache; kNilRow is ignored.
     SHOAL_INLINE void prefetch(std::uint32_t row) const { storage_.prefetch(row); }

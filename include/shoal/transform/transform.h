@@ -126,9 +126,9 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    Instance instance(Entity entity) const { return {rows_.find(entity)}; }
+    Instance instance(Entity entity) const { return rows_.instance(entity); }
     bool has(Entity entity) const { return rows_.has(entity); }
-    Entity entity(Instance instance) const { return rows_.owner(instance.row); }
+    Entity entity(Instance instance) const { return rows_.owner(instance); }
     std::uint32_t num_rows() const { return rows_.num_rows(); }
     /// Rows of the dirty suffix.
     std::uint32_t num_dirty_rows() const { return num_rows() - num_clean_; }
@@ -161,6 +161,7 @@ public:
     /// Up to date as the mode says.
     const Matrix3x4& world(Instance instance) const {
         require(instance);
+        if constexpr (SHOAL_CHECKED != 0) ask_read_guard(table(), kWorldColumn);
         return worlds()[instance.row];
     }
     SHOAL_API Vec3 world_position(Instance instance) const;
@@ -244,7 +245,7 @@ private:
     static constexpr std::uint32_t kParentColumn = kWorldColumn + 1;
 
     std::uint32_t link_all(std::span<const Entity> entities, const AddedValues& values);
-    void require(Instance instance) const { rows_.require_row(instance.row); }
+    void require(Instance instance) const { rows_.require(instance); }
 
     TransformOptions options_;
     Schema row_schema_;  // the fields of Transform, and what the manager keeps beside them

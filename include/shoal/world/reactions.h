@@ -20,7 +20,9 @@
 // - The values before are those of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.
 // - A reaction may spawn, destroy, add and remove, at once or by command, and may add and remove reactions. What it
-//   changes is told at the end of the next settle. It must not settle or step the world.
+//   changes is told at the end of the next settle: reactions that cause each other, also in a circle, go one round per
+//   settle. It must not settle, step, save or load the world, which ends the program; docs/guarantees.md has the table of
+//   what callbacks may do.
 // - When a store leaves the world, the reactions to its component types go with it, untold.
 //
 // What nobody listens to costs nothing: see store/component_mirror.h. For code that asks instead of being called, journal.h

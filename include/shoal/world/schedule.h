@@ -17,14 +17,16 @@
 //
 // Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
-// neither after() nor before() orders them, directly or through other passes.
+// neither after() nor before() orders them, directly or through other passes. Checked builds log it as a warning when the
+// schedule is not strict.
 //
 // A pass over a query declares the fields of the query; the list after the query declares what else its function
 // touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
 // the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked builds
-// end the program when a pass writes a column or events that it has not declared.
+// end the program when a pass writes a column or events that it has not declared, or reads some that another pass, which
+// may run at the same time, writes; the message names the passes and the field. Pointers and spans are not watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it ran last. enable() and enable_group() switch passes off and on. For a pass that is off, time stands still:
@@ -185,6 +187,7 @@ private:
     SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
                             Pass* pass, void (*destroy)(Pass*));
     Entry* find(std::string_view name) const;
+    std::string_view name_at(std::uint32_t place) const;
     Group* find_group(std::string_view name) const;
     void destroy(Entry* entry);
     SHOAL_API void run_passes(Executor& executor, float dt, std::uint64_t frame);

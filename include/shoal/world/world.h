@@ -26,8 +26,9 @@
 //
 // Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
 // for the first time; that store settles with the others. Its commands are carried out at the next settle at the latest.
-// If it settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle
-// nor in a pass may settle the world.
+// If it settles, steps, saves or loads the world, or detaches a store, the program ends; the same holds for functions that
+// commands call, and for spawn functions. A destruction callback that is called neither by a settle nor in a pass may settle
+// the world. docs/guarantees.md has the whole table.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
@@ -444,7 +445,7 @@ public:
         schedule_.failure_.rethrow();
     }
     /// The first half of step(), for programs that do something before they settle(): runs the passes and ends the frame of
-    /// the event channels. Throws as step() does. Requires: as settle().
+    /// the event channels. Throws as step() does. Checked builds warn of 100 runs without a settle. Requires: as settle().
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.failure_.rethrow();
@@ -574,8 +575,8 @@ private:
     };
 
     struct SchemaListener {
-        void (*tell)(void* context);
-        void* context;
+        void (*tell)(void* context) = nullptr;  // nullptr: nobody
+        void* context = nullptr;
     };
 
     template <class S, class... Arguments>
@@ -626,6 +627,8 @@ private:
     SHOAL_API void own_events(const OwnedEvents& owned);
     SHOAL_API void run_frame(float dt);
     SHOAL_API void step_and_settle(float dt);
+    void warn_of_missing_settle();
+    bool is_at_rest() const { return !passes_run_ && !is_settling_ && num_open_spawns_ == 0; }
     void hold_rows(bool hold);
     void settle_stores();
     void move_transforms(const SettleContext& context);
@@ -663,14 +666,15 @@ private:
     FollowedPlaces places_;
     Reactions reactions_;
     std::uint64_t frame_ = 0;
-    std::uint64_t stamp_ = 1;
-    FrameHistory* history_ = nullptr;     // nullptr: no frames are kept
-    Persistence* persistence_ = nullptr;  // nullptr: nobody has asked for it
-    ZoneFiles* zone_files_ = nullptr;     // nullptr: zones are not streamed
-    const Blob* loaded_types_ = nullptr;  // of the state that is loaded now
+    std::uint64_t stamp_ = 1, deaths_at_settle_ = 0;  // the second: for checked builds
+    FrameHistory* history_ = nullptr;                 // nullptr: no frames are kept
+    Persistence* persistence_ = nullptr;              // nullptr: nobody has asked for it
+    ZoneFiles* zone_files_ = nullptr;                 // nullptr: zones are not streamed
+    const Blob* loaded_types_ = nullptr;              // of the state that is loaded now
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it
+    std::uint32_t num_open_spawns_ = 0, num_unsettled_frames_ = 0;  // the second: for checked builds
 };
 
 }  // namespace shoal

@@ -384,6 +384,7 @@ void Database::for_each_value(Entity entity, Visit&& visit) const {
 
 template <auto kMember>
 SHOAL_INLINE decltype(auto) Database::get(DatabaseRow row) const {
+    if constexpr (SHOAL_CHECKED != 0) require_current(row, schema_of<ComponentOf<kMember>>());
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                        !row.table->type().has_column_of(component)))
@@ -394,6 +395,7 @@ SHOAL_INLINE decltype(auto) Database::get(DatabaseRow row) const {
 template <auto kMember>
 void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
     using Place = FieldPlace<kMember>;
+    if constexpr (SHOAL_CHECKED != 0) require_current(row, schema_of<ComponentOf<kMember>>());
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                        !row.table->type().has_column_of(component)))

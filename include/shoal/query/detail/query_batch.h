@@ -18,6 +18,7 @@ struct TableOfBatch {
     const DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: another store has it
 
     std::span<const Entity> entities() const { return table.entities(); }
+    const RowVersions& row_versions() const { return table.row_versions(); }
     template <class Later = DatabaseTable>
     Zone zone() const {
         SHOAL_ASSERT(of_database != nullptr, "these entities have no row in the database, so they are in no zone");
@@ -33,13 +34,15 @@ template <class Table, class Stores, class List, class Bits>
 class QueryBatch;
 
 template <class Table, class Stores, class... Fields, class Bits>
-class QueryBatch<Table, Stores, detail::TermList<Fields...>, Bits> {
+class QueryBatch<Table, Stores, detail::TermList<Fields...>, Bits> : detail::WatchedView {
 public:
     using Loop = detail::QueryLoop<Fields...>;
 
     /// `lanes` begin at the batch's first row.
     QueryBatch(const Table& table, RowRange rows, const typename Loop::Lanes& lanes, const Bits& bits)
-        : table_(table), rows_(rows), lanes_(lanes), bits_(bits) {}
+        : table_(table), rows_(rows), lanes_(lanes), bits_(bits) {
+        this->watch_batch(table);
+    }
 
     std::uint32_t num_rows() const { return rows_.size(); }
     /// Requires: a query over a database.
@@ -50,7 +53,9 @@ public:
     RowRange rows() const { return rows_; }
 
     /// Shape: num_rows(). A null entity is a hole of a manager with an identity index.
-    std::span<const Entity> entities() const { return table_.entities().subspan(rows_.begin, rows_.size()); }
+    std::span<const Entity> entities() const {
+        return require_current(), table_.entities().subspan(rows_.begin, rows_.size());
+    }
     /// The column of a field that the query names: for reading, or for writing where it says Write.
     /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
     /// With all_fields<T>: components, which are read and assigned as a whole unless T is kept whole.
@@ -65,9 +70,12 @@ public:
         ((found |= detail::names_member<kMember, Fields>(),
           lane += found ? 0 : FieldPlace<Fields::kMember>::kNumColumns),
          ...);
-        return make_column<kMember, Value>(
+        require_current();
+        auto column = make_column<kMember, Value>(
             [&](std::uint32_t c) { return lanes_.data[lane + c - FieldPlace<kMember>::kFirstColumn]; }, 0,
             lanes_.data[lane] == nullptr ? 0 : num_rows());
+        column.template watch<kMember, Value>(table_);
+        return column;
     }
 
     /// A bit for each of the rows 64 * word to 64 * word + 63: is it on? Only toggled component types switch rows off.

@@ -12,6 +12,7 @@
 
 #include "shoal/base/page_memory.h"
 #include "shoal/table/copy_elements.h"
+#include "shoal/table/detail/row_versions.h"
 #include "shoal/table/schema.h"
 
 #include <span>
@@ -59,7 +60,9 @@ public:
     /// Grows when columns come to lie elsewhere. Not 0.
     std::uint64_t placement() const { return placement_; }
     /// Makes addresses that were kept invalid, though columns stay where they are.
-    void renew_placement() { ++placement_; }
+    void renew_placement() { ++placement_, versions_.views_changed(); }
+    const detail::RowVersions& row_versions() const { return versions_; }
+    void rows_changed() { versions_.rows_changed(); }  ///< to be called when a row was left to nobody
 
     SHOAL_INLINE void prefetch(std::uint32_t row) const {
         if (row >= num_rows_) return;
@@ -84,6 +87,7 @@ public:
     /// Forgets the last rows. Requires: their opaque elements are gone.
     SHOAL_INLINE void cut(std::uint32_t num_rows) {
         if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
+        if (num_rows != num_rows_) rows_changed();
         num_rows_ = num_rows;
     }
 
@@ -161,6 +165,7 @@ private:
     std::uint64_t shape_ = 0;
     std::size_t most_element_bytes_ = 0;
     std::uint32_t max_rows_, num_promotions_ = 0, num_wasteful_calls_ = 0;
+    [[no_unique_address]] detail::RowVersions versions_;
 };
 
 /// The opaque elements of one row, taken out of it. They end with this object: what their destructors do meets a table

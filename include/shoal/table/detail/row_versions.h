@@ -1,0 +1,116 @@
+#pragma once
+// In checked builds, finds rows and views that are used after the rows of their table were removed or moved. In other
+// builds all of this is empty and costs nothing.
+//
+//     a table    rows     grows when rows are removed or moved: a row number may mean another row then
+//                views    grows then too, and when columns come to lie elsewhere: an address may be of something else
+//
+// Rows that are added to columns that stay where they are change neither: what was looked up before is still right.
+// Thread: as for the table.
+
+#include "shoal/base/config.h"
+#if SHOAL_CHECKED
+#include "shoal/table/access_guard.h"
+
+#include <type_traits>
+
+namespace shoal {
+class Schema;
+template <auto kMember>
+struct FieldPlace;
+template <class T>
+const Schema& schema_of();
+}  // namespace shoal
+#endif
+
+namespace shoal::detail {
+#if SHOAL_CHECKED
+/// Ends the program: a view of a field (-1: of a component) is older than a change of the rows.
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_view(const Schema& component, int field);
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
+template <auto kMember>
+[[noreturn]] void refuse_stale_view_of() {
+    using Place = FieldPlace<kMember>;
+    if constexpr (requires { Place::kIndex; })
+        refuse_stale_view(schema_of<typename Place::Component>(), Place::kIndex);
+    else
+        refuse_stale_view(schema_of<typename Place::Component>(), -1);
+}
+
+struct RowVersions {
+    std::uint64_t rows = 1, views = 1;
+
+    void rows_changed() { ++rows, ++views; }
+    void views_changed() { ++views; }
+};
+
+/// What a row number remembers of its table. Made from nothing, it is right for every table.
+class KnownRow {
+public:
+    KnownRow() = default;
+    explicit KnownRow(const RowVersions& table) : table_(&table), version_(table.rows) {}
+    bool is_given() const { return table_ != nullptr; }
+    bool is_of_other(const RowVersions& table) const { return table_ != nullptr && table_ != &table; }
+    bool is_right_for(const RowVersions& table) const {
+        return table_ == nullptr || (table_ == &table && version_ == table.rows);
+    }
+
+private:
+    const RowVersions* table_ = nullptr;
+    std::uint64_t version_ = 0;
+};
+
+/// The base of views of rows. One that watches a table ends the program when it is used after the rows have changed.
+class WatchedView {
+public:
+    /// The message names the field.
+    template <auto kMember, class T, class Table>
+    void watch(const Table& table) {
+        watch(table.row_versions(), &refuse_stale_view_of<kMember>);
+    }
+    /// The same for the columns of a component from `first` on. Those of a const T are asked for to read.
+    template <auto kMember, class T, class Table>
+    void watch(const Table& table, std::uint32_t first) {
+        using Place = FieldPlace<kMember>;
+        constexpr bool kHasOneField = requires { Place::kIndex; };
+        for (std::uint32_t c = 0; std::is_const_v<T> && c < (kHasOneField ? 1 : Place::kNumColumns); ++c)
+            ask_read_guard(table, first + Place::kFirstColumn + c);
+        watch<kMember, T>(table);
+    }
+    template <class Table>
+    void watch_batch(const Table& table) {
+        watch(table.row_versions(), &refuse_stale_batch);
+    }
+    void require_current() const {
+        if (SHOAL_UNLIKELY(versions_ != nullptr && versions_->views != version_)) refuse_();
+    }
+
+private:
+    void watch(const RowVersions& versions, void (*refuse)()) {
+        versions_ = &versions;
+        version_ = versions.views;
+        refuse_ = refuse;
+    }
+
+    const RowVersions* versions_ = nullptr;
+    std::uint64_t version_ = 0;
+    void (*refuse_)() = nullptr;
+};
+#else
+struct RowVersions {
+    void rows_changed() {}
+    void views_changed() {}
+};
+struct KnownRow {
+    KnownRow() = default;
+    explicit constexpr KnownRow(const RowVersions&) {}
+    static bool is_right_for(const RowVersions&) { return true; }
+};
+struct WatchedView {
+    template <auto kMember, class T>
+    void watch(const auto&...) {}
+    void watch_batch(const auto&) {}
+    void require_current() const {}
+};
+#endif
+}  // namespace shoal::detail
