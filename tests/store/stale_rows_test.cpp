@@ -81,7 +81,8 @@ TEST(StaleRowsDeathTest, what_add_and_next_return_is_watched_too) {
     ASSERT_TRUE(harbour.entities.create({&one, 1}));
     const Instance added = harbour.buoys.add(one).value();
     ASSERT_TRUE(harbour.buoys.remove(harbour.made[0]));
-    EXPECT_DEATH(harbour.buoys.set<&Buoy::weight>(added, 2), "the instance is row 10 of \"buoy\", which has 10: it was removed or has moved");
+    EXPECT_DEATH(harbour.buoys.set<&Buoy::weight>(added, 2),
+                 "the instance is row 10 of \"buoy\", which has 10: it was removed or has moved");
     Manager<Rope> ropes(harbour.entities, harbour.pool);
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(ropes.add(one, Rope{i}));
     const Instance second = ropes.next(ropes.instance(one));
