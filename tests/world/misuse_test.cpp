@@ -149,8 +149,7 @@ TEST(MisuseDeathTest, a_write_of_a_query_by_text_that_a_pass_has_not_declared_en
 
 // --- reads ---------------------------------------------------------------------------------------------------------
 
-TEST(MisuseDeathTest,
-     a_read_that_a_pass_has_not_declared_ends_a_checked_program_when_another_pass_may_write_meanwhile) {
+TEST(MisuseDeathTest, an_undeclared_read_of_what_another_pass_may_write_meanwhile_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Regatta race;
     const Instance sail = race.sails.instance(race.boats[0]);

@@ -11,15 +11,11 @@
 #include "shoal/base/config.h"
 #if SHOAL_CHECKED
 #include "shoal/table/access_guard.h"
-
-#include <type_traits>
+#include "shoal/table/describe.h"
 
 namespace shoal {
-class Schema;
 template <auto kMember>
 struct FieldPlace;
-template <class T>
-const Schema& schema_of();
 }  // namespace shoal
 #endif
 
