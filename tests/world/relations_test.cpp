@@ -231,4 +231,24 @@ TEST_F(RelationRules, the_death_of_a_target_is_seen_by_reactions_of_the_same_set
     EXPECT_EQ(gone, Entities{made[1]});
 }
 
+struct Remora {
+    Entity host;
+};
+SHOAL_COMPONENT(Remora, (host, relation))
+
+TEST_F(RelationRules, a_store_that_has_left_and_comes_again_has_its_relations) {
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    PagePool pool;
+    Manager<Remora> remoras(entities, pool);
+    ASSERT_TRUE(remoras.add(made[1], Remora{made[0]}));
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(world.attach(remoras.core()));
+        world.settle();
+        EXPECT_EQ(listed(world.referrers<&Remora::host>(made[0])), Entities{made[1]});
+        world.detach(remoras.core());
+        EXPECT_TRUE(world.referrers<&Remora::host>(made[0]).empty());
+    }
+}
+
 }  // namespace

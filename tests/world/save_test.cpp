@@ -137,7 +137,12 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     ASSERT_TRUE(world.save(second, &first).ok());
     EXPECT_EQ(first.num_bytes(), second.num_bytes());
     EXPECT_LT(second.num_own_bytes(), first.num_bytes() / 20) << "one block of one column, and what is small";
-    first.clear();  // what is shared stays
+    SavedState alone, later;
+    ASSERT_TRUE(world.save(alone).ok());
+    first.clear();  // what is shared stays, also when memory is taken for others
+    for (std::size_t i = 0; i < all.size(); i += 1024) fins.set<&Fin::drag>(fins.instance(all[i]), 9);
+    ASSERT_TRUE(world.save(later, &second).ok());
+    EXPECT_EQ(difference(second, alone), "");
     ASSERT_TRUE(world.load(second).ok());
     EXPECT_EQ(fins.get<&Fin::drag>(fins.instance(all[5000])), 7);
     fins.set<&Fin::drag>(fins.instance(all[5000]), 8);
@@ -405,6 +410,22 @@ TEST(Save, a_state_that_may_not_be_lost_is_not_replaced_by_another) {
         << status.message();
     sea.world.settle();
     EXPECT_TRUE(sea.world.load(then).ok());
+}
+
+TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
+    EntityManager entities, other_entities;
+    World saved(entities), loaded(other_entities);
+    ASSERT_TRUE(saved.manager<Fin>().add(*entities.create(), Fin{}).ok());
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(saved.save(bytes).ok());
+    const Entity one = *other_entities.create();
+    ASSERT_TRUE(loaded.manager<Scar>().add(one, {1}).ok());
+    ASSERT_TRUE(loaded.database().add(one, Spot{}).ok());
+    const Status status = loaded.load(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(loaded.manager<Fin>().num_rows(), 1u);
+    EXPECT_EQ(loaded.manager<Scar>().num_rows(), 0u);
+    EXPECT_EQ(loaded.database().num_rows(), 0u);
 }
 
 // --- files that are false ----------------------------------------------------------------------------------------
