@@ -1,6 +1,7 @@
 // What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
 // copying the same bytes; and what hashing and recording a world cost.
 
+#include "shoal/base/random.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
@@ -9,6 +10,7 @@
 
 #include "workloads.h"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -25,6 +27,7 @@ struct Hull {
     float mass = 1, drag = 2, fuel = 3;
 };
 SHOAL_COMPONENT(Hull, pose, rotation, velocity, force, mass, drag, fuel)
+constexpr double kFrameNs = 1e9 / 60, kJournalPart = 0.05;
 constexpr std::uint32_t kColumnBytes[] = {48, 16, 12, 12, 4, 4, 4};
 
 /// The same fields, kept together.
@@ -36,11 +39,30 @@ struct Hulk {
 };
 SHOAL_COMPONENT((Hulk, whole), pose, rotation, velocity, force, mass, drag, fuel)
 
+/// What a game could have: positions and directions that no two share, few masses, and fields that nobody has set.
+Hull hull_of(Random& random) {
+    const auto between = [&](float low, float high) { return low + (high - low) * random.unit(); };
+    const float angle = between(-3.14159265f, 3.14159265f), sine = std::sin(angle), cosine = std::cos(angle);
+    Hull hull;
+    hull.pose.row[0] = {cosine, 0, sine, between(-4000, 4000)};
+    hull.pose.row[1] = {0, 1, 0, between(0, 100)};
+    hull.pose.row[2] = {-sine, 0, cosine, between(-4000, 4000)};
+    hull.rotation = {0, std::sin(angle / 2), 0, std::cos(angle / 2)};
+    hull.velocity = {between(-20, 20), between(-1, 1), between(-20, 20)};
+    hull.force = {between(-5, 5), -9.81f, between(-5, 5)};
+    hull.mass = 100 * float(1 + random.below(8));
+    hull.fuel = between(0, 3);
+    return hull;
+}
+
 /// A world with n hulls, and the same columns as plain arrays.
 struct Fleet {
     explicit Fleet(std::size_t n) : entities({.max_entities = n}), world(entities, {.executor = &workers}), ids(n) {
         need_ok(entities.create(ids));
-        need_ok(hulls.add(ids, Hull{}));
+        Random random(7);
+        std::vector<Hull> values(n);
+        for (Hull& value : values) value = hull_of(random);
+        need_ok(hulls.add(ids, std::span<const Hull>(values)));
         world.settle();
         for (const std::uint32_t bytes : kColumnBytes) {
             columns.emplace_back(n * bytes, std::byte(1));
@@ -59,12 +81,13 @@ struct Fleet {
             std::memcpy(columns[c].data(), copies[c].data(), columns[c].size());
         std::memcpy(static_cast<void*>(owners.data()), owner_copies.data(), owners.size() * sizeof(Entity));
     }
-    /// Writes every column of every `step`-th row of the first `num_rows`.
+    /// Changes every column of one of each `step` rows of the first `num_rows`, not the same ones each time.
     void touch(std::size_t num_rows, std::size_t step) {
         Table& table = hulls.core().table();
+        const std::size_t first = num_touches++ * 37 % step;
         for (std::uint32_t c = 0; c < std::size(kColumnBytes); ++c)
-            for (std::size_t row = 0; row < num_rows; row += step)
-                *table.write_element(c, static_cast<std::uint32_t>(row)) = std::byte(1);
+            for (std::size_t row = first; row < num_rows; row += step)
+                *table.write_element(c, static_cast<std::uint32_t>(row)) ^= std::byte(1 + num_touches % 255);
     }
 
     ThreadedExecutor workers{2};
@@ -74,6 +97,7 @@ struct Fleet {
     std::vector<Entity> ids, owners, owner_copies;
     std::vector<std::vector<std::byte>> columns, copies;
     SavedState state;
+    std::size_t num_touches = 0;
 };
 
 void save_whole(Bench& bench, std::size_t n) {
@@ -104,7 +128,7 @@ void keep_frame(Bench& bench, std::size_t n, const char* name, double target, st
     need_ok(fleet.world.save(states[0]));
     std::size_t last = 0;
     bench.compare({name, n, from_100k(n, target)},
-                  {[&] { fleet.world.settle(), fleet.touch(num_rows, step); },
+                  {[&] { fleet.touch(num_rows, step), fleet.world.settle(); },
                    [&] {
                        need_ok(fleet.world.save(states[1 - last], &states[last]));
                        last = 1 - last;
@@ -168,7 +192,11 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
     bench.compare({name, n, 0},
                   {[&] { need_ok(persisted.world.flush_persisted()), persisted.touch(num_rows, step); },
                    [&] { persisted.world.step(0.01f); }, [&] { return n; }},
-                  {[&] { plain.touch(num_rows, step); }, [&] { plain.world.step(0.01f); }, [&] { return n; }});
+                  {[&] { plain.touch(num_rows, step); }, [&] { plain.world.step(0.01f); }, [&] { return n; }},
+                  [n](Measurement& result) {
+                      result.change_ns = (result.shoal_ns - result.reference_ns) * double(n);
+                      result.target_change_ns = kJournalPart * kFrameNs;
+                  });
     need_ok(persisted.world.stop_persisting());
     std::filesystem::remove_all(folder);
 }

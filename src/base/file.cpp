@@ -32,8 +32,11 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
 Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes, std::size_t max_bytes) {
     PageRange pages;
     const auto place = [](void* context, std::size_t size) {
-        Result<PageRange> range = reserve_pages(round_up(size == 0 ? 1 : size, kPageBytes));
+        const bool is_large = size >= 2 * kLargePageBytes;  // fewer page faults, each of which costs as much as reading
+        Result<PageRange> range =
+            reserve_pages(round_up(size == 0 ? 1 : size, kPageBytes), is_large ? kLargePageBytes : kPageBytes);
         if (!range) return static_cast<char*>(nullptr);
+        if (is_large) prefer_large_pages(range->data, size / kLargePageBytes * kLargePageBytes);
         *static_cast<PageRange*>(context) = *range;
         return reinterpret_cast<char*>(range->data);
     };

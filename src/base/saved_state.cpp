@@ -15,20 +15,110 @@ constexpr std::size_t kFirstSlabBytes = std::size_t(128) << 10;
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
 constexpr std::size_t kMaxSteps = 64;     // longer blocks are allocated one by one
+constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
+constexpr std::size_t kFetchDistance = 8;  // in blocks
+constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
+constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
+/// The elements in a block of a part that is no column.
+std::uint32_t per_block_of(std::uint32_t element_bytes) {
+    return static_cast<std::uint32_t>(std::max<std::size_t>(kBytesPerBlock / element_bytes, 1));
+}
+
 }  // namespace
 
-/// Bytes that several states may have in common.
+/// Bytes that several states may have in common: a whole block, or pieces that lie over another one, packed. What is known of
+/// blocks lies side by side, apart from their bytes: each state goes through all of it.
 struct alignas(64) StateBlock {
-    StateBlock* next_free;
-    std::size_t num_bytes;
+    std::byte* memory;
+    StateBlock* under;        // what pieces lie over; nullptr: it is whole. Of a free block: the next free one
+    std::size_t num_bytes;    // that lie here
+    std::size_t whole_bytes;  // of the block, pieces and what they lie over together
     std::uint32_t num_users;
+    std::uint32_t piece_bytes;
+    std::uint16_t num_layers;   // of pieces, one over the other
+    bool is_lent;               // its bytes are somebody else's
+    std::uint32_t layer_bytes;  // of all of them
+    StateMarks marks;           // which pieces there are
 
-    std::byte* data() { return reinterpret_cast<std::byte*>(this + 1); }
-    const std::byte* data() const { return reinterpret_cast<const std::byte*>(this + 1); }
+    std::byte* data() { return memory; }
+    const std::byte* data() const { return memory; }
 };
+static_assert(sizeof(StateBlock) == 64);
+
+namespace {
+
+/// Calls visit(begin, num_bytes) for the bytes of each run of marked pieces of a block.
+template <class Visit>
+void for_each_run(const StateMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, Visit&& visit) {
+    for (std::size_t word = 0; word < std::size(marks.words); ++word) {
+        std::uint64_t rest = marks.words[word];
+        for (std::size_t first = word * 64; rest != 0;) {
+            const std::uint32_t skipped = lowest_bit(rest);
+            rest >>= skipped, first += skipped;
+            const std::uint32_t length = ~rest == 0 ? 64 : lowest_bit(~rest);
+            const std::size_t begin = first * piece_bytes;
+            visit(begin, std::min(length * piece_bytes, whole_bytes - begin));
+            rest = length == 64 ? 0 : rest >> length;
+            first += length;
+        }
+    }
+}
+
+/// Copies some bytes of a block.
+void copy_block(const StateBlock& block, std::size_t begin, std::size_t count, std::byte* to) {
+    const StateBlock* layers[kMostLayers];
+    std::size_t num_layers = 0;
+    const StateBlock* whole = &block;
+    for (; whole->under != nullptr; whole = whole->under) layers[num_layers++] = whole;
+    std::memcpy(to, whole->data() + begin, count);
+    while (num_layers != 0) {
+        const StateBlock& layer = *layers[--num_layers];
+        const std::byte* from = layer.data();
+        for_each_run(layer.marks, layer.piece_bytes, layer.whole_bytes, [&](std::size_t first, std::size_t bytes) {
+            const std::size_t a = std::max(first, begin), b = std::min(first + bytes, begin + count);
+            if (a < b) std::memcpy(to + (a - begin), from + (a - first), b - a);
+            from += bytes;
+        });
+    }
+}
+
+/// Copies the marked pieces of a block to where they belong in `to`.
+void copy_pieces(const StateBlock& block, const StateMarks& marks, std::size_t piece_bytes, std::byte* to) {
+    for (std::size_t word = 0; word < std::size(marks.words); ++word)
+        for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
+            const StateBlock* at = &block;
+            while (at->under != nullptr && !at->marks.has(piece)) at = at->under;
+            const std::size_t place = at->under == nullptr ? piece : at->marks.count_before(piece);
+            const std::size_t begin = piece * piece_bytes;
+            std::memcpy(to + begin, at->data() + place * piece_bytes, std::min(piece_bytes, block.whole_bytes - begin));
+        });
+}
+
+/// Adds the pieces in which `block` may differ from `base`. Returns whether it lies over that.
+bool add_layers(const StateBlock& block, const StateBlock& base, StateMarks& marks) {
+    const StateBlock* at = &block;
+    for (; at != &base; at = at->under) {
+        if (at->under == nullptr) return false;
+        marks.add(at->marks);
+    }
+    return true;
+}
+
+/// Prefetches what is known of a block.
+void fetch(const Array<StateBlock*>& blocks, std::size_t number) {
+    if (number < blocks.size()) __builtin_prefetch(blocks[number], 1);
+}
+
+void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps, std::size_t element_bytes) {
+    if (gaps.empty()) return;
+    for (std::size_t element = 0; element < num_bytes; element += element_bytes)
+        for (const StateGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
+}
+
+}  // namespace
 
 /// The memory of states that share blocks. The last of them destroys it.
 class StateBlocks {
@@ -43,25 +133,32 @@ public:
     }
 
     StateBlock& take(std::size_t num_bytes) {
-        const std::size_t steps = (num_bytes + kStepBytes - 1) / kStepBytes;
-        StateBlock* block = nullptr;
-        if (steps > kMaxSteps) {
-            block = header_in(static_cast<std::byte*>(allocate_memory(long_bytes(num_bytes), kStateOwner)));
-        } else if (free_[steps] != nullptr) {
-            block = free_[steps];
-            free_[steps] = block->next_free;
-        } else {
-            block = cut(sizeof(StateBlock) + steps * kStepBytes);
+        const std::size_t steps = steps_of(num_bytes);
+        StateBlock*& free = free_[steps > kMaxSteps ? kWithoutMemory : steps];
+        if (free == nullptr && steps <= kMaxSteps) {
+            free = &take_header();
+            free->memory = cut(steps * kStepBytes);
         }
-        block->num_bytes = num_bytes;
-        block->num_users = 1;
-        return *block;
+        StateBlock& block = free == nullptr ? take_header() : *std::exchange(free, free->under);
+        if (free != nullptr) __builtin_prefetch(free, 1);
+        if (steps > kMaxSteps) block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kStateOwner));
+        begin_use(block, num_bytes);
+        return block;
+    }
+    /// Returns a block whose bytes are somebody else's.
+    StateBlock& lend(std::byte* memory, std::size_t num_bytes) {
+        StateBlock& block = take_header();
+        begin_use(block, num_bytes);
+        block.memory = memory;
+        block.is_lent = true;
+        return block;
     }
     void give_back(StateBlock& block) {
-        if (--block.num_users != 0) return;
-        const std::size_t steps = (block.num_bytes + kStepBytes - 1) / kStepBytes;
-        if (steps > kMaxSteps) return release_memory(block.next_free, long_bytes(block.num_bytes), kStateOwner);
-        block.next_free = std::exchange(free_[steps], &block);
+        for (StateBlock* at = &block; at != nullptr && --at->num_users == 0;) {
+            StateBlock* const under = at->under;
+            release(*at);
+            at = under;
+        }
     }
 
 private:
@@ -71,24 +168,48 @@ private:
         bool in_pages;
     };
 
-    static std::size_t long_bytes(std::size_t num_bytes) { return num_bytes + 2 * sizeof(StateBlock); }
-    /// The first place in `memory` that is aligned for a block. A long block remembers where its memory begins.
-    static StateBlock* header_in(std::byte* memory) {
-        const auto address = reinterpret_cast<std::uintptr_t>(memory);
-        std::byte* const aligned = memory + (alignof(StateBlock) - address % alignof(StateBlock)) % alignof(StateBlock);
-        auto* const block = ::new (static_cast<void*>(aligned)) StateBlock();
-        block->next_free = reinterpret_cast<StateBlock*>(memory);
+    static void begin_use(StateBlock& block, std::size_t num_bytes) {
+        block.num_bytes = block.whole_bytes = num_bytes;
+        block.under = nullptr;
+        block.num_users = 1;
+        block.num_layers = 0, block.layer_bytes = 0;
+        block.is_lent = false;
+    }
+    void release(StateBlock& block) {
+        const std::size_t steps = steps_of(block.num_bytes);
+        const bool is_long = steps > kMaxSteps;
+        if (is_long && !block.is_lent) release_memory(block.memory, block.num_bytes, kStateOwner);
+        block.under = std::exchange(free_[is_long || block.is_lent ? kWithoutMemory : steps], &block);
+    }
+    static std::size_t steps_of(std::size_t num_bytes) {
+        return std::max<std::size_t>((num_bytes + kStepBytes - 1) / kStepBytes, 1);
+    }
+    /// Returns a block without memory.
+    StateBlock& take_header() {
+        if (free_[kWithoutMemory] == nullptr) {
+            std::byte* const headers = cut(kHeadersAtOnce * sizeof(StateBlock));
+            for (std::size_t i = kHeadersAtOnce; i-- > 0;) {
+                auto* const block = ::new (static_cast<void*>(headers + i * sizeof(StateBlock))) StateBlock();
+                block->under = std::exchange(free_[kWithoutMemory], block);
+            }
+        }
+        StateBlock& block = *free_[kWithoutMemory];
+        free_[kWithoutMemory] = std::exchange(block.under, nullptr);
         return block;
     }
-    StateBlock* cut(std::size_t num_bytes) {
+    /// Returns memory that is aligned for a block. Requires: num_bytes is a multiple of that.
+    std::byte* cut(std::size_t num_bytes) {
         if (slabs_.empty() || used_ + num_bytes > slabs_.back().num_bytes) {
             slabs_.push_back(make_slab(slabs_.empty() ? kFirstSlabBytes : slabs_.back().num_bytes * 2));
             used_ = 0;
         }
-        StateBlock* const block = header_in(slabs_.back().data + used_);
+        std::byte* const data = slabs_.back().data;
+        const std::size_t skipped = reinterpret_cast<std::uintptr_t>(data) % alignof(StateBlock);
+        std::byte* const memory = data + (alignof(StateBlock) - skipped) % alignof(StateBlock) + used_;
         used_ += num_bytes;
-        return block;
+        return memory;
     }
+
     /// Large slabs lie in large pages: filling pages of 4 KiB for the first time takes three times as long as the copy.
     static Slab make_slab(std::size_t num_bytes) {
         num_bytes = std::min(num_bytes, kMaxSlabBytes);
@@ -107,9 +228,26 @@ private:
 
     std::uint32_t num_states_ = 0;
     Array<Slab> slabs_{Owner(kStateOwner)};
-    std::size_t used_ = 0;  // of the last slab
-    StateBlock* free_[kMaxSteps + 1] = {};
+    std::size_t used_ = 0;                  // of the last slab
+    StateBlock* free_[kMaxSteps + 1] = {};  // by the steps of their memory; kWithoutMemory: without any
 };
+
+// --- marks -------------------------------------------------------------------------------------------------------
+
+std::size_t StateMarks::count_before(std::size_t mark) const {
+    std::size_t count = 0;
+    for (std::size_t word = 0; word < mark / 64; ++word) count += count_bits(words[word]);
+    return mark % 64 == 0 ? count : count + count_bits(words[mark / 64] << (64 - mark % 64));
+}
+
+void StateMarks::add(const std::uint8_t (&is_marked)[kCount]) {
+    constexpr std::uint64_t kGather = 0x0102040810204080;  // the lowest bits of 8 bytes go to the highest byte
+    for (std::size_t first = 0; first < kCount; first += 8) {
+        std::uint64_t bytes = 0;
+        for (std::size_t i = 0; i < 8; ++i) bytes |= std::uint64_t(is_marked[first + i]) << (8 * i);
+        words[first / 64] |= (bytes * kGather >> 56) << first % 64;
+    }
+}
 
 // --- states ------------------------------------------------------------------------------------------------------
 
@@ -130,11 +268,15 @@ SavedState& SavedState::operator=(SavedState&& other) noexcept {
     std::swap(part_by_path_, other.part_by_path_);
     std::swap(num_bytes_, other.num_bytes_);
     std::swap(num_own_bytes_, other.num_own_bytes_);
+    std::swap(number_, other.number_);
     return *this;
 }
 
 void SavedState::clear() {
-    for (StateBlock* block : blocks_) pool_->give_back(*block);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        fetch(blocks_, i + kFetchDistance);
+        pool_->give_back(*blocks_[i]);
+    }
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
     num_bytes_ = num_own_bytes_ = 0;
 }
@@ -155,24 +297,57 @@ std::size_t SavedState::find(std::string_view path) const {
     return number == nullptr ? num_parts() : *number;
 }
 
-std::span<const std::byte> SavedState::block(const StatePart& part, std::size_t number) const {
+void SavedState::add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
+                          std::uint64_t num_elements, std::size_t first_block, std::uint64_t source) {
+    SHOAL_ASSERT(find(path) == num_parts(), "two parts of a saved state have one path");
+    const Part part{paths_.size(), path.size(), element_bytes, elements_per_block, num_elements, first_block, source};
+    paths_.insert(paths_.end(), path.begin(), path.end());
+    part_by_path_.add(hash_path(path), static_cast<std::uint32_t>(parts_.size()));
+    parts_.push_back(part);
+    num_bytes_ += num_elements * element_bytes;
+}
+
+/// Adds a block of arbitrary bytes.
+StateBlock& SavedState::add_block(std::size_t num_bytes) {
+    StateBlock& block = pool_->take(num_bytes);
+    blocks_.push_back(&block);
+    num_own_bytes_ += num_bytes;
+    return block;
+}
+
+std::span<const std::byte> SavedState::block(const StatePart& part, std::size_t number, Array<std::byte>& room) const {
     SHOAL_ASSERT(number < part.num_blocks(), "the part has no such block");
     const StateBlock& block = *blocks_[part.first_block + number];
-    return {block.data(), block.num_bytes};
+    if (block.under == nullptr) return {block.data(), block.num_bytes};
+    room.resize(block.whole_bytes);
+    copy_block(block, 0, block.whole_bytes, room.data());
+    return room;
+}
+
+StateMarks SavedState::difference(const StatePart& part, std::size_t number, const SavedState& other,
+                                  const StatePart& other_part, std::size_t other_number) const {
+    SHOAL_ASSERT(number < part.num_blocks() && other_number < other_part.num_blocks(), "the part has no such block");
+    const StateBlock& block = *blocks_[part.first_block + number];
+    StateMarks marks;
+    if (!add_layers(block, *other.blocks_[other_part.first_block + other_number], marks)) marks.add_all();
+    return marks;
 }
 
 void SavedState::copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const {
     SHOAL_ASSERT(first <= part.num_elements && count <= part.num_elements - first, "the part has no such elements");
+    copy_bytes(part, first * part.element_bytes, count * part.element_bytes, to);
+}
+
+void SavedState::copy_bytes(const StatePart& part, std::uint64_t begin, std::uint64_t count, void* to) const {
+    SHOAL_ASSERT(begin <= part.num_bytes() && count <= part.num_bytes() - begin, "the part has no such bytes");
+    const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
     auto* out = static_cast<std::byte*>(to);
     while (count != 0) {
-        const std::uint64_t skipped = first % part.elements_per_block;
-        const std::uint64_t some = std::min<std::uint64_t>(count, part.elements_per_block - skipped);
-        const auto bytes = static_cast<std::size_t>(some * part.element_bytes);
-        std::memcpy(out,
-                    block(part, static_cast<std::size_t>(first / part.elements_per_block)).data() +
-                        skipped * part.element_bytes,
-                    bytes);
-        out += bytes, first += some, count -= some;
+        const StateBlock& block = *blocks_[part.first_block + static_cast<std::size_t>(begin / block_bytes)];
+        const auto skipped = static_cast<std::size_t>(begin % block_bytes);
+        const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(count, block.whole_bytes - skipped));
+        copy_block(block, skipped, some, out);
+        out += some, begin += some, count -= some;
     }
 }
 
@@ -185,7 +360,9 @@ std::string_view StatePath::with(std::string_view name) {
 
 StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
     : to_(to), before_(before), since_(since) {
-    if (before == nullptr || before->pool_ == to.pool_) return;
+    if (before == nullptr) return;
+    to.number_ = before->number_ + 1;
+    if (before->pool_ == to.pool_) return;
     SHOAL_ASSERT(to.empty(), "a state shares blocks with another from its first part on");
     to.pool_->leave();
     to.pool_ = before->pool_;
@@ -197,12 +374,7 @@ StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_b
     const std::string_view path = path_.with(name);
     if (status_ && to_.find(path) != to_.num_parts())
         status_ = Status::error(concat("two parts of the state are called \"", path, '"'));
-    const SavedState::Part part{to_.paths_.size(), path.size(),        element_bytes, elements_per_block,
-                                num_elements,      to_.blocks_.size(), source};
-    to_.paths_.insert(to_.paths_.end(), path.begin(), path.end());
-    to_.part_by_path_.add(hash_path(path), static_cast<std::uint32_t>(to_.parts_.size()));
-    to_.parts_.push_back(part);
-    to_.num_bytes_ += num_elements * element_bytes;
+    to_.add_part(path, element_bytes, elements_per_block, num_elements, to_.blocks_.size(), source);
     same_source_ = false;
     if (before_ == nullptr) return {};
     const std::size_t known = before_->find(path);
@@ -213,12 +385,57 @@ StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_b
                                                                                                       : StatePart();
 }
 
-StateBlock& StateWriter::add_block(const std::byte* data, std::size_t num_bytes) {
-    StateBlock& block = to_.pool_->take(num_bytes);
+StateBlock& StateWriter::add_block(const std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps,
+                                   std::size_t element_bytes) {
+    StateBlock& block = to_.add_block(num_bytes);
     std::memcpy(block.data(), data, num_bytes);
-    to_.blocks_.push_back(&block);
-    to_.num_own_bytes_ += num_bytes;
+    clear_gaps(block.data(), num_bytes, gaps, element_bytes);
     return block;
+}
+
+/// Adds a block of the marked pieces of `data`, over an earlier block, if a whole block would not do better: reading goes through
+/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
+bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, const std::byte* data,
+                             std::span<const StateGap> gaps, std::size_t element_bytes) {
+    const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
+    const std::size_t most_bytes = marks.count() * piece_bytes;
+    if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
+    if (under.num_layers == kMostLayers || under.whole_bytes > kMaxLayeredBytes) return false;
+    if (under.num_layers != 0 && (to_.number_ + number) % kMostLayers == 0) return false;
+    std::size_t num_bytes = 0;
+    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
+    StateBlock& block = to_.add_block(num_bytes);
+    std::byte* to = block.data();
+    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t begin, std::size_t bytes) {
+        std::memcpy(to, data + begin, bytes);
+        to += bytes;
+    });
+    clear_gaps(block.data(), num_bytes, gaps, element_bytes);
+    ++under.num_users;
+    block.under = &under;
+    block.whole_bytes = under.whole_bytes;
+    block.piece_bytes = static_cast<std::uint32_t>(piece_bytes);
+    block.num_layers = static_cast<std::uint16_t>(under.num_layers + 1);
+    block.layer_bytes = under.layer_bytes + static_cast<std::uint32_t>(num_bytes);
+    block.marks = marks;
+    return true;
+}
+
+/// Whether the bytes of a block are those at `data`.
+bool StateWriter::is_equal(const StateBlock& block, const std::byte* data) {
+    if (block.under == nullptr) return std::memcmp(block.data(), data, block.num_bytes) == 0;
+    room_.resize(block.whole_bytes);
+    copy_block(block, 0, block.whole_bytes, room_.data());
+    return std::memcmp(room_.data(), data, block.whole_bytes) == 0;
+}
+
+void StateWriter::borrow_columns() {
+    SHOAL_ASSERT(before_ == nullptr, "a state that borrows columns shares blocks with another");
+    borrows_ = true;
+}
+
+void StateWriter::borrow_block(const std::byte* data, std::size_t num_bytes) {
+    to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
 }
 
 void StateWriter::drop_last_block() {
@@ -234,7 +451,7 @@ void StateWriter::share_block(StateBlock& block) {
 
 void StateWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                            std::uint64_t num_elements) {
-    const auto per_block = static_cast<std::uint32_t>(std::max<std::size_t>(kBytesPerBlock / element_bytes, 1));
+    const std::uint32_t per_block = per_block_of(element_bytes);
     const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, 0);
     const auto* from = static_cast<const std::byte*>(data);
     for (std::uint64_t first = 0, b = 0; first < num_elements; first += per_block, ++b) {
@@ -243,49 +460,100 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
         StateBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
                                       ? nullptr
                                       : before_->blocks_[earlier.first_block + static_cast<std::size_t>(b)];
-        if (known != nullptr && known->num_bytes == bytes && std::memcmp(known->data(), from, bytes) == 0)
+        if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from))
             share_block(*known);
         else
-            add_block(from, bytes);
+            add_block(from, bytes, {}, element_bytes);
         from += bytes;
     }
 }
 
 void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                         std::uint64_t num_elements,
-                         std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
+                         std::uint64_t num_elements, WrittenSince written_since, const void* context,
                          std::uint64_t source, std::span<const StateGap> gaps) {
     const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
+    const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
         const auto bytes = static_cast<std::size_t>(
             std::min<std::uint64_t>(num_elements - first, kElementsPerStateBlock) * element_bytes);
-        StateBlock* const known =
-            earlier.path.empty() || b >= earlier.num_blocks() ? nullptr : before_->blocks_[earlier.first_block + b];
+        StateBlock* known = b < num_known ? before_->blocks_[earlier.first_block + b] : nullptr;
+        if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
+        if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
+        if (known != nullptr && same_source_)
+            add_written(*known, b, written_since(context, b, since_), from, gaps, element_bytes);
+        else if (known == nullptr && borrows_ && gaps.empty())
+            borrow_block(from, bytes);
+        else if (known == nullptr)
+            add_block(from, bytes, gaps, element_bytes);
+        else
+            add_compared(*known, from, gaps, element_bytes);
         from += bytes;
-        const bool may_share = known != nullptr && known->num_bytes == bytes;
-        if (may_share && same_source_ && stamp_of(context, b) < since_) {
-            share_block(*known);
-            continue;
-        }
-        const bool is_compared = may_share && !same_source_;
-        if (is_compared && gaps.empty() && std::memcmp(known->data(), from - bytes, bytes) == 0) {
-            share_block(*known);
-            continue;
-        }
-        StateBlock& copied = add_block(from - bytes, bytes);
-        if (gaps.empty()) continue;
-        for (std::size_t element = 0; element < bytes; element += element_bytes)
-            for (const StateGap& gap : gaps) std::memset(copied.data() + element + gap.begin, 0, gap.num_bytes);
-        if (!is_compared || std::memcmp(known->data(), copied.data(), bytes) != 0) continue;
-        drop_last_block();
-        share_block(*known);
     }
+}
+
+/// Adds a block of which only the marked elements may differ from an earlier one.
+void StateWriter::add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
+                              std::span<const StateGap> gaps, std::size_t element_bytes) {
+    const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
+    set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
+    if (marks.is_empty()) return share_block(known);
+    if (!add_pieces(known, number, marks, data, gaps, element_bytes))
+        add_block(data, known.whole_bytes, gaps, element_bytes);
+}
+
+/// Adds a block of which nothing is known. It is compared where it lies, if there are no gaps, so that it need not be copied.
+void StateWriter::add_compared(StateBlock& known, const std::byte* data, std::span<const StateGap> gaps,
+                               std::size_t element_bytes) {
+    if (gaps.empty() && is_equal(known, data)) return share_block(known);
+    const StateBlock& copied = add_block(data, known.whole_bytes, gaps, element_bytes);
+    if (gaps.empty() || !is_equal(known, copied.data())) return;
+    drop_last_block();
+    share_block(known);
 }
 
 void StateWriter::refuse(std::string_view why) {
     if (status_) status_ = Status::error(concat("it cannot be saved: ", why));
+}
+
+// --- filling -----------------------------------------------------------------------------------------------------
+
+void StateFiller::add_part(std::string_view path, std::uint32_t element_bytes, std::uint64_t num_elements) {
+    SHOAL_ASSERT(part_ == 0 && begins_.empty(), "parts are added before there is room for their bytes");
+    const StatePart last = to_.num_parts() == 0 ? StatePart() : to_.part(to_.num_parts() - 1);
+    const std::size_t first_block = to_.num_parts() == 0 ? 0 : last.first_block + last.num_blocks();
+    to_.add_part(path, element_bytes, per_block_of(element_bytes), num_elements, first_block, 0);
+}
+
+void StateFiller::reserve(std::uint64_t end) {
+    SHOAL_ASSERT(end <= to_.num_bytes(), "the parts have fewer bytes");
+    while (end_ < end) {
+        const StatePart part = to_.part(part_);
+        const std::size_t number = to_.blocks_.size() - part.first_block;
+        if (number == part.num_blocks()) {
+            ++part_;
+            continue;
+        }
+        const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
+        const std::uint64_t num_bytes = std::min(block_bytes, part.num_bytes() - number * block_bytes);
+        begins_.push_back(end_);
+        to_.add_block(static_cast<std::size_t>(num_bytes));
+        end_ += num_bytes;
+    }
+}
+
+void StateFiller::put(std::uint64_t begin, std::span<const std::byte> bytes) {
+    SHOAL_ASSERT(begin <= end_ && bytes.size() <= end_ - begin, "there is no room for the bytes");
+    auto block = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin());
+    while (!bytes.empty()) {
+        StateBlock& to = *to_.blocks_[block - 1];
+        const auto skipped = static_cast<std::size_t>(begin - begins_[block - 1]);
+        const std::size_t count = std::min(bytes.size(), to.num_bytes - skipped);
+        std::memcpy(to.data() + skipped, bytes.data(), count);
+        bytes = bytes.subspan(count);
+        begin += count, ++block;
+    }
 }
 
 // --- reading -----------------------------------------------------------------------------------------------------
@@ -326,11 +594,14 @@ Status StateReader::column(std::string_view name, void* to, std::uint32_t elemen
         present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
     auto* out = static_cast<std::byte*>(to);
     for (std::size_t b = 0; b < part.num_blocks(); ++b) {
-        const StateBlock* const block = from_.blocks_[part.first_block + b];
-        const bool is_there =
-            is_alike && b < present.num_blocks() && present_->blocks_[present.first_block + b] == block;
-        if (!is_there) std::memcpy(out, block->data(), block->num_bytes);
-        out += block->num_bytes;
+        const StateBlock& block = *from_.blocks_[part.first_block + b];
+        StateMarks marks;
+        if (is_alike && b < present.num_blocks() &&
+            add_layers(*present_->blocks_[present.first_block + b], block, marks))
+            copy_pieces(block, marks, std::size_t(element_bytes) * kElementsPerStateMark, out);
+        else
+            copy_block(block, 0, block.whole_bytes, out);
+        out += block.whole_bytes;
     }
     return {};
 }

@@ -1,57 +1,170 @@
 #include "shoal/table/detail/change_stamps.h"
 
+#include "shoal/base/page_memory.h"
 #include "shoal/base/saved_state.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 namespace {
 
-/// Writes `stamp` to the blocks that have rows of `rows`.
-void fill_blocks(std::uint64_t* blocks, RowRange rows, std::uint64_t stamp) {
-    if (rows.begin == rows.end) return;
-    std::fill(blocks + rows.begin / kRowsPerStampBlock, blocks + (rows.end - 1) / kRowsPerStampBlock + 1, stamp);
+static_assert(kRowsPerStampBlock == kElementsPerStateBlock && kRowsPerChangeMark == kElementsPerStateMark);
+constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
+constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of so many, which loops without a rest need
+constexpr std::uint64_t kStepsOfBase = 128;  // marks of the last stamps stay when base moves on
+
+std::size_t num_blocks_of(std::uint64_t num_rows) {
+    return static_cast<std::size_t>((num_rows + kRowsPerStampBlock - 1) / kRowsPerStampBlock);
+}
+
+/// Returns the highest mark that is at most `limit`.
+std::uint8_t highest_mark(const ChangeMark* marks, std::size_t count, std::uint8_t limit = 255) {
+    std::uint8_t highest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto mark = static_cast<std::uint8_t>(marks[i]);
+        highest = std::max(highest, mark <= limit ? mark : std::uint8_t(0));
+    }
+    return highest;
+}
+
+/// Copies lines of `length` values to the starts of longer ones.
+template <class T>
+void widen(Array<T>& lines, std::size_t num_lines, std::size_t length, std::size_t new_length) {
+    Array<T> wide(num_lines * new_length, T(0), Owner("table"));
+    for (std::size_t i = 0; i < num_lines; ++i)
+        std::copy_n(lines.data() + i * length, length, wide.data() + i * new_length);
+    lines.swap(wide);
 }
 
 }  // namespace
 
 void ChangeStamps::grow(std::uint32_t num_rows) {
-    const std::size_t needed = (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
-    const std::size_t num_blocks = std::max(needed, num_blocks_ * 2);
-    Array<std::uint64_t> columns(num_columns_ * num_blocks, 0, Owner("table"));
-    for (std::size_t c = 0; c < num_columns_; ++c)
-        std::copy_n(columns_.data() + c * num_blocks_, num_blocks_, columns.data() + c * num_blocks);
-    columns_.swap(columns);
-    rows_.resize(num_blocks, 0);
+    const std::size_t needed = (std::size_t(num_rows) + kRowsPerChangeMark - 1) / kRowsPerChangeMark;
+    const std::size_t num_marks = round_up(std::max(needed, num_marks_ * 2), kMarksAtOnce);
+    const std::size_t num_blocks = num_blocks_of(std::uint64_t(num_marks) * kRowsPerChangeMark);
+    widen(row_marks_, 1, num_marks_, num_marks);
+    widen(column_marks_, num_columns_, num_marks_, num_marks);
+    widen(row_stamps_, 1, num_blocks_, num_blocks);
+    widen(column_stamps_, num_columns_, num_blocks_, num_blocks);
+    num_marks_ = num_marks;
     num_blocks_ = num_blocks;
+}
+
+ChangeStamps::Line ChangeStamps::rows() const {
+    return {const_cast<std::uint64_t*>(row_stamps_.data()), const_cast<ChangeMark*>(row_marks_.data())};
+}
+
+ChangeStamps::Line ChangeStamps::column(std::uint32_t column) const {
+    return {const_cast<std::uint64_t*>(column_stamps_.data()) + column * num_blocks_,
+            const_cast<ChangeMark*>(column_marks_.data()) + column * num_marks_};
+}
+
+/// The last block of a small table has fewer.
+std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
+    return std::min(kMarksPerBlock, num_marks_ - block * kMarksPerBlock);
+}
+
+// --- writing -----------------------------------------------------------------------------------------------------
+
+void ChangeStamps::mark(const Line& line, RowRange rows) const {
+    if (rows.begin == rows.end) return;
+    const std::size_t end = (rows.end - 1) / kRowsPerChangeMark + 1;
+    for (std::size_t begin = rows.begin / kRowsPerChangeMark; begin < end;) {
+        const std::size_t block = begin / kMarksPerBlock;
+        const std::size_t count = std::min(end, (block + 1) * kMarksPerBlock) - begin;
+        if (count > kMarksPerBlock / 2)
+            line.stamps[block] = now_;
+        else
+            std::memset(static_cast<void*>(line.marks + begin), static_cast<int>(mark_), count);
+        begin += count;
+    }
 }
 
 void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
-    fill_blocks(columns_.data() + column * num_blocks_, rows, now_);
+    mark(this->column(column), rows);
 }
 
-void ChangeStamps::mark_rows(RowRange rows) { fill_blocks(rows_.data(), rows, now_); }
+void ChangeStamps::mark_rows(RowRange rows) { mark(this->rows(), rows); }
+
+/// Puts marks of the first `steps` stamps after base into the stamps, and shifts those after them.
+void ChangeStamps::fold(const Line& line, std::uint64_t steps) const {
+    const auto limit = static_cast<std::uint8_t>(std::min(steps, kMaxMark));
+    for (std::uint32_t block = 0; block < num_blocks_; ++block) {
+        ChangeMark* const marks = line.marks + block * kMarksPerBlock;
+        const std::size_t count = marks_in(block);
+        if (const std::uint8_t folded = highest_mark(marks, count, limit); folded != 0)
+            line.stamps[block] = std::max(line.stamps[block], base_ + folded);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto mark = static_cast<std::uint8_t>(marks[i]);
+            marks[i] = static_cast<ChangeMark>(std::max(mark, limit) - limit);
+        }
+    }
+}
+
+void ChangeStamps::move_base(std::uint64_t stamp) {
+    const std::uint64_t base = stamp - kStepsOfBase;
+    fold(rows(), base - base_);
+    for (std::uint32_t c = 0; c < num_columns_; ++c) fold(column(c), base - base_);
+    base_ = base;
+}
+
+// --- asking ------------------------------------------------------------------------------------------------------
+
+std::uint64_t ChangeStamps::written(const Line& line, std::uint32_t block) const {
+    const std::uint8_t mark = highest_mark(line.marks + block * kMarksPerBlock, marks_in(block));
+    return mark == 0 ? line.stamps[block] : std::max(line.stamps[block], base_ + mark);
+}
 
 std::uint64_t ChangeStamps::written(std::uint32_t column, std::uint32_t block) const {
     SHOAL_ASSERT(column < num_columns_ && block < num_blocks_, "the column or block does not exist");
-    return std::max(columns_[column * num_blocks_ + block], rows_[block]);
+    return std::max(written(this->column(column), block), written(rows(), block));
 }
 
-namespace {
-std::size_t num_blocks_of(std::uint32_t num_rows) {
-    return (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
+std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
+    SHOAL_ASSERT(block < num_blocks_, "the block does not exist");
+    return written(rows(), block);
 }
-}  // namespace
+
+/// Adds the rows that were written at `since` or later: all of the block where a stamp says no more.
+void ChangeStamps::add_written(const Line& line, std::uint32_t block, std::uint64_t since, StateMarks& to) const {
+    if (line.stamps[block] >= since) return to.add_all();
+    const std::uint64_t least = since <= base_ ? 1 : since - base_;
+    if (least > kMaxMark) return;
+    const ChangeMark* const marks = line.marks + block * kMarksPerBlock;
+    const std::size_t count = marks_in(block);
+    if (highest_mark(marks, count) < least) return;
+    std::uint8_t is_written[kMarksPerBlock] = {};
+    for (std::size_t i = 0; i < count; ++i) is_written[i] = static_cast<std::uint8_t>(marks[i]) >= least;
+    to.add(is_written);
+}
+
+StateMarks ChangeStamps::placed_since(std::uint32_t block, std::uint64_t since) const {
+    SHOAL_ASSERT(block < num_blocks_, "the block does not exist");
+    StateMarks marks;
+    add_written(rows(), block, since, marks);
+    return marks;
+}
+
+StateMarks ChangeStamps::written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const {
+    SHOAL_ASSERT(column < num_columns_, "the column does not exist");
+    StateMarks marks = placed_since(block, since);
+    add_written(this->column(column), block, since, marks);
+    return marks;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
 
 void ChangeStamps::save(StateWriter& to, std::uint32_t num_rows) const {
     const std::size_t num_used = num_blocks_of(num_rows);
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
-    used.insert(used.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(num_used));
+    for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(placed(block));
     // What a column has from before the rows of its block were placed says nothing: blocks that were empty keep such.
     for (std::uint32_t c = 0; c < num_columns_; ++c)
-        for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(written(c, block));
+        for (std::uint32_t block = 0; block < num_used; ++block)
+            used.push_back(std::max(written(column(c), block), used[block]));
     to.value("stamp", now_);
     to.array("stamps", std::span<const std::uint64_t>(used));
 }
@@ -66,12 +179,15 @@ Status ChangeStamps::load(StateReader& from, std::uint32_t num_rows) {
     if (now > ~std::uint64_t(0) / 2) return from.error("stamp", "there cannot have been so many steps");
     if (!from.is_trusted() && std::any_of(used.begin(), used.end(), [&](std::uint64_t stamp) { return stamp > now; }))
         return from.error("stamps", "one of them lies in the future");
-    now_ = now;
-    std::fill(rows_.begin(), rows_.end(), 0);
-    std::fill(columns_.begin(), columns_.end(), 0);
-    std::copy_n(used.begin(), num_used, rows_.begin());
+    std::fill(row_marks_.begin(), row_marks_.end(), ChangeMark(0));
+    std::fill(column_marks_.begin(), column_marks_.end(), ChangeMark(0));
+    std::fill(row_stamps_.begin(), row_stamps_.end(), 0);
+    std::fill(column_stamps_.begin(), column_stamps_.end(), 0);
+    std::copy_n(used.begin(), num_used, row_stamps_.begin());
     for (std::size_t c = 0; c < num_columns_; ++c)
-        std::copy_n(used.data() + (c + 1) * num_used, num_used, columns_.data() + c * num_blocks_);
+        std::copy_n(used.data() + (c + 1) * num_used, num_used, column_stamps_.data() + c * num_blocks_);
+    base_ = now - 1;
+    set_now(now);
     return {};
 }
 

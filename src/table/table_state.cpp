@@ -29,17 +29,17 @@ Array<StateGap> gaps_in(const Schema& schema, std::uint32_t column) {
     return gaps;
 }
 
-std::uint64_t placed_stamp_of(const void* table, std::uint32_t block) {
-    return static_cast<const Table*>(table)->placed_stamp(block);
+StateMarks placed_in_table(const void* table, std::uint32_t block, std::uint64_t since) {
+    return static_cast<const Table*>(table)->placed_since(block, since);
 }
 
 struct ColumnOfTable {
     const Table& table;
     std::uint32_t column;
 };
-std::uint64_t written_stamp_of(const void* context, std::uint32_t block) {
+StateMarks written_in_table(const void* context, std::uint32_t block, std::uint64_t since) {
     const auto& at = *static_cast<const ColumnOfTable*>(context);
-    return at.table.written_stamp(at.column, block);
+    return at.table.written_since(at.column, block, since);
 }
 
 }  // namespace
@@ -62,9 +62,17 @@ std::string_view saved_link_name(int link) {
     return kNames[link];
 }
 
+StateMarks Table::written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const {
+    return stamps_.written_since(column, block, since);
+}
+
+StateMarks Table::placed_since(std::uint32_t block, std::uint64_t since) const {
+    return stamps_.placed_since(block, since);
+}
+
 void Table::save(StateWriter& to) const {
     to.value("num_rows", num_rows());
-    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_stamp_of, this, placement());
+    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_in_table, this, placement());
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& definition = schema().columns()[c];
         const std::string name = saved_column_name(schema(), c);
@@ -76,7 +84,7 @@ void Table::save(StateWriter& to) const {
         if (definition.opaque != nullptr) continue;
         const ColumnOfTable at{*this, c};
         const Array<StateGap> gaps = gaps_in(schema(), c);
-        to.column(name, column(c), definition.element_bytes, num_rows(), written_stamp_of, &at, placement(), gaps);
+        to.column(name, column(c), definition.element_bytes, num_rows(), written_in_table, &at, placement(), gaps);
     }
     for (int link = 0; link < 6; ++link)
         if (link < 2 ? has_chain() : has_tree()) to.array(saved_link_name(link), links(static_cast<LinkColumn>(link)));

@@ -53,16 +53,6 @@ const T& element(const Table& table, std::uint32_t column, std::uint32_t row) {
 
 }  // namespace
 
-void TransformManager::Work::stamp_columns(std::uint32_t mask, std::uint32_t row) {
-    const std::uint32_t block = row / kRowsPerStampBlock;
-    if (block != stamped_block_ || table_.stamp() != stamped_at_) stamped_columns_ = 0;
-    stamped_block_ = block;
-    stamped_at_ = table_.stamp();
-    stamped_columns_ |= mask;
-    for (std::uint32_t column = 0; column <= kParentColumn; ++column)
-        if ((mask >> column & 1) != 0) table_.mark_written(column, {row, row + 1});
-}
-
 void TransformManager::Work::write_local(std::uint32_t row, const Transform& local) {
     stamp(kLocalMask, row);
     column<Vec3>(kPositionColumn)[row] = local.position;
@@ -107,20 +97,19 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
 /// Calls write(i, row, count) for each run of rows, and stamps them.
 template <class Write>
 void TransformManager::Work::write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write) {
-    std::uint32_t last_block = kNilRow;
+    std::uint32_t last_mark = kNilRow;
     for (std::size_t first = 0; first < rows.size(); first += kRunRows) {
         const std::size_t end = std::min(first + kRunRows, rows.size());
         if (are_consecutive(rows.subspan(first, end - first))) {
-            stamp(mask, rows[first]);
-            stamp(mask, rows[end - 1]);
+            stamp(mask, RowRange{rows[first], rows[end - 1] + 1});
             write(first, rows[first], end - first);
             continue;
         }
         for (std::size_t i = first; i < end; ++i) {
             const std::uint32_t row = rows[i];
             if (SHOAL_UNLIKELY(row == kNilRow)) continue;
-            if (SHOAL_UNLIKELY(row / kRowsPerStampBlock != last_block)) {
-                last_block = row / kRowsPerStampBlock;
+            if (row / kRowsPerChangeMark != last_mark) {
+                last_mark = row / kRowsPerChangeMark;
                 stamp(mask, row);
             }
             write(i, row, 1);

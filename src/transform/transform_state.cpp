@@ -91,7 +91,6 @@ Status TransformManager::Work::load(StateReader& from) {
     parents_first_ = static_cast<Known>(progress.parents_first);
     num_loose_ = progress.num_loose;
     moved_ = std::move(moved);
-    stamped_block_ = kNilRow;
     return {};
 }
 
@@ -102,7 +101,6 @@ void TransformManager::Work::forget_rows() {
     repeats_ = false;
     all_known_ = true;
     parents_first_ = Known::kNotYet;
-    stamped_block_ = kNilRow;
 }
 
 }  // namespace shoal

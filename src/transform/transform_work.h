@@ -63,14 +63,15 @@ public:
     Entity owner_or_null(std::uint32_t row) const { return row == kNilRow ? kNullEntity : owner(row); }
     std::uint32_t row_of(Entity entity) const { return rows_.find(entity); }
     void write_local(std::uint32_t row, const Transform& local);
-    /// Stamps one row in the columns of `mask`. Remembers the last stamp, because setters often go through rows in
-    /// order.
+    /// Marks one row as written in the columns of `mask`.
     SHOAL_INLINE void stamp(std::uint32_t mask, std::uint32_t row) {
-        const std::uint32_t block = row / kRowsPerStampBlock;
-        if (block != stamped_block_ || table_.stamp() != stamped_at_ || (mask & ~stamped_columns_) != 0)
-            stamp_columns(mask, row);
+        for (std::uint32_t column = 0; column <= kParentColumn; ++column)
+            if ((mask >> column & 1) != 0) static_cast<void>(table_.write_element(column, row));
     }
-    void stamp_columns(std::uint32_t mask, std::uint32_t row);
+    void stamp(std::uint32_t mask, RowRange rows) {
+        for (std::uint32_t column = 0; column <= kParentColumn; ++column)
+            if ((mask >> column & 1) != 0) table_.mark_written(column, rows);
+    }
 
     // --- what is inactive (transform_activity.cpp) ---------------------------------------------------------------
 
@@ -257,9 +258,6 @@ private:
     bool ended_frame_ = false;  // since the last settle
     bool all_known_ = true;     // no extent is unknown
     Known parents_first_ = Known::kNotYet;
-    std::uint32_t stamped_block_ = kNilRow;
-    std::uint32_t stamped_columns_ = 0;
-    std::uint64_t stamped_at_ = 0;
     std::uint64_t num_loose_ = 0;  // rows computed one by one since the order was last restored
     bool repeats_ = false;         // the list may name a row twice, or one that is not pending
 

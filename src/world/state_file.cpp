@@ -17,6 +17,7 @@ namespace {
 constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
+constexpr std::size_t kPiecesPerRound = 64;
 constexpr int kLevel = -3;  // for speed more than for size
 constexpr std::uint32_t kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
@@ -56,18 +57,11 @@ public:
     void copy(std::uint64_t begin, std::size_t num_bytes, std::byte* to) const {
         auto part =
             static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
-        while (num_bytes != 0) {
+        for (; num_bytes != 0; ++part) {
             const StatePart at = state_.part(part);
-            const std::uint64_t first = begin - begins_[part],
-                                block_bytes = std::uint64_t(at.element_bytes) * at.elements_per_block;
-            if (first >= at.num_bytes()) {
-                ++part;
-                continue;
-            }
-            const std::span<const std::byte> block = state_.block(at, static_cast<std::size_t>(first / block_bytes));
-            const auto skipped = static_cast<std::size_t>(first % block_bytes);
-            const std::size_t some = std::min(num_bytes, block.size() - skipped);
-            std::memcpy(to, block.data() + skipped, some);
+            const std::uint64_t first = begin - begins_[part];
+            const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(num_bytes, at.num_bytes() - first));
+            state_.copy_bytes(at, first, some, to);
             to += some, begin += some, num_bytes -= some;
         }
     }
@@ -96,14 +90,6 @@ void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function)
 Status damaged(std::string_view what) {
     return Status::error(concat("the file is no whole save: ", what, "; take another copy of it"));
 }
-
-/// The pages of one reservation, given back in the end.
-struct Pages {
-    PageRange range;
-    ~Pages() {
-        if (range.data != nullptr) release_pages(range);
-    }
-};
 
 Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
@@ -165,6 +151,11 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     FileHeader header{{}, kVersion, kByteOrderOfStates, 0, raw.size(), state.num_parts(), 0, num_pieces, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
+    std::size_t num_bytes = sizeof header;
+    for (std::size_t i = 0; i < state.num_parts(); ++i)
+        num_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
+    for (const Array<std::byte>& piece : pieces) num_bytes += sizeof(std::uint32_t) + piece.size();
+    bytes.reserve(num_bytes);
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);
         const PartHeader head{part.num_elements, part.element_bytes, static_cast<std::uint32_t>(part.path.size())};
@@ -186,15 +177,8 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
 
 namespace {
 
-/// An entry of the table of parts.
-struct ReadPart {
-    std::string_view path;
-    std::uint32_t element_bytes;
-    std::uint64_t num_elements;
-};
-
-/// Reads the table of parts. Errors: they are not what the header says.
-Status read_parts(std::span<const std::byte> table, const FileHeader& header, Array<ReadPart>& parts) {
+/// Reads the table of parts.
+Status read_parts(std::span<const std::byte> table, const FileHeader& header, SavedState& state, StateFiller& to) {
     std::uint64_t used = 0;
     for (std::uint64_t i = 0; i < header.num_parts; ++i) {
         PartHeader part{};
@@ -208,7 +192,8 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Ar
         if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
-        parts.push_back({path, part.element_bytes, part.num_elements});
+        if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));
+        to.add_part(path, part.element_bytes, part.num_elements);
         used += part.num_elements * part.element_bytes;
         table = table.subspan(entry_bytes);
     }
@@ -216,17 +201,21 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Ar
     return {};
 }
 
-/// Makes a state of parts whose elements lie in `raw`, one part behind the other.
-Result<SavedState> state_of(std::span<const ReadPart> parts, const std::byte* raw) {
-    SavedState state;
-    StateWriter to(state);
-    for (const ReadPart& part : parts) {
-        if (state.find(part.path) != state.num_parts())
-            return damaged(concat("part \"", part.path, "\" is there twice"));
-        to.elements(part.path, raw, part.element_bytes, part.num_elements);
-        raw += part.num_elements * part.element_bytes;
+/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes. Returns whether all are sound.
+bool unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
+                   RowRange pieces, StateFiller& to) {
+    Array<std::byte> raw(kPieceBytes, std::byte(0), "saved state");  // stays in the cache
+    ZSTD_DCtx* const context = ZSTD_createDCtx();
+    bool is_sound = context != nullptr;
+    for (std::uint32_t i = pieces.begin; i < pieces.end && is_sound; ++i) {
+        const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+        const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw_bytes - begin));
+        is_sound = ZSTD_decompressDCtx(context, raw.data(), num_bytes, bytes.data() + begins[i],
+                                       static_cast<std::size_t>(begins[i + 1] - begins[i])) == num_bytes;
+        if (is_sound) to.put(begin, {raw.data(), num_bytes});
     }
-    return state;
+    ZSTD_freeDCtx(context);
+    return is_sound;
 }
 
 }  // namespace
@@ -239,8 +228,10 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     if (Status status = check_header(header, bytes); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
-    Array<ReadPart> parts("saved state");
-    if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, parts); !status)
+    SavedState state;
+    StateFiller filler(state);
+    if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, state, filler);
+        !status)
         return status;
     // Memory is only taken for what is sound so far.
     if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
@@ -259,31 +250,19 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     }
     if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
 
-    Pages raw;
-    if (header.raw_bytes != 0) {
-        Result<PageRange> range = reserve_pages(static_cast<std::size_t>(header.raw_bytes), kLargePageBytes);
-        if (!range) return range.status();
-        raw.range = *range;
-        prefer_large_pages(raw.range.data, raw.range.num_bytes / kLargePageBytes * kLargePageBytes);
+    // Some pieces after the others, so that a file that says more than it has takes no memory for it.
+    for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
+        const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
+        filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));
+        std::atomic<bool> failed{false};
+        for_pieces(executor, count, [&](RowRange some) {
+            const auto at = static_cast<std::uint32_t>(first);
+            if (!unpack_pieces(bytes, begins, header.raw_bytes, {at + some.begin, at + some.end}, filler))
+                failed.store(true, std::memory_order_relaxed);
+        });
+        if (failed.load()) return damaged("a piece of it cannot be decompressed");
     }
-    std::atomic<bool> failed{false};
-    for_pieces(executor, num_pieces, [&](RowRange some) {
-        ZSTD_DCtx* const context = ZSTD_createDCtx();
-        for (std::uint32_t i = some.begin; i < some.end && !failed.load(std::memory_order_relaxed); ++i) {
-            const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
-            const auto num_bytes =
-                static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
-            const std::size_t size =
-                context == nullptr
-                    ? 0
-                    : ZSTD_decompressDCtx(context, raw.range.data + begin, num_bytes, bytes.data() + begins[i],
-                                          static_cast<std::size_t>(begins[i + 1] - begins[i]));
-            if (size != num_bytes) failed.store(true, std::memory_order_relaxed);
-        }
-        ZSTD_freeDCtx(context);
-    });
-    if (failed.load()) return damaged("a piece of it cannot be decompressed");
-    return state_of(parts, raw.range.data);
+    return state;
 }
 
 }  // namespace shoal

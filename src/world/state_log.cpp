@@ -83,11 +83,31 @@ void put_difference(Packer& to, std::span<const std::byte> now, std::span<const 
     }
 }
 
-/// The block of the state before at the same place, or nothing.
-std::span<const std::byte> block_before(const SavedState* before, const StatePart& part, std::size_t number) {
-    return before == nullptr || number >= part.num_blocks() ? std::span<const std::byte>()
-                                                            : before->block(part, number);
-}
+/// A part of a state, and what the state before had in its place.
+class PartPair {
+public:
+    PartPair(const SavedState& state, const StatePart& part, const SavedState* before, const StatePart& known)
+        : state_(state), before_(before), part_(part), known_(known) {}
+
+    std::span<const std::byte> now(std::size_t number) { return state_.block(part_, number, now_); }
+    /// Nothing if the state before has no such block.
+    std::span<const std::byte> then(std::size_t number) {
+        return has_then(number) ? before_->block(known_, number, then_) : std::span<const std::byte>();
+    }
+    bool differs(std::size_t number) {
+        if (has_then(number) && state_.difference(part_, number, *before_, known_, number).is_empty()) return false;
+        const std::span<const std::byte> now = this->now(number), then = this->then(number);
+        return now.size() != then.size() || std::memcmp(now.data(), then.data(), now.size()) != 0;
+    }
+
+private:
+    bool has_then(std::size_t number) const { return before_ != nullptr && number < known_.num_blocks(); }
+
+    const SavedState& state_;
+    const SavedState* before_;
+    const StatePart &part_, &known_;
+    Array<std::byte> now_{Owner(kLogOwner)}, then_{Owner(kLogOwner)};  // of blocks that lie in pieces
+};
 
 void put_part(Packer& to, const SavedState& state, const StatePart& part, const SavedState* before) {
     PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block, 0, 0};
@@ -101,17 +121,14 @@ void put_part(Packer& to, const SavedState& state, const StatePart& part, const 
     }
     if (change.before == kNoPart) before = nullptr, change.path_bytes = static_cast<std::uint32_t>(part.path.size());
     Array<std::uint32_t> blocks{Owner(kLogOwner)};
-    for (std::size_t i = 0; i < part.num_blocks(); ++i) {
-        const std::span<const std::byte> now = state.block(part, i), then = block_before(before, known, i);
-        if (now.data() == then.data()) continue;
-        if (now.size() != then.size() || std::memcmp(now.data(), then.data(), now.size()) != 0)
-            blocks.push_back(static_cast<std::uint32_t>(i));
-    }
+    PartPair pair(state, part, before, known);
+    for (std::size_t i = 0; i < part.num_blocks(); ++i)
+        if (pair.differs(i)) blocks.push_back(static_cast<std::uint32_t>(i));
     change.num_blocks = static_cast<std::uint32_t>(blocks.size());
     to.put(&change, sizeof change);
     to.put(part.path.data(), change.path_bytes);
     to.put(blocks.data(), blocks.size() * sizeof(std::uint32_t));
-    for (const std::uint32_t i : blocks) put_difference(to, state.block(part, i), block_before(before, known, i));
+    for (const std::uint32_t i : blocks) put_difference(to, pair.now(i), pair.then(i));
 }
 
 }  // namespace

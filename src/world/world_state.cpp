@@ -1,6 +1,7 @@
 #include "world/world_state.h"
 
 #include "shoal/base/file.h"
+#include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/database/saved_tables.h"
@@ -113,7 +114,7 @@ void World::give_references(ComponentHomes& homes) {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting) const {
+Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows) const {
     if (Status status = world_.check_all_loaded("saved"); !status) return status;
     Clocks clocks{world_.frame_, world_.stamp_, world_.random_.state()};
     std::uint64_t since = 0;
@@ -124,6 +125,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
         if (earlier.has("clocks") && earlier.value("clocks", then)) since = then.stamp;
     }
     StateWriter to(state, before, since);
+    if (borrows) to.borrow_columns();
     {
         const StatePath::Scope scope = to.in("world");
         to.value("format", kFormat);
@@ -464,7 +466,8 @@ Status World::save(Array<std::byte>& to) const {
     SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
     SavedState state;
     LastingTypes types;
-    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types); !status) return status;
+    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types, true); !status)
+        return status;
     Result<Array<std::byte>> bytes = write_state(state, *executor_);
     if (!bytes) return bytes.status();
     to = std::move(*bytes);
@@ -489,11 +492,12 @@ Status World::save(const std::string& path) const {
 Status World::load(const std::string& path) { return load(path, LoadOptions()); }
 
 Status World::load(const std::string& path, const LoadOptions& options) {
-    const Result<std::string> bytes = read_file(path);
-    if (!bytes) return bytes.status();
-    if (Status status = load(std::as_bytes(std::span(*bytes)), options); !status)
-        return Status::error(concat(path, ": ", status.message()));
-    return {};
+    std::size_t num_bytes = 0;
+    const Result<PageRange> pages = read_file_pages(path, &num_bytes);
+    if (!pages) return pages.status();
+    const Status status = load(std::span<const std::byte>(pages->data, num_bytes), options);
+    release_pages(*pages);
+    return status ? status : Status::error(concat(path, ": ", status.message()));
 }
 
 }  // namespace shoal

@@ -49,8 +49,8 @@ public:
     const Schema* find_kept_schema(ComponentId component) const;
 
     /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
-    /// Errors: something cannot be saved.
-    Status save(SavedState& to, const SavedState* before, LastingTypes* lasting) const;
+    /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot be saved.
+    Status save(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows = false) const;
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
     Status load(const SavedState& from, bool is_trusted);
 

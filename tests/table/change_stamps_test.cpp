@@ -4,7 +4,12 @@
 
 #include "shoal/base/saved_state.h"
 
-#include <gtest/gtest.h>
+#include "shoal/base/random.h"
+
+#include "support/testing.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {
@@ -48,14 +53,75 @@ TEST(ChangeStamps, growing_keeps_what_was_written) {
     for (std::uint32_t block = 1; block < 100; ++block) EXPECT_EQ(stamps.written(0, block), 0u);
 }
 
+TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_block) {
+    ChangeStamps stamps(2);
+    stamps.reserve(4 * kRowsPerStampBlock);
+    stamps.set_now(5);
+    stamps.mark(0, kRowsPerStampBlock + 17);
+    stamps.set_now(6);
+    stamps.mark(0, RowRange{kRowsPerStampBlock - 1, kRowsPerStampBlock + 1});
+    stamps.mark_row(kRowsPerStampBlock + 1000);
+    EXPECT_EQ(stamps.written_since(0, 1, 5).words[0], 0b101u);
+    EXPECT_EQ(stamps.written_since(0, 1, 6).words[0], 0b001u);
+    EXPECT_EQ(stamps.written_since(1, 1, 5).words[0], 0u);
+    for (const std::uint32_t column : {0u, 1u})
+        EXPECT_EQ(stamps.written_since(column, 1, 6).words[1], std::uint64_t(1) << (1000 / 8 - 64));
+    EXPECT_EQ(stamps.placed_since(1, 6).count(), 1u);
+    EXPECT_TRUE(stamps.written_since(0, 0, 6).has(StateMarks::kCount - 1));
+    EXPECT_EQ(stamps.written_since(0, 0, 6).count(), 1u);
+    EXPECT_TRUE(stamps.written_since(0, 1, 7).is_empty());
+    stamps.mark(1, RowRange{2 * kRowsPerStampBlock, 3 * kRowsPerStampBlock - 1});
+    EXPECT_EQ(stamps.written_since(1, 2, 6).count(), StateMarks::kCount);
+    EXPECT_TRUE(stamps.written_since(1, 3, 6).is_empty());
+}
+
+TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    shoal::Random random(shoal_test::seed());
+    constexpr std::uint32_t kNumRows = 3 * kRowsPerStampBlock + 100, kNumColumns = 2;
+    ChangeStamps stamps(kNumColumns);
+    stamps.reserve(kNumRows);
+    std::vector<std::vector<std::uint64_t>> naive(kNumColumns, std::vector<std::uint64_t>(kNumRows, 0));
+    std::vector<std::uint64_t> placed(kNumRows, 0);
+    std::uint64_t now = 1;
+    for (std::int64_t i = shoal_test::scaled_operations(50'000); i > 0; --i) {
+        const std::uint32_t c = random.below(kNumColumns), row = random.below(kNumRows), dice = random.below(16);
+        const RowRange rows{row, std::min(row + 1 + random.below(40), kNumRows)};
+        const auto write = [&](std::vector<std::uint64_t>& to) {
+            std::fill(to.begin() + rows.begin, to.begin() + rows.end, now);
+        };
+        if (dice < 4) stamps.mark(c, row), naive[c][row] = now;
+        if (dice == 4) stamps.mark(c, rows), write(naive[c]);
+        if (dice == 5) stamps.mark_row(row), placed[row] = now;
+        if (dice == 6) stamps.mark_rows(rows), write(placed);
+        if (dice == 7) stamps.set_now(now += random.below(30) == 0 ? random.below(600) : random.below(3));
+        const std::uint32_t block = random.below(4), begin = block * kRowsPerStampBlock;
+        const std::uint64_t since = now - std::min<std::uint64_t>(now, random.below(200));
+        const StateMarks marks = stamps.written_since(c, block, since);
+        std::uint64_t last = 0;
+        for (std::uint32_t mark = 0; mark < StateMarks::kCount; ++mark) {
+            std::uint64_t written = 0;
+            for (std::uint32_t k = 0; k < kRowsPerChangeMark; ++k)
+                if (const std::uint32_t at = begin + mark * kRowsPerChangeMark + k; at < kNumRows)
+                    written = std::max({written, naive[c][at], placed[at]});
+            last = std::max(last, written);
+            const bool must_tell = written >= since && written != 0, must_not = written < since && since + 127 >= now;
+            ASSERT_TRUE(!must_tell || marks.has(mark)) << "written at " << written;
+            ASSERT_FALSE(must_not && marks.has(mark)) << "not since " << written;
+        }
+        ASSERT_EQ(stamps.written(c, block), last);
+    }
+}
+
 /// All bytes of the stamps of some rows as they are saved.
 std::string saved_bytes(const ChangeStamps& stamps, std::uint32_t num_rows) {
     SavedState state;
     StateWriter to(state);
     stamps.save(to, num_rows);
     std::string bytes;
+    Array<std::byte> room{Owner("test")};
     for (std::size_t i = 0; i < state.num_parts(); ++i)
-        for (const std::byte byte : state.block(state.part(i), 0)) bytes += static_cast<char>(byte);
+        for (const std::byte byte : state.block(state.part(i), 0, room)) bytes += static_cast<char>(byte);
     return bytes;
 }
 

@@ -2,7 +2,14 @@
 
 #include "shoal/base/saved_state.h"
 
+#include "shoal/table/saved_rows.h"
+
 #include "table/table_fixture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace shoal {
 namespace {
@@ -37,15 +44,17 @@ struct TableState : testing::Test {
     Table table{schema, pool};
 };
 
-TEST_F(TableState, loading_copies_only_the_blocks_that_have_been_written_since) {
+TEST_F(TableState, loading_copies_only_the_rows_that_have_been_written_since_eight_at_a_time) {
     const SavedState state = save(table);
     table.set_stamp(9);
     *table.write_element(1, kRowsPerStampBlock) = std::byte(6);
-    smear(table, kRowsPerStampBlock), smear(table, 2);
+    for (const std::uint32_t row : {kRowsPerStampBlock + 7, kRowsPerStampBlock + 8, 2u}) smear(table, row);
     const SavedState present = save(table, &state, 9);
-    EXPECT_EQ(present.num_own_bytes() / sizeof(float) / kRowsPerStampBlock, 1u) << "one block, and stamps";
+    EXPECT_LT(present.num_own_bytes(), 200u) << "8 elements, and stamps";
     load(table, state, &present);
     EXPECT_EQ(byte_of(table, kRowsPerStampBlock), std::byte(5));
+    EXPECT_EQ(byte_of(table, kRowsPerStampBlock + 7), std::byte(5)) << "it was written together with the first row";
+    EXPECT_EQ(byte_of(table, kRowsPerStampBlock + 8), std::byte(77)) << "more rows were copied than were written";
     EXPECT_EQ(byte_of(table, 2), std::byte(77)) << "the block was copied, though both states share it";
     load(table, state, nullptr);
     EXPECT_EQ(byte_of(table, 2), std::byte(5));
@@ -74,6 +83,79 @@ TEST_F(TableState, a_state_of_the_same_bytes_shares_the_blocks_of_an_earlier_one
     *table.write_element(0, 1) = std::byte(6);
     const SavedState changed = save(table, &state, 0);
     EXPECT_EQ(changed.num_own_bytes() / sizeof(float) / kRowsPerStampBlock, 1u);
+}
+
+/// What a table has in its rows, as plain copies.
+std::string plain_copy(const Table& table) {
+    const auto bytes_of = [](const void* data, std::size_t num_bytes) {
+        return std::string(static_cast<const char*>(data), num_bytes);
+    };
+    std::string copy = bytes_of(table.entities().data(), table.num_rows() * sizeof(Entity));
+    for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c)
+        copy += bytes_of(table.column(c), std::size_t(table.num_rows()) * table.schema().columns()[c].element_bytes);
+    return copy;
+}
+
+/// The same of a state.
+std::string plain_copy(const SavedState& state, const Schema& schema) {
+    std::string copy;
+    const auto add = [&](const std::string& path) {
+        const StatePart part = state.part(state.find(path));
+        const std::size_t before = copy.size();
+        copy.resize(before + static_cast<std::size_t>(part.num_bytes()));
+        state.copy(part, 0, part.num_elements, copy.data() + before);
+    };
+    add("owner");
+    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) add(saved_column_name(schema, c));
+    return copy;
+}
+
+TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies_have_and_bring_it_back) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    struct Kept {
+        SavedState state;
+        std::uint64_t stamp;
+        std::string copy;
+    };
+    std::vector<Kept> kept;
+    const Image image(schema.struct_bytes(), std::byte(9));
+    std::uint64_t num_shared_bytes = 0;
+    for (std::int64_t i = scaled_operations(20'000); i > 0; --i) {
+        const std::uint32_t row = random.below(table.num_rows()), c = random.below(3), dice = random.below(32);
+        const RowRange rows{row, std::min(row + 1 + random.below(dice % 2 == 0 ? 20 : 2000), table.num_rows())};
+        if (dice < 20) *table.write_element(c, row) = std::byte(random.below(256));
+        if (dice == 20 || dice == 21)
+            std::memset(table.write_column(c, rows) + rows.begin * sizeof(float), int(random.below(256)),
+                        rows.size() * sizeof(float));
+        if (dice == 22 && table.num_rows() < 2 * kRows) append_filled(table, random.below(300), image);
+        if (dice == 23 && table.num_rows() > kRows / 2) table.remove(row);
+        if (dice == 24) table.swap(row, random.below(table.num_rows()));
+        if (dice == 25 && table.num_rows() > kRows) table.remove_rows(RowRange{table.num_rows() - 9, table.num_rows()});
+        if (dice == 26) table.set_stamp(table.stamp() + (random.below(20) == 0 ? random.below(400) : 1));
+        if (dice >= 27 && dice < 31) {
+            const Kept* const before = kept.empty() ? nullptr : &kept[random.below(std::uint32_t(kept.size()))];
+            Kept made{save(table, before == nullptr ? nullptr : &before->state, before == nullptr ? 0 : before->stamp),
+                      table.stamp(), plain_copy(table)};
+            num_shared_bytes += made.state.num_bytes() - made.state.num_own_bytes();
+            ASSERT_EQ(plain_copy(made.state, schema) == made.copy, true) << "a state has other bytes than its table";
+            if (kept.size() == 6) kept.erase(kept.begin() + random.below(6));
+            kept.push_back(std::move(made));
+        }
+        if (dice == 31 && !kept.empty() && random.below(4) == 0) {
+            const Kept& back = kept[random.below(std::uint32_t(kept.size()))];
+            const SavedState present = save(table, &back.state, back.stamp);
+            load(table, back.state, random.below(4) == 0 ? nullptr : &present);
+            ASSERT_EQ(plain_copy(table) == back.copy, true)
+                << "a table has other bytes than the state it was loaded from";
+        }
+        if (!kept.empty() && i % 64 == 0) {
+            const Kept& one = kept[random.below(std::uint32_t(kept.size()))];
+            ASSERT_EQ(plain_copy(one.state, schema) == one.copy, true) << "a state has changed";
+        }
+    }
+    expect_valid(table);
+    EXPECT_GT(num_shared_bytes, 0u);
 }
 
 }  // namespace

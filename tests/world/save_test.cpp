@@ -152,6 +152,69 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     EXPECT_EQ(difference(third, whole), "");
 }
 
+/// A sea with so many fish that tables have several blocks of rows.
+struct CrowdedSea : Sea {
+    explicit CrowdedSea(std::uint64_t seed) : Sea(nullptr, seed), fish(3000) {
+        EXPECT_TRUE(entities.create(fish).ok());
+        EXPECT_TRUE(world.manager<Fin>().add(fish, Fin{}).ok());
+        EXPECT_TRUE(world.transforms().add(fish, Transform{}).ok());
+        for (const Entity one : fish) EXPECT_TRUE(sea.insert(one, 1, Spot{}, Plankton{}).ok());
+        run(2);
+    }
+    /// Writes to some fish here and there.
+    void stir(Random& random) {
+        for (std::uint32_t i = random.below(100); i > 0; --i) {
+            const Entity one = fish[random.below(std::uint32_t(fish.size()))];
+            auto& fins = world.manager<Fin>();
+            if (const auto fin = fins.instance(one)) fins.set<&Fin::drag>(fin, random.unit());
+            if (world.transforms().has(one))
+                world.transforms().set_position(world.transforms().instance(one), {random.unit(), 0, 0});
+            if (sea.has<Plankton>(one)) sea.set<&Plankton::cells>(sea.find(one), random.next());
+        }
+    }
+    std::vector<Entity> fish;
+};
+
+/// Transforms write these without marks, and save them once more, apart.
+bool is_saved_apart(const SavedState&, const StatePart& part) {
+    return part.path == "stores/transform/rows/field/mark" || part.path == "stores/transform/rows/field/extent";
+}
+
+TEST(Save, states_that_share_with_any_earlier_one_have_what_a_whole_copy_has_and_bring_it_back) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    CrowdedSea sea(shoal_test::seed());
+    struct Kept {
+        SavedState state, whole;
+    };
+    std::vector<Kept> kept;
+    for (std::int64_t i = shoal_test::scaled_operations(400); i > 0; --i) {
+        const std::uint32_t dice = random.below(10);
+        if (dice < 5) sea.stir(random);
+        if (dice == 5) sea.run(1);
+        if (dice == 6)
+            for (std::uint32_t k = random.below(20) == 0 ? 300 : random.below(3); k > 0; --k) sea.world.settle();
+        if (dice >= 7 && dice < 9) {
+            Kept made;
+            const SavedState* const before =
+                kept.empty() ? nullptr : &kept[random.below(std::uint32_t(kept.size()))].state;
+            ASSERT_TRUE(sea.world.save(made.state, before).ok());
+            made.whole = state_of(sea.world);
+            ASSERT_EQ(difference(made.state, made.whole, is_saved_apart), "");
+            if (kept.size() == 5) kept.erase(kept.begin() + random.below(5));
+            kept.push_back(std::move(made));
+        }
+        if (dice == 9 && !kept.empty()) {
+            const Kept& back = kept[random.below(std::uint32_t(kept.size()))];
+            ASSERT_TRUE(sea.world.load(back.state).ok());
+            ASSERT_EQ(difference(back.whole, state_of(sea.world)), "");
+        }
+    }
+    for (const Kept& one : kept)
+        EXPECT_EQ(difference(one.state, one.whole, is_saved_apart), "") << "a state has changed";
+    expect_sound(sea);
+}
+
 TEST(Save, a_state_shares_nothing_with_one_of_another_history_that_differs) {
     EntityManager entities;
     World world(entities);

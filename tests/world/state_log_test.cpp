@@ -32,15 +32,40 @@ struct NaivePart {
 using Naive = std::map<std::string, NaivePart>;
 
 /// No block of a column has a stamp that says that it is the same, so equal ones are found by their bytes.
-std::uint64_t always_new(const void*, std::uint32_t) { return ~std::uint64_t(0); }
+StateMarks always_new(const void*, std::uint32_t, std::uint64_t) {
+    StateMarks marks;
+    marks.add_all();
+    return marks;
+}
 
-SavedState state_of(const Naive& parts, const SavedState* before) {
+/// Marks the elements that differ from those of an earlier state.
+struct Marker {
+    const NaivePart &now, &then;
+    static StateMarks differing(const void* context, std::uint32_t block, std::uint64_t) {
+        const auto& [now, then] = *static_cast<const Marker*>(context);
+        StateMarks marks;
+        const std::size_t bytes = std::size_t(now.element_bytes) * kElementsPerStateMark;
+        for (std::size_t mark = 0; mark < StateMarks::kCount; ++mark) {
+            const std::size_t begin = (block * StateMarks::kCount + mark) * bytes;
+            for (std::size_t i = begin; i < begin + bytes && i < now.bytes.size(); ++i)
+                if (i >= then.bytes.size() || now.bytes[i] != then.bytes[i]) set_bit(marks.words, mark, true);
+        }
+        return marks;
+    }
+};
+
+/// `naive_before`: what `before` has, by which columns are marked as those of tables are.
+SavedState state_of(const Naive& parts, const SavedState* before, const Naive* naive_before = nullptr) {
     SavedState state;
     StateWriter to(state, before);
     for (const auto& [path, part] : parts) {
         const std::uint64_t count = part.bytes.size() / part.element_bytes;
-        if (part.is_column)
-            to.column(path, part.bytes.data(), part.element_bytes, count, always_new, nullptr, 0);
+        const bool is_known = naive_before != nullptr && naive_before->count(path) != 0;
+        const Marker marker{part, is_known ? naive_before->at(path) : part};
+        if (part.is_column && is_known)
+            to.column(path, part.bytes.data(), part.element_bytes, count, Marker::differing, &marker, 1);
+        else if (part.is_column)
+            to.column(path, part.bytes.data(), part.element_bytes, count, always_new, nullptr, 1);
         else
             to.elements(path, part.bytes.data(), part.element_bytes, count);
     }
@@ -98,7 +123,7 @@ struct Logged {
         Naive parts = first == nullptr ? Naive() : *first;
         for (int i = 0; i < num_states; ++i) {
             for (std::uint32_t k = random.below(4); k-- > 0;) change(parts, random);
-            SavedState now = state_of(parts, &state);
+            SavedState now = state_of(parts, &state, states.empty() ? first : &states.back());
             const std::string extra = "extra " + std::to_string(i);
             const Status status = log->append(now, i == 0 && first == nullptr ? nullptr : &state,
                                               100 + std::uint64_t(i), bytes_of(extra));

@@ -12,11 +12,16 @@
 //     Status Clock::load(StateReader& from) { return from.value("ticks", ticks_); }
 //
 // A SavedState may share blocks with the one that was written before it: those of columns that have not been written since,
-// as their stamps say, and those of other parts that are equal. So the second state of two takes memory for what differs.
+// as their marks say, and those of other parts that are equal. Where a few elements of a block have been written, it has
+// pieces of 8 elements that lie over the earlier block. So the second state of two takes memory for what differs.
+//
+//     first state     [ a a a a a a a a ]
+//     second state          [b]     [b]       two pieces over the first block
 //
 // What is read may come from a file that somebody made to do harm. The reader checks sizes; whoever reads checks values.
 // Thread: one at a time for all states that share blocks.
 
+#include "shoal/base/bits.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/status.h"
 
@@ -31,6 +36,8 @@ struct StateBlock;
 
 /// The elements of a part that are kept together.
 inline constexpr std::uint32_t kElementsPerStateBlock = 1024;
+/// The elements of a block that are marked as written together, and copied together.
+inline constexpr std::uint32_t kElementsPerStateMark = 8;
 
 /// One array of a state. An element that is large has fewer of its kind in a block: see elements_per_block.
 struct StatePart {
@@ -51,6 +58,28 @@ struct StateGap {
     std::uint32_t begin = 0, num_bytes = 0;
 };
 
+/// Which elements of a block of a column may differ from those of another: a bit for each kElementsPerStateMark of them.
+struct StateMarks {
+    static constexpr std::size_t kCount = kElementsPerStateBlock / kElementsPerStateMark;
+    std::uint64_t words[kCount / 64] = {};
+
+    bool has(std::size_t mark) const { return test_bit(words, mark); }
+    bool is_empty() const {
+        for (const std::uint64_t word : words)
+            if (word != 0) return false;
+        return true;
+    }
+    /// Counts the marks before one.
+    SHOAL_API std::size_t count_before(std::size_t mark) const;
+    std::size_t count() const { return count_before(kCount); }
+    void add_all() { set_bits(words, 0, kCount, true); }
+    void add(const StateMarks& other) {
+        for (std::size_t i = 0; i < kCount / 64; ++i) words[i] |= other.words[i];
+    }
+    /// Adds the marks for which there is a 1, not a 0.
+    SHOAL_API void add(const std::uint8_t (&is_marked)[kCount]);
+};
+
 class SavedState {
 public:
     SHOAL_API SavedState();
@@ -63,21 +92,31 @@ public:
     SHOAL_API StatePart part(std::size_t number) const;
     /// Returns the number of the part with this path, or num_parts().
     SHOAL_API std::size_t find(std::string_view path) const;
-    /// The bytes of one block of a part.
-    SHOAL_API std::span<const std::byte> block(const StatePart& part, std::size_t number) const;
+    /// The bytes of one block of a part. Those of a block that lies in pieces are put together in `room`.
+    SHOAL_API std::span<const std::byte> block(const StatePart& part, std::size_t number, Array<std::byte>& room) const;
+    /// Returns which elements of a block may differ from those of a block of another state: none if both share it, and all if
+    /// they have nothing in common.
+    SHOAL_API StateMarks difference(const StatePart& part, std::size_t number, const SavedState& other,
+                                    const StatePart& other_part, std::size_t other_number) const;
     /// Copies elements of a part. Requires: they exist; `to` has room for them.
     SHOAL_API void copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const;
+    /// The same for some of its bytes.
+    SHOAL_API void copy_bytes(const StatePart& part, std::uint64_t begin, std::uint64_t count, void* to) const;
 
     /// What the elements of all parts take.
     std::uint64_t num_bytes() const { return num_bytes_; }
-    /// What those blocks take that the state does not share with the one before it.
+    /// What those blocks and pieces take that the state does not share with the one before it.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
     /// Removes all parts. Memory is kept for other states that share blocks, as long as there is one.
     SHOAL_API void clear();
 
 private:
     friend class StateWriter;
+    friend class StateFiller;
     friend class StateReader;
+    void add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
+                  std::uint64_t num_elements, std::size_t first_block, std::uint64_t source);
+    StateBlock& add_block(std::size_t num_bytes);
     struct Part {
         std::size_t path_begin, path_bytes;
         std::uint32_t element_bytes, elements_per_block;
@@ -92,6 +131,7 @@ private:
     Array<StateBlock*> blocks_{Owner("saved state")};
     HashMap<std::uint64_t, std::uint32_t> part_by_path_{Owner("saved state")};  // by the hash of the path
     std::uint64_t num_bytes_ = 0, num_own_bytes_ = 0;
+    std::uint64_t number_ = 0;  // of the states before it, each of which shares with the one before
 };
 
 /// The path of what is written or read now, from outside in.
@@ -119,16 +159,22 @@ private:
     std::string text_, with_;
 };
 
+/// Returns which elements of block `block` of a column were written at the stamp `since` or later, or may have been.
+using WrittenSince = StateMarks (*)(const void* context, std::uint32_t block, std::uint64_t since);
+
 class StateWriter {
 public:
-    /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr; its blocks of columns are shared whose
-    /// last write has a stamp below `since`.
+    /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr, written at the stamp `since`: what columns
+    /// have from before that stamp is shared.
     SHOAL_API explicit StateWriter(SavedState& to, const SavedState* before = nullptr, std::uint64_t since = 0);
     StateWriter(const StateWriter&) = delete;
     StateWriter& operator=(const StateWriter&) = delete;
 
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
 
+    /// Lets the state refer to columns that are written from now on, where it would copy them.
+    /// Lifetime: that of the bytes of these columns. Requires: there is no state before it.
+    SHOAL_API void borrow_columns();
     /// Writes a part of plain elements.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements);
@@ -142,11 +188,10 @@ public:
         array(name, std::span<const T>(&value, 1));
     }
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
-    /// The same for a column: stamp_of(context, b) is the stamp of the last write to block b of 1,024 elements. `source` names
-    /// the array and its history: stamps tell nothing of blocks from another one, which are compared.
+    /// The same for a column. `source` names the array and its history: marks tell nothing of blocks from another one, which
+    /// are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                          std::uint64_t num_elements,
-                          std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
+                          std::uint64_t num_elements, WrittenSince written_since, const void* context,
                           std::uint64_t source, std::span<const StateGap> gaps = {});
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
@@ -157,16 +202,49 @@ public:
 private:
     StatePart begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                          std::uint64_t num_elements, std::uint64_t source);
-    StateBlock& add_block(const std::byte* data, std::size_t num_bytes);
+    StateBlock& add_block(const std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps,
+                          std::size_t element_bytes);
+    bool add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, const std::byte* data,
+                    std::span<const StateGap> gaps, std::size_t element_bytes);
+    void borrow_block(const std::byte* data, std::size_t num_bytes);
+    void add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
+                     std::span<const StateGap> gaps, std::size_t element_bytes);
+    void add_compared(StateBlock& known, const std::byte* data, std::span<const StateGap> gaps,
+                      std::size_t element_bytes);
     void drop_last_block();
     void share_block(StateBlock& block);
+    bool is_equal(const StateBlock& block, const std::byte* data);
 
     SavedState& to_;
     const SavedState* before_;
     std::uint64_t since_;
     bool same_source_ = false;  // the part that is written, and that of before_
+    bool borrows_ = false;
     StatePath path_;
     Status status_;
+    Array<std::byte> room_{Owner("saved state")};  // for a block that lies in pieces
+};
+
+/// Fills a state with the bytes of all parts, one part behind the other, which come in any order.
+/// Thread: one at a time, but for put().
+class StateFiller {
+public:
+    /// Requires: `to` is empty.
+    explicit StateFiller(SavedState& to) : to_(to) {}
+
+    /// Adds a part after the others. Requires: no part has this path.
+    SHOAL_API void add_part(std::string_view path, std::uint32_t element_bytes, std::uint64_t num_elements);
+    /// Makes room for the bytes of the first `end`. So much memory is taken, and not what parts say that they have.
+    SHOAL_API void reserve(std::uint64_t end);
+    /// Puts bytes from `begin` on where they belong. Requires: there is room.
+    /// Thread: any, beside others that put other bytes.
+    SHOAL_API void put(std::uint64_t begin, std::span<const std::byte> bytes);
+
+private:
+    SavedState& to_;
+    std::size_t part_ = 0;                               // of the next block
+    Array<std::uint64_t> begins_{Owner("saved state")};  // of the blocks that there are
+    std::uint64_t end_ = 0;                              // of the last of them
 };
 
 class StateReader {

@@ -26,6 +26,7 @@ class StateReader;
 class StateWriter;
 class Table;
 class TakePlan;
+struct StateMarks;
 SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
 SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
 
@@ -214,6 +215,10 @@ public:
     /// Returns the stamp with which rows were last added to a block or moved into it. Rows that were removed at the end
     /// leave none.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
+    /// Returns which rows of a block of a column were written at `since` or later, added and moved rows included, and which
+    /// were added or moved. Marks of some 128 stamps are kept: for earlier writes it returns all rows of the block.
+    StateMarks written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const;
+    StateMarks placed_since(std::uint32_t block, std::uint64_t since) const;
 
     // --- saving --------------------------------------------------------------------------------------------------
 
@@ -258,7 +263,7 @@ private:
     Status validate_chains() const;
     bool is_displaced(Entity owner) const;
     PackedRows packed_rows() {
-        return {index_->entries(), storage_.owners(), stamps_.row_stamps(), stamps_.now(), storage_.num_rows()};
+        return {index_->entries(), storage_.owners(), stamps_.row_marks(), stamps_.mark_of_now(), storage_.num_rows()};
     }
 
     bool is_plain_ = true, is_packed_ = false;

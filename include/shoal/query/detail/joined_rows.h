@@ -388,25 +388,41 @@ private:
             if (store_of(field).rows == nullptr) return of_database->table();
         return store_of(field).rows->table();
     }
+    /// The stamps of blocks that were asked for last. Most rows are in the same block as the row before.
+    struct RecentStamps {
+        struct One {
+            const Table* table = nullptr;
+            std::uint32_t column = 0, block = 0;
+            std::uint64_t stamp = 0;
+        } recent[8];
+
+        std::uint64_t of(const Table& table, std::uint32_t column, std::uint32_t block) {
+            One& one = recent[column % std::size(recent)];
+            if (one.table != &table || one.column != column || one.block != block)
+                one = {&table, column, block, table.written_stamp(column, block)};
+            return one.stamp;
+        }
+    };
     void leave_out_unchanged(Block& block) const {
+        RecentStamps stamps;
         block.for_each_visited([&](std::size_t bit) {
             const auto i = static_cast<std::uint32_t>(bit);
             std::size_t field = 0;
-            if (!(is_changed<Fields>(block, field++, i) || ...)) block.leave_out(i);
+            if (!(is_changed<Fields>(block, field++, i, stamps) || ...)) block.leave_out(i);
         });
     }
     template <class Field>
     bool is_changed([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field,
-                    [[maybe_unused]] std::uint32_t i) const {
+                    [[maybe_unused]] std::uint32_t i, [[maybe_unused]] RecentStamps& stamps) const {
         if constexpr (List::template kIsWatched<Field>) {
             using Place = FieldPlace<Field::kMember>;
             const std::uint32_t row = block.rows_of[field][i];
             const std::uint32_t first = row == kNilRow ? kLacksColumns : first_column<Field>(block.table_of(i), field);
             if (first == kLacksColumns) return false;
             const std::uint32_t begin = first + Place::kFirstColumn;
+            const Table& table = table_of(block.table_of(i), field);
             for (std::uint32_t c = begin; c < begin + Place::kNumColumns; ++c)
-                if (table_of(block.table_of(i), field).written_stamp(c, row / kRowsPerStampBlock) >= since_)
-                    return true;
+                if (stamps.of(table, c, row / kRowsPerStampBlock) >= since_) return true;
         }
         return false;
     }

@@ -1,10 +1,16 @@
 #pragma once
-// When the columns of a table were last written, by block of 1,024 rows.
+// When the columns of a table were last written: exactly by block of 1,024 rows, and for recent writes by 8 rows.
+//
+//     rows             0..7 8..15 ...             a mark of one byte for each 8 rows: one store is all that a write costs
+//     column 0 ...     m    m     m               m: written at stamp base + m; 0: not since
+//     rows             m    m     m               rows added and moved in, which writes all columns
 //
 //     block            0    1    2
-//     column 0 ...     s    s    s     one stamp per column and block: writes to that column
-//     rows             s    s    s     one stamp per block: rows added and moved in, which writes all columns
+//     column 0 ...     s    s    s                where many rows were written at once, and what marks had from before base
+//     rows             s    s    s
 //
+// A block was last written at the latest of its stamps and marks. When a mark cannot hold the stamp of now, base moves on,
+// and marks from before it go into the stamps.
 // Thread: that of the table.
 
 #include "shoal/base/assert.h"
@@ -16,42 +22,55 @@ namespace shoal {
 
 class StateReader;
 class StateWriter;
+struct StateMarks;
 
 inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
+inline constexpr std::uint32_t kRowsPerChangeMark = 8;
+
+enum class ChangeMark : std::uint8_t {};  // not a type of characters, which might lie anywhere
 
 class ChangeStamps {
 public:
     explicit ChangeStamps(std::size_t num_columns) : num_columns_(num_columns) {}
 
     /// Writes from now on carry `stamp`. Requires: no less than before.
-    void set_now(std::uint64_t stamp) { now_ = stamp; }
+    void set_now(std::uint64_t stamp) {
+        if (SHOAL_UNLIKELY(stamp - base_ - 1 >= kMaxMark)) move_base(stamp);
+        now_ = stamp;
+        mark_ = static_cast<ChangeMark>(stamp - base_);
+    }
     std::uint64_t now() const { return now_; }
 
     /// Keeps stamps for `num_rows` rows at least.
     void reserve(std::uint32_t num_rows) {
-        if (SHOAL_UNLIKELY(num_rows > std::uint64_t(num_blocks_) * kRowsPerStampBlock)) grow(num_rows);
+        if (SHOAL_UNLIKELY(num_rows > std::uint64_t(num_marks_) * kRowsPerChangeMark)) grow(num_rows);
     }
     std::size_t num_blocks() const { return num_blocks_; }
 
     /// Marks a column in one row, or in some rows, as written. Requires: stamps are kept for the rows.
     SHOAL_INLINE void mark(std::uint32_t column, std::uint32_t row) {
-        const std::size_t place = column * num_blocks_ + row / kRowsPerStampBlock;
-        SHOAL_ASSERT(place < columns_.size(), "the column or the row does not exist");
-        columns_[place] = now_;
+        const std::size_t place = column * num_marks_ + row / kRowsPerChangeMark;
+        SHOAL_ASSERT(place < column_marks_.size(), "the column or the row does not exist");
+        column_marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
     /// Marks all columns. Requires: as above.
-    SHOAL_INLINE void mark_row(std::uint32_t row) { rows_[row / kRowsPerStampBlock] = now_; }
+    SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
-    /// By block: where loops over many rows write the stamp themselves.
-    std::uint64_t* row_stamps() { return rows_.data(); }
+    /// By row / kRowsPerChangeMark: where loops over many rows write mark_of_now() themselves.
+    ChangeMark* row_marks() { return row_marks_.data(); }
+    ChangeMark mark_of_now() const { return mark_; }
 
     /// Returns the stamp of the last write to a block of a column.
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns when rows of a block were last added or moved in.
-    std::uint64_t placed(std::uint32_t block) const {
-        SHOAL_ASSERT(block < rows_.size(), "the block does not exist");
-        return rows_[block];
+    SHOAL_API std::uint64_t placed(std::uint32_t block) const;
+    /// Returns which rows of a block were written at `since` or later, or may have been; and the same for rows added or moved.
+    SHOAL_API StateMarks written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const;
+    SHOAL_API StateMarks placed_since(std::uint32_t block, std::uint64_t since) const;
+
+    std::size_t memory_bytes() const {
+        return (num_columns_ + 1) * (num_blocks_ * sizeof(std::uint64_t) + num_marks_ * sizeof(ChangeMark));
     }
 
     /// Writes the stamps of so many rows, or reads them. Requires: stamps are kept for the rows.
@@ -59,12 +78,30 @@ public:
     SHOAL_API Status load(StateReader& from, std::uint32_t num_rows);
 
 private:
-    SHOAL_API void grow(std::uint32_t num_rows);
+    static constexpr std::uint64_t kMaxMark = 255;
 
-    std::uint64_t now_ = 1;
-    std::size_t num_columns_, num_blocks_ = 0;
-    Array<std::uint64_t> rows_{Owner("table")};     // [block]
-    Array<std::uint64_t> columns_{Owner("table")};  // [column][block]
+    /// The stamps and marks of a column, or of rows that come.
+    struct Line {
+        std::uint64_t* stamps;
+        ChangeMark* marks;
+    };
+    Line rows() const;
+    Line column(std::uint32_t column) const;
+    std::size_t marks_in(std::uint32_t block) const;
+    void mark(const Line& line, RowRange rows) const;
+    std::uint64_t written(const Line& line, std::uint32_t block) const;
+    void add_written(const Line& line, std::uint32_t block, std::uint64_t since, StateMarks& to) const;
+    void fold(const Line& line, std::uint64_t steps) const;
+    SHOAL_API void grow(std::uint32_t num_rows);
+    SHOAL_API void move_base(std::uint64_t stamp);
+
+    ChangeMark mark_ = ChangeMark(1);  // that of now_
+    std::uint64_t now_ = 1, base_ = 0;
+    std::size_t num_columns_, num_marks_ = 0, num_blocks_ = 0;
+    Array<ChangeMark> row_marks_{Owner("table")};         // [mark]
+    Array<ChangeMark> column_marks_{Owner("table")};      // [column][mark]
+    Array<std::uint64_t> row_stamps_{Owner("table")};     // [block]
+    Array<std::uint64_t> column_stamps_{Owner("table")};  // [column][block]
 };
 
 }  // namespace shoal

@@ -15,8 +15,8 @@ namespace shoal {
 struct PackedRows {
     std::span<EntityBits> entries;  // by entity index
     Entity* owners;                 // by row
-    std::uint64_t* stamps;          // by block of rows
-    std::uint64_t stamp;
+    ChangeMark* marks;              // by row / kRowsPerChangeMark
+    ChangeMark mark;
     std::uint32_t num_rows;
 
     /// Removes the row of `entity` if it has one. copy_row(to, from) copies the elements of a row.
@@ -41,7 +41,7 @@ struct PackedRows {
         EntityBits& moved_entry = entries[moved.index()];
         if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
         owners[row] = moved;
-        stamps[row / kRowsPerStampBlock] = stamp;
+        marks[row / kRowsPerChangeMark] = mark;
     }
 };
 
