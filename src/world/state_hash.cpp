@@ -201,9 +201,10 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
 /// Hashes a part of a state, block by block, as it was cut into them.
 std::uint64_t hash_part(const SavedState& state, std::string_view path) {
     HashStream stream;
+    Array<std::byte> room{Owner("world")};
     const StatePart part = state.part(state.find(path));
     for (std::size_t i = 0; i < part.num_blocks(); ++i) {
-        const std::span<const std::byte> block = state.block(part, i);
+        const std::span<const std::byte> block = state.block(part, i, room);
         stream.add(block.data(), block.size());
     }
     return stream.hash();
