@@ -86,7 +86,7 @@ struct RecordedFile {
 
 std::string hash_of_file(const std::string& path) {
     const Result<std::string> bytes = read_file(path);
-    return bytes ? hash_text(hash_bytes(bytes->data(), bytes->size())) : std::string();
+    return bytes ? state_hash_text(hash_bytes(bytes->data(), bytes->size())) : std::string();
 }
 
 void write_files(DocumentBuilder& builder, std::string_view key, std::span<const std::string> paths) {
@@ -226,7 +226,7 @@ int show_verified(Console& console, const Task& task, const Outcome& outcome, co
         console.print(concat(difference.text(), "\n"));
     else
         console.print(concat(task.level, ": ", counted(task.num_frames, "frame is", "frames are"),
-                             " equal to the recording\nstate hash  ", hash_text(outcome.state_hash), "\n"));
+                             " equal to the recording\nstate hash  ", state_hash_text(outcome.state_hash), "\n"));
     if (console.json()) {
         DocumentBuilder builder;
         builder.begin_mapping();
@@ -236,7 +236,7 @@ int show_verified(Console& console, const Task& task, const Outcome& outcome, co
         builder.unsigned_integer("workers", outcome.num_workers);
         builder.boolean("different", bool(difference));
         if (difference) write_difference(builder, difference);
-        builder.string("state_hash", hash_text(outcome.state_hash));
+        builder.string("state_hash", state_hash_text(outcome.state_hash));
         write_diagnostics(diagnostics, builder);
         builder.end();
         console.print_json(builder.finish());
@@ -251,7 +251,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
     const auto refuse = [&](std::string_view message) { return fail(console, concat(path, ": ", message)); };
     const Result<std::string> bytes = files.read(path);
-    if (!bytes) return fail(console, bytes.message());
+    if (!bytes) return fail(console, bytes.message(), "give the path of a recording");
     Result<Replay> replay = Replay::open(bytes_of(*bytes));
     if (!replay) return refuse(replay.message());
     Result<RecordedRun> recorded = read_setup(replay->setup());

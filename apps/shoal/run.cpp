@@ -127,7 +127,7 @@ constexpr std::string_view kManual =
     "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
-    "The state hash covers every field of every row, and which ids and random numbers come next. It is the same for "
+    "The state hash covers every field of every row, who lives, and which random numbers come next. It is the same for "
     "any "
     "number of workers.\n";
 
@@ -154,7 +154,8 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.load = arguments.value("load");
     task.record = arguments.value("record");
     if (is_standard_stream(task.record))
-        return Status::error("--record needs a file, which is written frame by frame, not standard output");
+        return Status::error(
+            "--record writes frame by frame, which standard output cannot take; give it the name of a file");
     for (const std::string_view flag : {"repeat", "seed", "watch"})
         if (!task.load.empty() && arguments.has(flag))
             return Status::error(
@@ -343,7 +344,7 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (outcome.bounds.num_skipped > 0)
         text += concat("not finite  ", counted(outcome.bounds.num_skipped, "position", "positions"), "\n");
     for (const std::string& plugin : outcome.plugins) text += concat("plugin      ", utf8_text(plugin), "\n");
-    text += concat("state hash  ", hash_text(outcome.state_hash), "\n");
+    text += concat("state hash  ", state_hash_text(outcome.state_hash), "\n");
     if (!task.picture.empty())
         text += concat("picture     ", name_of_output(task.picture), ", ",
                        counted(outcome.num_drawn, "point", "points"), "\n");
@@ -387,7 +388,7 @@ void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& ou
     }
     if (!task.scripts.empty()) builder.unsigned_integer("script_failures", outcome.num_script_failures);
     if (outcome.num_script_failures != 0) builder.string("last_script_failure", utf8_text(outcome.script_failure));
-    builder.string("state_hash", hash_text(outcome.state_hash));
+    builder.string("state_hash", state_hash_text(outcome.state_hash));
     write_report(outcome.report, builder);
 }
 
@@ -452,7 +453,7 @@ Status run_and_record(World& world, Task& task, const Blob& blob, Console& conso
 
 }  // namespace
 
-std::string hash_text(std::uint64_t hash) {
+std::string state_hash_text(std::uint64_t hash) {
     std::string text;
     append_hex(text, hash);
     return text;

@@ -31,7 +31,7 @@ inline constexpr Flag kPictureFlag{.name = "picture",
                                    .takes = Takes::kOutput};
 
 /// Returns a state hash as people read it.
-std::string hash_text(std::uint64_t hash);
+std::string state_hash_text(std::uint64_t hash);
 
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
 

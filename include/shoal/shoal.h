@@ -7,7 +7,6 @@
 #include "shoal/base/file_watch.h"
 #include "shoal/base/floating_point.h"
 #include "shoal/base/folder.h"
-#include "shoal/base/hash_stream.h"
 #include "shoal/base/large_pages.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"

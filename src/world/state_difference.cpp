@@ -163,11 +163,10 @@ StateDifference find_difference(const World& here, const World& there) {
 namespace {
 
 std::string other_text(const StateDifference& difference, std::string_view field) {
-    if (difference.component == kWorldComponent)
-        return difference.field == "random" ? "the state of World::random() differs" : "the ids that come next differ";
+    if (difference.component == kWorldComponent) return concat("the state of World::", difference.field, "() differs");
     if (difference.field == kRowsField) return concat("the links between the rows of ", field, " differ");
     if (difference.field == kBesideRowsField)
-        return concat("what the store of ", difference.component, " keeps beside its rows differs");
+        return concat("what ", difference.component, " keeps beside its rows differs");
     return concat(field, " differs");
 }
 

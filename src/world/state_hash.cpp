@@ -1,6 +1,5 @@
 #include "shoal/world/state_hash.h"
 
-#include "shoal/base/hash_stream.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/query/access.h"
 #include "shoal/world/world.h"
@@ -15,7 +14,7 @@ namespace {
 
 // --- elements that do not lie side by side -----------------------------------------------------------------------
 
-constexpr std::uint32_t kRowsAtOnce = 256, kFieldsAtOnce = 16;
+constexpr std::uint32_t kRowsAtOnce = 256;
 constexpr std::uint32_t kGatheredBytes = 64;  // larger elements are hashed where they are
 
 /// A value in each row of a table.
@@ -57,46 +56,46 @@ std::byte* gather_all(const Elements& from, RowRange rows, std::byte* to) {
     }
 }
 
-/// Adds the elements of some rows, but for those of holes, which belong to nobody.
-void add_elements(const Table& table, const Elements& from, RowRange rows, HashStream& stream) {
+/// Adds the elements of some rows to a hash, but for those of holes, which belong to nobody.
+std::uint64_t hash_elements(const Table& table, const Elements& from, RowRange rows, std::uint64_t hash) {
     std::byte gathered[kRowsAtOnce * kGatheredBytes];
     if (from.num_bytes <= kGatheredBytes && table.num_holes() == 0) {
         const std::byte* const end = gather_all(from, rows, gathered);
-        return stream.add(gathered, static_cast<std::size_t>(end - gathered));
+        return hash_bytes(gathered, static_cast<std::size_t>(end - gathered), hash);
     }
     std::byte* to = gathered;
     for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
         if (!table.entities()[row]) continue;
         if (from.num_bytes > kGatheredBytes) {
-            stream.add(from.at(row), from.num_bytes);
+            hash = hash_bytes(from.at(row), from.num_bytes, hash);
         } else {
             std::memcpy(to, from.at(row), from.num_bytes);
             to += from.num_bytes;
         }
     }
-    stream.add(gathered, static_cast<std::size_t>(to - gathered));
+    return hash_bytes(gathered, static_cast<std::size_t>(to - gathered), hash);
 }
 
-/// Hashes several fields of the same rows, so that these are read once. Shape: hashes: as fields, at most kFieldsAtOnce.
+/// Hashes several fields of the same rows, so that these are read once. Shape: hashes: as fields.
 void hash_together(const Table& table, std::span<const Elements> fields, std::uint64_t* hashes) {
-    HashStream streams[kFieldsAtOnce];
+    std::fill_n(hashes, fields.size(), 0);
     for (std::uint32_t row = 0; row < table.num_rows(); row += kRowsAtOnce)
         for (std::size_t i = 0; i < fields.size(); ++i)
-            add_elements(table, fields[i], {row, std::min(row + kRowsAtOnce, table.num_rows())}, streams[i]);
-    for (std::size_t i = 0; i < fields.size(); ++i) hashes[i] = streams[i].hash();
+            hashes[i] =
+                hash_elements(table, fields[i], {row, std::min(row + kRowsAtOnce, table.num_rows())}, hashes[i]);
 }
 
 // --- fields ------------------------------------------------------------------------------------------------------
 
 /// Hashes the values that a store keeps elsewhere.
 std::uint64_t hash_asked(const StateRows& rows, const Field& field) {
-    HashStream stream;
+    std::uint64_t hash = 0;
     Array<std::byte> value(field.size, std::byte(0), "world");
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
         rows.read(field, row, value.data());
-        stream.add(value.data(), value.size());
+        hash = hash_bytes(value.data(), value.size(), hash);
     }
-    return stream.hash();
+    return hash;
 }
 
 /// Hashes a field that has columns of its own.
@@ -140,15 +139,9 @@ public:
     /// Appends the hashes of one field, or of all (kAllFields).
     void append_fields(const StateRows& rows, std::uint32_t only) {
         const std::span<const Field> fields = rows.schema->fields();
-        Elements together[kFieldsAtOnce];
-        const Field* names[kFieldsAtOnce];
+        Elements together[kMaxFields];
+        std::string_view names[kMaxFields];
         std::size_t num_together = 0;
-        const auto end_group = [&] {
-            std::uint64_t hashes[kFieldsAtOnce];
-            hash_together(*rows.table, {together, num_together}, hashes);
-            for (std::size_t i = 0; i < num_together; ++i) append(rows, names[i]->name, hashes[i]);
-            num_together = 0;
-        };
         for (std::uint32_t i = 0; i < fields.size(); ++i) {
             const Field& field = fields[i];
             if ((only != kAllFields && only != i) || field.opaque != nullptr) continue;
@@ -159,13 +152,14 @@ public:
                 append(rows, field.name, hash_columns(rows, field));
             } else {
                 const std::byte* const first = rows.table->column(rows.first_column + field.first_column);
-                names[num_together] = &field;
+                names[num_together] = field.name;
                 together[num_together++] = {first + rows.schema->offset_in_column(field), column.element_bytes,
                                             field.size};
-                if (num_together == kFieldsAtOnce) end_group();
             }
         }
-        if (num_together != 0) end_group();
+        std::uint64_t hashes[kMaxFields];
+        hash_together(*rows.table, {together, num_together}, hashes);
+        for (std::size_t i = 0; i < num_together; ++i) append(rows, names[i], hashes[i]);
     }
 
 private:
@@ -198,16 +192,16 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
     hashes.push_back({name, kBesideRowsField, kNoZone, hash_bytes(&key, sizeof key)});
 }
 
-/// Hashes a part of a state, block by block, as it was cut into them.
-std::uint64_t hash_part(const SavedState& state, std::string_view path) {
-    HashStream stream;
-    Array<std::byte> room{Owner("world")};
-    const StatePart part = state.part(state.find(path));
-    for (std::size_t i = 0; i < part.num_blocks(); ++i) {
-        const std::span<const std::byte> block = state.block(part, i, room);
-        stream.add(block.data(), block.size());
-    }
-    return stream.hash();
+/// Hashes the generations of the living by index. That indices were used up does not count.
+std::uint64_t hash_living(const EntityManager& entities) {
+    SavedState state;
+    StateWriter to(state);
+    entities.save(to);
+    Array<Generation> generations{Owner("world")};
+    const Status status = StateReader(state).array("entities/generations", generations);
+    SHOAL_ASSERT(status.ok(), "entities that were saved have generations");
+    while (!generations.empty() && generations.back() == 0) generations.pop_back();
+    return hash_bytes(generations.data(), generations.size() * sizeof(Generation));
 }
 
 bool is_less(const StateHash& a, const StateHash& b) {
@@ -231,11 +225,7 @@ void append_hashes(Store& store, ComponentId component, std::uint32_t field, Arr
 
 void append_all_hashes(const World& world, Array<StateHash>& hashes) {
     for (Store* store : world.stores()) append_hashes(*store, {}, kAllFields, hashes);
-    SavedState ids;
-    StateWriter to(ids);
-    world.entities().save(to);
-    const std::uint64_t parts[] = {hash_part(ids, "entities/generations"), hash_part(ids, "entities/waiting")};
-    hashes.push_back({kWorldComponent, "ids", kNoZone, hash_bytes(parts, sizeof parts)});
+    hashes.push_back({kWorldComponent, "ids", kNoZone, hash_living(world.entities())});
     const std::uint64_t random = world.random().state();
     hashes.push_back({kWorldComponent, "random", kNoZone, hash_bytes(&random, sizeof random)});
 }

@@ -261,7 +261,7 @@ private:
         const std::string bytes = read((folder_ / "made/level.rec").string());
         make("made/cut.rec", bytes.substr(0, bytes.size() - 7));
         std::string damaged = bytes;
-        damaged[60] = char(damaged[60] ^ 1);
+        damaged[130] = char(damaged[130] ^ 1);
         make("made/damaged.rec", damaged);
     }
 

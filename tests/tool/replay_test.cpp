@@ -94,7 +94,7 @@ TEST_F(ToolReplay, a_run_that_differs_is_told_with_frame_pass_field_entity_and_b
         EXPECT_EQ(different.exit_code, 3) << different.err;
         EXPECT_EQ(different.out,
                   "frame 7, pass \"drift\": point_mass.velocity of entity 1:1 is [1.0 9.5 0.0] here and [1.0 7.0 0.0] "
-                  "in the recording; 3 other values differ too\n");
+                  "in the recording; 4 other values differ too\n");
         EXPECT_TRUE(different.says("drift.lua\" is not what it was when this was recorded")) << different.err;
     }
     const nlohmann::json json = run({"replay", recording, "--verify", "--json"}).json();
@@ -115,7 +115,7 @@ TEST_F(ToolReplay, a_run_that_differs_is_told_with_frame_pass_field_entity_and_b
 }
 
 TEST_F(ToolReplay, a_plugin_is_loaded_from_where_it_was) {
-    const std::string plugin = std::string(SHOAL_SAMPLE_PLUGINS) + "/libspin.so";
+    const std::string plugin = std::string(SHOAL_SAMPLE_PLUGINS) + "spin.so";
     const std::string recording = record({"--plugin", plugin});
     EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 0);
     const nlohmann::json shown = run({"replay", recording, "--json"}).json();

@@ -153,18 +153,20 @@ TEST_F(Harbour, a_copy_of_a_part_is_a_root_that_stays_where_it_is_and_keeps_its_
 
 TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
     launch();
-    const std::uint64_t hash = world.state_hash();
+    std::uint64_t hash = world.state_hash();
     const RootPose poses[2] = {};
     EXPECT_EQ(world.copy(boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
               "2 poses for 3 copies of entity ");
+    EXPECT_EQ(world.state_hash(), hash);
     entities.destroy(lighthouse);
+    hash = world.state_hash();
     EXPECT_NE(world.copy(lighthouse).message().find("is dead, so it cannot be copied"), std::string_view::npos);
     EXPECT_NE(save_entities(world, Entities{lighthouse}).message().find("is dead, so it cannot be saved"),
               std::string_view::npos);
     EXPECT_EQ(save_entities(world, Entities{captain}).message(),
               "\"log\" has fields that are more than bytes, which a blob cannot hold");
-    lighthouse = *entities.create();
     EXPECT_EQ(world.state_hash(), hash);
+    lighthouse = *entities.create();
 }
 
 TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) {

@@ -6,16 +6,16 @@
 //     body           (rows)       3         0x5b71...     which entities have it, in which order
 //     body           position     3         0x2ce0...     the values, by row
 //     body           position     7         0x91f3...
-//     (world)        ids          -         0x0d4a...     which ids live, and which ones come next
+//     (world)        ids          -         0x0d4a...     which entities live
 //     (world)        random       -         0x77e1...     World::random()
 //
 // Sums of hashes are hashes: that of a field is the sum over its zones, that of a zone the sum over all fields in it.
 //
 // What counts is what passes can see, now or later: values, bit by bit, which entities have them, and the order of rows, in
-// which loops visit them; links between rows; and which ids and random numbers come next. What does not count: bytes
+// which loops visit them; links between rows; who lives; and the random numbers that come next. What does not count: bytes
 // between fields, opaque fields, numbers of tables and their capacity, empty tables and stores, stamps, and what transforms
 // know of which of them have moved. So a world that was saved and loaded, or taken back to a kept frame, has the hash that
-// it had. Events, and when passes are due, do not count either; what comes of them does.
+// it had. Events, which ids come next, and when passes are due do not count either; what comes of them does.
 // Rows of zones that are unloaded are not there.
 // Thread: the structural thread of the world, while no passes run.
 

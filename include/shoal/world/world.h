@@ -545,8 +545,8 @@ public:
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
-    /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque fields, and
-    /// which ids and random numbers come next. It is the same for any number of workers, and for a world that was saved and
+    /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque fields, who
+    /// lives, and which random numbers come next. It is the same for any number of workers, and for a world that was saved and
     /// loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every row.
     SHOAL_API std::uint64_t state_hash() const;
 
