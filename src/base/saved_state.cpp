@@ -374,6 +374,11 @@ StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_b
     const std::string_view path = path_.with(name);
     if (status_ && to_.find(path) != to_.num_parts())
         status_ = Status::error(concat("two parts of the state are called \"", path, '"'));
+    if (element_bytes > kMaxStateElementBytes)
+        refuse(concat("\"", path, "\" has values of ", element_bytes, " bytes, and a save has values of up to ",
+                      kMaxStateElementBytes, "; keep what is larger beside the world"));
+    if (path.size() > kMaxStatePathBytes || !is_utf8(path))
+        refuse("a name in it, such as that of a pass, is not UTF-8 or longer than 4,000 bytes; give it another one");
     to_.add_part(path, element_bytes, elements_per_block, num_elements, to_.blocks_.size(), source);
     same_source_ = false;
     if (before_ == nullptr) return {};

@@ -233,7 +233,7 @@ Status CommandLoader::check_part(const List& list, const SavedCommandPart& part)
     const bool is_off = (part.flags & SavedCommandPart::kIsOff) != 0;
     const bool is_of_database = (part.flags & SavedCommandPart::kOfDatabase) != 0;
     if (part.type >= types_.size() || part.flags >= 8)
-        return error("parts", "a command names a component type that is none");
+        return error("parts", "a command names an unknown component type");
     const Type& type = types_[part.type];
     const auto refuse = [&](std::string_view why) {
         return error("parts", concat("commands about \"", type.name, "\" ", why));
@@ -310,7 +310,7 @@ Status CommandLoader::read_texts(List& list) {
     if (num_bytes != list.text.size()) return error("text", "the texts do not fill it");
     if (std::ranges::any_of(list.changes,
                             [](std::uint8_t change) { return change > std::uint8_t(TextChange::kUntag); }))
-        return error("change", "a command changes a text in a way that is none");
+        return error("change", "a command changes a text in an unknown way");
     return {};
 }
 
@@ -376,7 +376,7 @@ Status CommandLoader::check_chunks() {
 }
 
 Status CommandLoader::check_run(std::uint32_t chunk, const SavedCommandRun& run) {
-    if (run.list >= lists_.size()) return error("runs", "a run has a list that is none");
+    if (run.list >= lists_.size()) return error("runs", "a run has a list that does not exist");
     List& list = lists_[run.list];
     if (run.num_rows == 0 || run.num_rows > list.saved.num_rows - list.num_taken)
         return error("runs", "a run has other commands than its list");

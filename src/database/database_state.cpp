@@ -60,7 +60,7 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
         if (!is_new(number)) return from.error("free_numbers", concat("table number ", number, " is not free"));
     for (const SavedTable& table : saved)
         if (!is_new(table.number) || table.archetype >= types.size() || table.zone >= kMaxZones)
-            return from.error("tables", concat("table number ", table.number, " cannot be one"));
+            return from.error("tables", concat("table number ", table.number, " is invalid"));
     if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
 
     // A table that is there already, as after a short time it mostly is, is used again, with its memory.
@@ -212,7 +212,7 @@ Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& typ
         for (std::uint32_t k = 0; k < count; ++k, ++i) {
             if (i >= members.size() || members[i] >= components.size())
                 return from.error("archetypes",
-                                  concat("archetype ", types.size(), " has a component type that is none"));
+                                  concat("archetype ", types.size(), " has an unknown component type"));
             of_one.push_back(components[members[i]]);
         }
         types.push_back(&graph_.archetype(of_one));

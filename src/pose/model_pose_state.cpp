@@ -90,7 +90,7 @@ Status ModelPoseManager::load_trees(StateReader& from) {
     trees_.assign(num_slots, nullptr);
     for (const SavedTree& one : saved) {
         if (one.slot >= num_slots || trees_[one.slot] != nullptr || one.use == 0 || one.use > num_uses_)
-            return from.error("trees", concat("the tree in slot ", one.slot, " cannot be one"));
+            return from.error("trees", concat("the tree in slot ", one.slot, " is invalid"));
         const StatePath::Scope scope = from.in(tree_name(one.slot));
         auto tree = std::make_unique<Tree>(pool_, options_.capacity_rows);
         if (Status status = tree->load(from, options_.library); !status) return status;

@@ -78,7 +78,7 @@ Status TransformManager::Work::load(StateReader& from) {
         std::any_of(std::begin(progress.frame_begins), std::end(progress.frame_begins),
                     [&](std::uint32_t begin) { return begin > progress.tick; }) ||
         std::any_of(moved.begin(), moved.end(), [&](std::uint32_t row) { return row >= num_rows(); }))
-        return from.error("progress", "it says what cannot be");
+        return from.error("progress", "the saved progress is invalid");
     manager_.options_.mode = static_cast<TransformMode>(progress.mode);
     manager_.num_clean_ = progress.num_clean;
     manager_.counts_ = counts;

@@ -19,8 +19,6 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
 constexpr std::size_t kPiecesPerRound = 64;
 constexpr int kLevel = -3;  // for speed more than for size
-constexpr std::uint32_t kMaxElementBytes = 1u << 20;
-constexpr std::size_t kMaxPathBytes = 4096;
 
 struct FileHeader {
     char magic[8];
@@ -88,7 +86,7 @@ void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function)
 }
 
 Status damaged(std::string_view what) {
-    return Status::error(concat("the file is no whole save: ", what, "; take another copy of it"));
+    return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
 Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
@@ -185,11 +183,11 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sa
         if (table.size() < sizeof part) return damaged("its table of parts is cut short");
         std::memcpy(&part, table.data(), sizeof part);
         const std::size_t entry_bytes = round_up(sizeof part + part.path_bytes, 8);
-        if (part.path_bytes == 0 || part.path_bytes > kMaxPathBytes || entry_bytes > table.size())
+        if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || entry_bytes > table.size())
             return damaged(concat("part ", i, " has no path"));
         const std::string_view path(reinterpret_cast<const char*>(table.data()) + sizeof part, part.path_bytes);
         if (!is_utf8(path)) return damaged(concat("the path of part ", i, " is no text"));
-        if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes ||
+        if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
         if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));

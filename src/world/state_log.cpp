@@ -18,8 +18,7 @@ constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
 constexpr std::uint32_t kVersion = 1, kRecordMagic = 0x64726372;  // "rcrd"
 constexpr int kLevel = -3;                                        // for speed more than for size, as in saves
 constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
-constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
-constexpr std::size_t kMaxPathBytes = 4096;
+constexpr std::uint32_t kNoPart = ~0u;
 
 /// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
 struct PartChange {
@@ -255,19 +254,19 @@ private:
         if (!take(sizeof part, bytes)) return damaged("its table of parts is cut short");
         std::memcpy(&part, bytes.data(), sizeof part);
         if (part.before == kNoPart) {
-            if (part.path_bytes == 0 || part.path_bytes > kMaxPathBytes || !take(part.path_bytes, bytes))
+            if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || !take(part.path_bytes, bytes))
                 return damaged("a part has no path");
             change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
             if (!is_utf8(change.path)) return damaged("the path of a part is no text");
         } else {
             if (part.before >= taken_.size() || taken_[part.before]++ != 0 || part.path_bytes != 0)
-                return damaged("a part is none of the state before");
+                return damaged("a part refers to one that the state before does not have");
             change.path = log_.parts_[part.before].path;
             if (part.element_bytes != log_.parts_[part.before].element_bytes)
                 return damaged("a part has elements of another size than before");
         }
-        if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes || part.elements_per_block == 0)
-            return damaged(concat("part \"", change.path, "\" has no elements of a size"));
+        if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes || part.elements_per_block == 0)
+            return damaged(concat("part \"", change.path, "\" has an invalid element size"));
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
         if (record_.is_too_large)
             return damaged(concat("its state is larger than ", log_.max_bytes_,

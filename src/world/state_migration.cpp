@@ -232,11 +232,11 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
         if (count > members.size() - i) return from_.error(concat(path, "archetypes"), "it is cut short");
         for (std::size_t k = 0; k < count; ++k, ++i)
             if (members[i] >= database.types.size())
-                return from_.error(concat(path, "archetypes"), "an archetype has a component type that is none");
+                return from_.error(concat(path, "archetypes"), "an archetype has an unknown component type");
     }
     for (const SavedTable& table : tables) {
         if (table.archetype >= firsts.size())
-            return from_.error(concat(path, "tables"), concat("table number ", table.number, " cannot be one"));
+            return from_.error(concat(path, "tables"), concat("table number ", table.number, " is invalid"));
         TableShape shape;
         shape.is_combined = true;
         const std::uint32_t* const first = members.data() + firsts[table.archetype];
@@ -275,7 +275,7 @@ Status StateMigration::write_commands(StateWriter& to, const SavedDatabase& data
     for (std::size_t i = 0; i < lists.size(); ++i)
         for (std::uint32_t k = 0; k < lists[i].num_parts; ++k, ++next_part) {
             if (next_part >= parts.size() || parts[next_part].type >= types.size())
-                return from_.error(concat(path, "parts"), "a command names a component type that is none");
+                return from_.error(concat(path, "parts"), "a command names an unknown component type");
             Type* const type = types[parts[next_part].type];
             if (type == nullptr || !type->is_changed()) continue;
             const std::string list = concat(path, "list/", i, '/');

@@ -445,6 +445,27 @@ TEST(Save, a_component_type_named_like_the_database_of_the_world_is_refused) {
               "another name");
 }
 
+struct Blast {
+    unsigned char picture[2 << 20];
+};
+
+TEST(Save, what_no_program_could_read_again_is_refused_when_it_is_saved) {
+    EntityManager entities;
+    SavedState state;
+    World with_blasts(entities);
+    with_blasts.events<Blast>();
+    EXPECT_NE(
+        with_blasts.save(state).message().find("has values of 2097152 bytes, and a save has values of up to 1048576"),
+        std::string::npos)
+        << with_blasts.save(state).message();
+    for (const std::string& name : {std::string(5000, 'p'), std::string("\xff")}) {
+        World world(entities);
+        world.schedule().add(name, {}, [](PassContext&) {});
+        EXPECT_NE(world.save(state).message().find("is not UTF-8 or longer than 4,000 bytes"), std::string::npos)
+            << world.save(state).message();
+    }
+}
+
 TEST(Save, a_load_that_fails_leaves_no_store_that_it_has_made) {
     Array<std::byte> bytes{Owner("test")};
     {

@@ -39,6 +39,10 @@ inline constexpr std::uint32_t kElementsPerStateBlock = 1024;
 /// The elements of a block that are marked as written together, and copied together.
 inline constexpr std::uint32_t kElementsPerStateMark = 8;
 
+/// Larger ones are refused when they are written or read.
+inline constexpr std::uint32_t kMaxStateElementBytes = 1u << 20;
+inline constexpr std::size_t kMaxStatePathBytes = 4096;
+
 /// One array of a state. An element that is large has fewer of its kind in a block: see elements_per_block.
 struct StatePart {
     std::string_view path;  ///< such as "body/rows/field/position". Lifetime: that of the state
