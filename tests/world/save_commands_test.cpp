@@ -67,10 +67,12 @@ void prepare(Sea& sea, std::uint64_t seed) {
     if (seed % 3 != 0) sea.meddle();
     if (seed % 3 != 1) sea.world.run_passes(1.0f / 60);
     if (seed % 2 == 0) sea.ask(200);
-    sea.world.query<Read<&Spot::position>>().for_each(sea.world.executor(), [&](Commands& commands, Entity who, Vec3 at) {
-        if (int(at.x) % 5 == 0) commands.add(commands.create(Hunts{who}), Spot{at});
-        if (int(at.x) % 5 == 1) commands.add(who, Hungry{at.x});
-    });
+    sea.world.query<Read<&Spot::position>>().for_each(sea.world.executor(),
+                                                      [&](Commands& commands, Entity who, Vec3 at) {
+                                                          if (int(at.x) % 5 == 0)
+                                                              commands.add(commands.create(Hunts{who}), Spot{at});
+                                                          if (int(at.x) % 5 == 1) commands.add(who, Hungry{at.x});
+                                                      });
 }
 
 TEST(SaveCommands, a_world_that_was_loaded_carries_them_out_as_the_one_that_was_saved_for_any_number_of_workers) {
@@ -427,6 +429,18 @@ struct Waiting : Game {
         commands.add(one, world.manager<Fin>().core().schema(), nullptr);  // list 8, of the chunk
         commands.create(world.database().archetype<Spot>());               // list 9, of the chunk
     }
+};
+
+// The structs of docs/formats/save.md that nobody else reads.
+struct SavedCommandLoop {
+    std::uint32_t pass, num_chunks, num_steps, is_of_pass;
+    std::uint64_t steps[8];
+};
+struct SavedCommandChunk {
+    std::uint32_t num_runs, num_pending, num_ordered;
+};
+struct SavedCommandRun {
+    std::uint32_t list, num_rows;
 };
 
 struct Lie {
