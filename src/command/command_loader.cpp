@@ -1,10 +1,10 @@
 // Commands that wait, in a saved state: how they are read, checked and put in place. command_saver.cpp writes them.
 
 #include "command/command_log.h"
+#include "command/saved_layout.h"
 #include "command/text_call.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 

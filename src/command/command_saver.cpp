@@ -1,10 +1,10 @@
 // Commands that wait, in a saved state: how they are written. command_loader.cpp reads them.
 
 #include "command/command_log.h"
+#include "command/saved_layout.h"
 #include "command/text_call.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/table/saved_rows.h"
 

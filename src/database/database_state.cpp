@@ -185,7 +185,7 @@ Status Database::load(StateReader& from) {
 /// Errors: the commands do not fit, or this database takes none.
 Status Database::load_commands(StateReader& from) {
     if (deferred_changes_ != nullptr) return deferred_changes_->load(from);
-    if (!has_saved_commands(from)) return {};
+    if (!from.has("commands/lists")) return {};
     return from.error("commands", "commands wait, and nobody takes them; call keep_commands() before");
 }
 

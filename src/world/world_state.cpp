@@ -4,7 +4,6 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
-#include "shoal/database/saved_tables.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
@@ -383,8 +382,7 @@ Status WorldState::load_stores(StateReader& from) {
     for (const SavedStore& saved : saved_) {
         const StatePath::Scope scope = from.in(concat("stores/", saved.name));
         Store& store = *find_store(saved.name);
-        if (auto* const database = dynamic_cast<Database*>(&store); database != nullptr && has_saved_commands(from))
-            keep_commands(*database);
+        if (auto* const database = dynamic_cast<Database*>(&store)) keep_commands(*database);
         world_.loaded_types_ = types_ ? &*types_ : nullptr;
         const Status status = store.load(from);
         world_.loaded_types_ = nullptr;

@@ -431,6 +431,18 @@ struct Waiting : Game {
     }
 };
 
+// The structs of docs/formats/save.md that nobody else reads.
+struct SavedCommandLoop {
+    std::uint32_t pass, num_chunks, num_steps, is_of_pass;
+    std::uint64_t steps[8];
+};
+struct SavedCommandChunk {
+    std::uint32_t num_runs, num_pending, num_ordered;
+};
+struct SavedCommandRun {
+    std::uint32_t list, num_rows;
+};
+
 struct Lie {
     const char* part;
     std::function<void(std::vector<std::byte>& bytes)> change;

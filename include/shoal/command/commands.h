@@ -51,8 +51,8 @@
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing.
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
-// Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library.
-// Commands that wait are saved with their world (see world.h), but for calls with functions and values that only C++ knows.
+// Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits is
+// saved with the world, but for calls with functions and values that only C++ knows.
 // Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
 // pass, not from a chunk of another loop.

@@ -392,8 +392,7 @@ public:
     /// With the numbers of tables and archetypes, which decide in which order queries visit rows, and with the commands that
     /// wait: see command/saved_commands.h.
     SHOAL_API void save(StateWriter& to) const override;
-    /// As Store::load(). Errors: also a component type that this database does not have. Requires: keep_commands() was called
-    /// if there are commands.
+    /// As Store::load(). Errors: also a component type that this database does not have; commands without keep_commands().
     SHOAL_API Status load(StateReader& from) override;
 
     // --- for the command room ------------------------------------------------------------------------------------

@@ -15,8 +15,7 @@ public:
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
     /// Writes the changes that wait. Refused: those that cannot be saved.
     virtual void save(StateWriter& to) = 0;
-    /// Puts what save() wrote in place of the changes that wait. What is read may be false.
-    /// Errors: it does not fit; nothing waits then.
+    /// Puts what save() wrote, which may be false, in place of what waits. Errors: it does not fit; nothing waits then.
     virtual Status load(StateReader& from) = 0;
     /// Appends the component types that the changes name, some of them several times. Lifetime: as long as the changes wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;

@@ -11,7 +11,6 @@
 //
 // Thread: any.
 
-#include "shoal/base/saved_state.h"
 #include "shoal/store/zone.h"
 
 namespace shoal {
@@ -22,8 +21,5 @@ struct SavedTable {
     Zone zone;
     std::uint32_t empty_visits;
 };
-
-/// Whether commands wait in a database that is read, or its log has a history.
-inline bool has_saved_commands(StateReader& from) { return from.has("commands/epoch") || from.has("commands/lists"); }
 
 }  // namespace shoal

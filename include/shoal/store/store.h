@@ -172,10 +172,9 @@ struct ComponentHomes {
     /// Names a living entity, gives it a tag, or takes one away; the world keeps the text.
     /// Errors: there is no such text for a tag; no memory; another text has the same hash. Nothing has changed.
     Status (*change_text)(void* context, TextChange change, Entity entity, std::string_view text) = nullptr;
-    // For commands that are saved and loaded.
-    /// Returns the schema with which a store keeps a component type, or else that of the state which is loaded, or nullptr.
+    /// Returns, for commands that are saved and loaded, the schema with which a store keeps a component type, or else that of the state which is loaded, or nullptr.
     const Schema* (*find_schema)(void* context, ComponentId component, bool& is_kept) = nullptr;
-    /// Errors: a store would not take these struct images, or poses, though all are values of their fields.
+    /// Errors: a store would not take these images, or poses, though all are values.
     Status (*check_images)(void* context, const Schema& schema, std::span<const std::byte> images) = nullptr;
     Status (*check_poses)(void* context, std::span<const RootPose> poses) = nullptr;
     /// Returns the name under which find_blob() finds a blob, or nothing: it does not.

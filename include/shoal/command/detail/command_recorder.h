@@ -38,7 +38,6 @@ struct CommandPart {
 
 /// Where a list comes from: the compiler, one chunk, or a state that was loaded, where the compiler had made it.
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
-
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
     CommandKind kind;
@@ -256,15 +255,10 @@ public:
     /// Ends the values of all rows and forgets them.
     void clear();
 
-    // --- for what was saved
-
-    /// The list of this chunk with these parts. Requires: `list.origin` is kMade.
+    // For what was saved. The list is of origin kMade; the caller fills the rows of the run; lists that are replaced are alike.
     const CommandList& made_list(MadeList&& list);
-    /// Begins a run of `num_rows` rows, which the caller fills.
     CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
-    /// Gives the chunk what it had taken and given out.
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
-    /// Lets the runs of a list be runs of another one, which is alike.
     void replace_list(const CommandList& before, const CommandList& after);
     SHOAL_API Database& database() const;
     Array<LogBlock>& blocks() { return blocks_; }

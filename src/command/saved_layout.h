@@ -1,0 +1,43 @@
+#pragma once
+// The parts of a saved state that have the commands of a database. They are within "commands" of the database.
+//
+//     epoch           which pending entities are those of now; missing: 0
+//     types           the component types that commands name, a line each
+//     blobs           the resources that commands spawn, a line each
+//     lists, parts    what commands of one list have in common: a SavedCommandList each, and its SavedCommandParts
+//     loops, chunks   who has asked, in the order that counts: a SavedCommandLoop each, and its SavedCommandChunks
+//     pending_blocks  for each chunk: the blocks of pending entities that it took, of kPendingBlock each
+//     runs            for each chunk: a SavedCommandRun each; it takes the next rows of its list
+//     list/N/entity, number          whom the commands of list N are about; a zone, or when in the chunk
+//     list/N/TYPE/field/...          values of a component type, as a table has them: see table/saved_rows.h
+//     list/N/original, blob, pose    of spawns and copies
+//     list/N/change, text_bytes, text  of names and tags
+//
+// If nothing waits, only the epoch is there. Thread: any.
+
+#include "shoal/command/saved_commands.h"
+
+namespace shoal {
+
+/// A WorkPlace. Loops outside of passes have numbers from 1, in their order.
+struct SavedCommandLoop {
+    struct Step {
+        std::uint64_t loop;
+        std::uint32_t chunk, reserved;
+    };
+    std::uint32_t pass, num_chunks, num_steps;
+    std::uint32_t is_of_pass;  ///< what Database::commands() has recorded
+    Step steps[4];
+};
+
+struct SavedCommandChunk {
+    std::uint32_t num_runs;
+    std::uint32_t num_pending;  ///< entities that it has given out; they fill its blocks, but for the last one
+    std::uint32_t num_ordered;  ///< adds, removes, names and tags
+};
+
+struct SavedCommandRun {
+    std::uint32_t list, num_rows;
+};
+
+}  // namespace shoal
