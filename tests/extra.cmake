@@ -1,3 +1,5 @@
+# The same state from every build of every preset.
+add_subdirectory(determinism)
 # Tests of the tree itself rather than of a room. Sanitizers and wide ids add nothing here.
 if(NOT SHOAL_SANITIZE AND NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(structure)
@@ -11,7 +13,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_
   add_subdirectory(debugger)
 endif()
 # What compilers say of mistakes: g++ is asked by the release preset, clang by the preset runtime.
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   add_subdirectory(compile_fail)
 endif()
 # The command-line tool as a process, and what it makes of damage. Its threads are those of the rooms, whose tests the

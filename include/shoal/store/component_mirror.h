@@ -119,7 +119,7 @@ private:
     Array<Column> columns_{Owner("component mirror")};  // those that are kept
     Array<ComponentTable> tables_{Owner("component mirror")};
     Array<Picture> pictures_{Owner("component mirror")};
-    HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the address of the table
+    HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Array<Run> came_runs_{Owner("component mirror")};
     Bytes gone_values_{Owner("component mirror")};
