@@ -120,6 +120,7 @@ public:
 
     int world_position(int world, Entity who) const;
     bool is_below(int world, Entity who, Entity above) const;
+    std::vector<Entity> transforms_of_dead(int world) const;
     AddCounts add_transform(int world, Entity who, int position);
     bool remove_transform(int world, Entity who);
     bool link(int world, Entity child, Entity parent);
