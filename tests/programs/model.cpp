@@ -471,7 +471,8 @@ void Model::carry_out(int number, const Command& command) {
             static_cast<void>(remove(number, command.type, {who}));
             return;
         case Command::kLink:
-            if (world.positions.contains(who) && world.positions.contains(command.value.who))
+            if (world.positions.contains(who) && alive(number, command.value.who) &&
+                world.positions.contains(command.value.who))
                 static_cast<void>(link(number, who, command.value.who));
             return;
         case Command::kUnlink:
