@@ -503,7 +503,12 @@ void Model::carry_out(int number, const Command& command) {
 /// References to the dead become null, or their owners die.
 void Model::settle_relations(int number) {
     ModelWorld& world = this->world(number);
-    const auto is_dead = [&](Entity who) { return side(number).known.contains(who) && !alive(number, who); };
+    // An id of a life that a load has taken back counts as one that has ended: its index was used.
+    const auto is_dead = [&](Entity who) {
+        const std::set<Entity>& known = side(number).known;
+        const auto is_same_index = [&](Entity one) { return one.index() == who.index(); };
+        return who && !alive(number, who) && std::any_of(known.begin(), known.end(), is_same_index);
+    };
     for (bool again = true; again;) {
         again = false;
         for (auto& [who, row] : world.rows[kLikes])
