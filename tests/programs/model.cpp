@@ -503,12 +503,12 @@ void Model::carry_out(int number, const Command& command) {
 /// References to the dead become null, or their owners die.
 void Model::settle_relations(int number) {
     ModelWorld& world = this->world(number);
-    // An id of a life that a load has taken back counts as one that has ended: its index was used.
-    const auto is_dead = [&](Entity who) {
+    // Ids of lives that a load has taken back may be referred to. They count if their index is used.
+    const auto is_of_used_index = [&](Entity who) {
         const std::set<Entity>& known = side(number).known;
-        const auto is_same_index = [&](Entity one) { return one.index() == who.index(); };
-        return who && !alive(number, who) && std::any_of(known.begin(), known.end(), is_same_index);
+        return std::any_of(known.begin(), known.end(), [&](Entity one) { return one.index() == who.index(); });
     };
+    const auto is_dead = [&](Entity who) { return who && !alive(number, who) && is_of_used_index(who); };
     for (bool again = true; again;) {
         again = false;
         for (auto& [who, row] : world.rows[kLikes])
@@ -521,7 +521,7 @@ void Model::settle_relations(int number) {
     }
     world.hunters.clear();
     for (const auto& [who, row] : world.rows[kHunts])
-        if (row.values[0].who) world.hunters[row.values[0].who].push_back(who);
+        if (is_of_used_index(row.values[0].who)) world.hunters[row.values[0].who].push_back(who);
 }
 
 void Model::tell(int number) {
