@@ -503,12 +503,7 @@ void Model::carry_out(int number, const Command& command) {
 /// References to the dead become null, or their owners die.
 void Model::settle_relations(int number) {
     ModelWorld& world = this->world(number);
-    // Ids of lives that a load has taken back may be referred to. They count if their index is used.
-    const auto is_of_used_index = [&](Entity who) {
-        const std::set<Entity>& known = side(number).known;
-        return std::any_of(known.begin(), known.end(), [&](Entity one) { return one.index() == who.index(); });
-    };
-    const auto is_dead = [&](Entity who) { return who && !alive(number, who) && is_of_used_index(who); };
+    const auto is_dead = [&](Entity who) { return side(number).known.contains(who) && !alive(number, who); };
     for (bool again = true; again;) {
         again = false;
         for (auto& [who, row] : world.rows[kLikes])
@@ -521,7 +516,7 @@ void Model::settle_relations(int number) {
     }
     world.hunters.clear();
     for (const auto& [who, row] : world.rows[kHunts])
-        if (is_of_used_index(row.values[0].who)) world.hunters[row.values[0].who].push_back(who);
+        if (row.values[0].who) world.hunters[row.values[0].who].push_back(who);
 }
 
 void Model::tell(int number) {

@@ -151,7 +151,11 @@ public:
         ModelWorld world;
         ModelEntities entities;
     };
-    Picture picture() const { return {worlds_[2], sides_[1]}; }
+    Picture picture() const {
+        Picture result = {worlds_[2], sides_[1]};
+        if (!has_store(2, kCoin)) result.world.rows[kCoin].clear();
+        return result;
+    }
     void take_back(const Picture& picture) {
         const std::vector<std::string> told = worlds_[2].told;
         worlds_[2] = picture.world;

@@ -558,7 +558,7 @@ void list_saves(std::vector<Operation>& all) {
                    {},
                    {},
                    6});
-    all.push_back({CALL(world.load(stage.saved)),
+    all.push_back({CALL(stage.load(world)),
                    [](Model& model, const Arguments& a) -> std::string {
                        if (a.world != 2) return "refused";
                        model.take_back(model.saved);
@@ -583,7 +583,7 @@ void list_saves(std::vector<Operation>& all) {
                    {},
                    {},
                    2});
-    all.push_back({CALL(world.rewind(world.frame_statistics().last - std::uint64_t(n))),
+    all.push_back({CALL(stage.go_back(world, n)),
                    [](Model& model, const Arguments& a) {
                        model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
                        model.frames.resize(model.frames.size() - std::size_t(a.n));
