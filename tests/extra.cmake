@@ -30,8 +30,10 @@ endif()
 if(NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(samples)
 endif()
-# Random programs of all operations on several worlds.
-add_subdirectory(programs)
+# Random programs of all operations on several worlds. Their threads are those of the rooms.
+if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
+  add_subdirectory(programs)
+endif()
 # The benchmarks, where they are built: once, by the release build.
 if(SHOAL_BUILD_BENCH)
   add_subdirectory(bench)

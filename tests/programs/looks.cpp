@@ -87,7 +87,7 @@ void list_transforms(std::vector<Operation>& all) {
     const auto looked_at = [](auto look) {
         return [look](Model& model, const Arguments& a) -> std::string {
             const Entity who = e_of(model, a);
-            if (!model.world(a.world).positions.contains(who)) return "no transform";
+            if (!model.alive(a.world, who) || !model.world(a.world).positions.contains(who)) return "no transform";
             return look(model, a.world, who);
         };
     };

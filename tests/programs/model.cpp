@@ -53,7 +53,6 @@ int Model::destroy(int number, const std::vector<Entity>& all) {
 /// What goes at once when an entity dies.
 void Model::bury(int number, Entity who) {
     ModelWorld& world = this->world(number);
-    remove_transform(number, who);
     release(number, who);
     for (const Entity one : find_or(world.owned, who, {})) release(number, one);
     world.tags.erase(who), world.names.erase(who), world.data.erase(who), world.inactive.erase(who);
@@ -184,8 +183,17 @@ bool Model::is_below(int number, Entity who, Entity above) const {
     return parent != world(number).parents.end() && is_below(number, parent->second, above);
 }
 
+std::vector<Entity> Model::transforms_of_dead(int number) const {
+    std::vector<Entity> all;
+    for (const auto& row : world(number).positions)
+        if (!alive(number, row.first)) all.push_back(row.first);
+    return all;
+}
+
 AddCounts Model::add_transform(int number, Entity who, int position) {
     if (!alive(number, who)) return {0, 0, 1};
+    for (const Entity stale : transforms_of_dead(number))
+        if (stale.index() == who.index()) remove_transform(number, stale);
     const bool had = world(number).positions.contains(who);
     world(number).positions[who] = position;
     return {had ? 0u : 1u, had ? 1u : 0u, 0};
@@ -407,6 +415,7 @@ void Model::settle(int number) {
         if (has_store(number, type))
             std::erase_if(world.rows[type], [&](const auto& row) { return !alive(number, row.first); });
     std::erase_if(world.zones, [&](const auto& row) { return !alive(number, row.first); });
+    for (const Entity dead : transforms_of_dead(number)) remove_transform(number, dead);
     tell(number);
 }
 
@@ -462,7 +471,8 @@ void Model::carry_out(int number, const Command& command) {
             static_cast<void>(remove(number, command.type, {who}));
             return;
         case Command::kLink:
-            if (world.positions.contains(who) && world.positions.contains(command.value.who))
+            if (world.positions.contains(who) && alive(number, command.value.who) &&
+                world.positions.contains(command.value.who))
                 static_cast<void>(link(number, who, command.value.who));
             return;
         case Command::kUnlink:

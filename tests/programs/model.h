@@ -120,6 +120,7 @@ public:
 
     int world_position(int world, Entity who) const;
     bool is_below(int world, Entity who, Entity above) const;
+    std::vector<Entity> transforms_of_dead(int world) const;
     AddCounts add_transform(int world, Entity who, int position);
     bool remove_transform(int world, Entity who);
     bool link(int world, Entity child, Entity parent);
@@ -150,7 +151,11 @@ public:
         ModelWorld world;
         ModelEntities entities;
     };
-    Picture picture() const { return {worlds_[2], sides_[1]}; }
+    Picture picture() const {
+        Picture result = {worlds_[2], sides_[1]};
+        if (!has_store(2, kCoin)) result.world.rows[kCoin].clear();
+        return result;
+    }
     void take_back(const Picture& picture) {
         const std::vector<std::string> told = worlds_[2].told;
         worlds_[2] = picture.world;

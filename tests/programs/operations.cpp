@@ -115,6 +115,18 @@ void list_lives(std::vector<Operation>& all) {
 
 // --- managers and the database -----------------------------------------------------------------------------------------
 
+/// The first field is set.
+template <class T>
+std::string refers(Model& model, const Arguments& a) {
+    model.world(a.world).rows[Stage::type_of<T>()][e_of(model, a)].values[0].who = f_of(model, a);
+    return "";
+}
+template <class T>
+std::string counts(Model& model, const Arguments& a) {
+    model.world(a.world).rows[Stage::type_of<T>()][e_of(model, a)].values[0].n = a.n;
+    return "";
+}
+
 template <class T>
 void list_managers(std::vector<Operation>& all) {
     constexpr int kType = Stage::type_of<T>();
@@ -159,10 +171,7 @@ void list_managers(std::vector<Operation>& all) {
         [](const Model& model, const Arguments& a) { return lives_or_is_settled<T>(model, a, repeated(model, a)); });
     if constexpr (requires(T value) { value.who; })
         add({DO(world.manager<T>().template set<&T::who>(world.manager<T>().instance(e), f)),
-             [](Model& model, const Arguments& a) {
-                 model.world(a.world).rows[kType][e_of(model, a)].values[0].who = f_of(model, a);
-                 return std::string();
-             },
+             refers<T>,
              nullptr,
              {},
              {},
@@ -170,12 +179,7 @@ void list_managers(std::vector<Operation>& all) {
              2},
             has<T>);
     if constexpr (requires(T value) { value.n; })
-        add({DO(world.manager<T>().template set<&T::n>(world.manager<T>().instance(e), n)),
-             [](Model& model, const Arguments& a) {
-                 model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
-                 return std::string();
-             }},
-            has<T>);
+        add({DO(world.manager<T>().template set<&T::n>(world.manager<T>().instance(e), n)), counts<T>}, has<T>);
 }
 
 template <class T>
@@ -242,24 +246,9 @@ void list_database(std::vector<Operation>& all) {
     add({CALL(world.database().remove<T>(std::array{e, f, e})),
          [](Model& model, const Arguments& a) { return text_of(model.remove(a.world, kType, repeated(model, a))); }});
     if constexpr (requires(T value) { value.who; })
-        add({DO(world.database().template set_value<&T::who>(e, 0, f)),
-             [](Model& model, const Arguments& a) {
-                 model.world(a.world).rows[kType][e_of(model, a)].values[0].who = f_of(model, a);
-                 return std::string();
-             },
-             nullptr,
-             {},
-             {},
-             {},
-             2},
-            has<T>);
+        add({DO(world.database().template set_value<&T::who>(e, 0, f)), refers<T>, nullptr, {}, {}, {}, 2}, has<T>);
     if constexpr (requires(T value) { value.n; })
-        add({DO(world.database().template set<&T::n>(world.database().find(e), n)),
-             [](Model& model, const Arguments& a) {
-                 model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
-                 return std::string();
-             }},
-            has<T>);
+        add({DO(world.database().template set<&T::n>(world.database().find(e), n)), counts<T>}, has<T>);
 }
 
 void list_rest_of_database(std::vector<Operation>& all) {
@@ -569,7 +558,7 @@ void list_saves(std::vector<Operation>& all) {
                    {},
                    {},
                    6});
-    all.push_back({CALL(world.load(stage.saved)),
+    all.push_back({CALL(stage.load(world)),
                    [](Model& model, const Arguments& a) -> std::string {
                        if (a.world != 2) return "refused";
                        model.take_back(model.saved);
@@ -594,7 +583,7 @@ void list_saves(std::vector<Operation>& all) {
                    {},
                    {},
                    2});
-    all.push_back({CALL(world.rewind(world.frame_statistics().last - std::uint64_t(n))),
+    all.push_back({CALL(stage.go_back(world, n)),
                    [](Model& model, const Arguments& a) {
                        model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
                        model.frames.resize(model.frames.size() - std::size_t(a.n));

@@ -347,9 +347,9 @@ StageOptions random_options(Random& random) {
 
 Program random_program(std::uint64_t seed, std::size_t num_steps) {
     Random random(seed);
-    std::vector<std::size_t> choices;  // as often as their weights say
+    std::vector<std::size_t> choices;  // as often as their weights say; there are many of each operation on a type
     for (std::size_t i = 0; i < operations().size(); ++i)
-        choices.insert(choices.end(), std::size_t(operations()[i].weight), i);
+        choices.insert(choices.end(), std::size_t(operations()[i].weight * (operations()[i].type.empty() ? 4 : 1)), i);
     Program program;
     program.options = random_options(random);
     for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});

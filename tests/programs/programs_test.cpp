@@ -33,11 +33,13 @@ TEST(Programs, of_all_operations_go_as_the_model_says) {
 /// A random program of the operations whose code has one of these words. At last, all worlds settle.
 Program program_about(std::initializer_list<const char*> words, std::uint64_t seed) {
     Program program = random_program(seed, 2000);
-    std::erase_if(program.steps, [&](const Step& step) {
+    const auto is_about_others = [&](const Step& step) {
         const std::string text = operations()[step.operation].print({});
         return std::none_of(words.begin(), words.end(),
                             [&](const char* word) { return text.find(word) != std::string::npos; });
-    });
+    };
+    const auto begin = program.steps.begin() + 2;  // the first two create entities
+    program.steps.erase(std::remove_if(begin, program.steps.end(), is_about_others), program.steps.end());
     program.steps.resize(std::min<std::size_t>(program.steps.size(), 40));
     const auto settles = std::find_if(operations().begin(), operations().end(), [](const Operation& operation) {
         return operation.code.text == "world.settle()";
@@ -61,7 +63,7 @@ void expect_noticed(Forgets forgets, std::initializer_list<const char*> words, s
 
 TEST(Programs, notice_a_rule_that_the_model_forgets_and_shrink_to_what_breaks_it) {
     // To create, to add two transforms in turn, to move the parent away, to link, to destroy it.
-    expect_noticed(Forgets::kChildrenStayWhereTheyAre, {"entities().create", "destroy(e)", "transforms"}, 6);
+    expect_noticed(Forgets::kChildrenStayWhereTheyAre, {"entities().destroy", "transforms"}, 6);
     // To create, to ask twice, to settle.
     expect_noticed(Forgets::kLastMoveCounts, {"database().create<Mark>", "commands().move"}, 5);
 }

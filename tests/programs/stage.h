@@ -403,6 +403,13 @@ public:
         is_attached[std::size_t(number_of(world))] = false;
         return {};
     }
+    /// Loads what was saved, or goes back some frames, and forgets the ids of those who do not live then: a later life may
+    /// have the same.
+    Status load(World& world) { return world.load(saved) ? forget_dead(world) : Status::error("refused"); }
+    Status go_back(World& world, std::uint64_t num_frames) {
+        const Status status = world.rewind(world.frame_statistics().last - num_frames);
+        return status ? forget_dead(world) : status;
+    }
     /// Gives the copy of an entity a name.
     Status copy(World& world, Entity original, Entity* copied) {
         below = entities_below(world, original);
@@ -568,6 +575,12 @@ private:
         }
     }
 
+    Status forget_dead(const World& world) {
+        auto& all = names(world);
+        for (std::size_t i = 2; i < all.size(); ++i)
+            if (!world.entities().alive(all[i])) all[i] = {};
+        return {};
+    }
     void note(int number, const std::string& what, Entity entity) {
         const World& world = this->world(number);
         told_[std::size_t(number)].push_back({world.settle_statistics().num_settles, what + name(world, entity)});

@@ -284,9 +284,9 @@ int main() {
     expect(stage.attach(sea), "ok");
     sea.commands().add(e[7], Inactive{});
     expect(stage.attach(pond), "ok");
-    expect(sea.load(stage.saved), "refused");
+    expect(stage.load(sea), "refused");
     pond.keep_frames(1);
-    expect(pond.rewind(pond.frame_statistics().last - std::uint64_t(0)), "ok");
+    expect(stage.go_back(pond, 0), "ok");
     expect(stage.validate(pond), "ok");
     expect(stage.told(lake), "+hungry:another +hungry:another +hungry:another +hungry:e[2] +mark:another +mark:e[3] +scar:another +scar:another +scar:another +scar:another +scar:another");
     expect(pond.single<Wind>().n, "2");
