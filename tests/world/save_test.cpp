@@ -368,6 +368,7 @@ TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
     Array<std::byte> bytes{Owner("test")};
     ASSERT_TRUE(saved.save(bytes).ok());
     const Entity one = *other_entities.create();
+    loaded.manager<Fin>();
     ASSERT_TRUE(loaded.manager<Scar>().add(one, {1}).ok());
     ASSERT_TRUE(loaded.database().add(one, Spot{}).ok());
     const Status status = loaded.load(bytes);
