@@ -324,18 +324,17 @@ TEST_P(Flagged, beside_other_terms_an_entity_is_visited_once) {
     EXPECT_EQ(num_any, 500u);
 }
 
-TEST(FewFlags, lead_a_query_that_does_not_read_them_to_each_entity_once) {
+TEST(FlaggedAlone, an_entity_with_several_values_is_visited_once_when_these_lead_a_query_that_does_not_read_them) {
     EntityManager entities;
     World world(entities);
-    std::vector<Entity> all(1000);
+    std::vector<Entity> all(20);
     ASSERT_TRUE(entities.create(all).ok());
-    ASSERT_TRUE(world.manager<Mast>().add(all, Mast{}).ok());
-    for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(world.manager<Mast>().add(std::span(all).subspan(10), Mast{}).ok());
+    for (int i = 0; i < 20; ++i)
         for (int k = 0; k <= i % 3; ++k)
             ASSERT_TRUE(world.manager<Flag>().add(all[std::size_t(i)], {.colour = k, .size = {}}).ok());
-    const auto flagged = world.query<Read<&Mast::height>, With<Flag>>();
     std::vector<Entity> visited;
-    flagged.for_each([&](Entity entity, int) { visited.push_back(entity); });
+    world.query<With<Flag>, Without<Mast>>().for_each([&](Entity entity) { visited.push_back(entity); });
     std::sort(visited.begin(), visited.end());
     EXPECT_EQ(visited, std::vector<Entity>(all.begin(), all.begin() + 10));
 }
