@@ -138,6 +138,9 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
             return from.error("changed_groups", "there is no such group, or it is there twice");
         is_listed[group] = 1;
     }
+    for (std::uint32_t block = 0; block < first_changed.size(); ++block)
+        if (first_changed[block] != kNothingChanged && is_listed[block / kBlocksPerGroup] == 0)
+            return from.error("changed_groups", concat("block ", block, " has changed, and is in none of them"));
     return {};
 }
 

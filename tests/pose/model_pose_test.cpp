@@ -3,6 +3,7 @@
 #include "shoal/pose/model_pose.h"
 
 #include "model_pose_testing.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/job/executor.h"
 #include "support/thread_pool_executor.h"
 
@@ -62,6 +63,34 @@ TEST_F(ModelPoses, only_what_changed_is_computed) {
     models.set_locals(at(e[3]), locals);
     EXPECT_EQ(models.compute(), 5u);
     expect_at(place(models.model(at(e[3]), 4)), {0, 4, 0});
+}
+
+TEST_F(ModelPoses, a_saved_change_that_is_on_no_list_is_refused) {
+    const NodeTreeId tree = add_tree(leg());
+    const Entities e = create(3);
+    ASSERT_TRUE(models.add(e, tree).ok());
+    models.compute();
+    models.set_local(at(e[1]), 2, {.position = {3, 0, 0}});
+    SavedState saved, changed;
+    StateWriter to(saved), to_changed(changed);
+    models.save(to);
+    for (std::size_t i = 0; i < saved.num_parts(); ++i) {
+        const StatePart part = saved.part(i);
+        std::vector<std::byte> bytes(part.num_bytes());
+        saved.copy(part, 0, part.num_elements, bytes.data());
+        const bool is_list = part.path.ends_with("changed_groups");
+        if (is_list) {
+            ASSERT_EQ(part.num_elements, 1u);
+        }
+        to_changed.elements(part.path, bytes.data(), part.element_bytes, is_list ? 0 : part.num_elements);
+    }
+    StateReader from_changed(changed, false), from(saved, false);
+    const Status status = models.load(from_changed);
+    EXPECT_NE(status.message().find("block 1 has changed, and is in none of them"), std::string_view::npos)
+        << status.message();
+    ASSERT_TRUE(models.load(from).ok());
+    EXPECT_EQ(models.compute(), 3u) << "from the changed node on";
+    expect_valid(models);
 }
 
 TEST_F(ModelPoses, whole_columns_can_be_written) {

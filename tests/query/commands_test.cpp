@@ -153,7 +153,6 @@ TEST_F(CommandsTest, the_last_move_counts) {
     EXPECT_EQ(in(kDeep), std::vector{fish[1]});
 }
 
-// req: D7
 TEST_F(CommandsTest, rows_lie_in_the_order_of_the_commands_that_make_or_move_them) {
     constexpr std::uint32_t kCount = 100;
     for (std::uint32_t i = 0; i < kCount; ++i) database.commands().create(i % 2 == 0 ? kReef : kDeep, Mass{float(i)});
@@ -175,6 +174,7 @@ TEST_F(CommandsTest, rows_lie_in_the_order_of_the_commands_that_make_or_move_the
     EXPECT_EQ(in(6), expected[1]);
 }
 
+// req: D7
 TEST_F(CommandsTest, of_adds_and_removes_of_a_component_type_the_last_counts) {
     const std::vector<Entity> fish = made(4, kReef, Mass{1});
     Commands& commands = database.commands();

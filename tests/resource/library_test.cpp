@@ -81,7 +81,6 @@ TEST(Library, shows_the_arrays_that_stay_in_a_blob) {
     EXPECT_LT(reinterpret_cast<const std::byte*>(values.data()), blob.bytes().data() + blob.bytes().size());
 }
 
-// req: D4-D5
 TEST(Library, an_array_that_its_blob_does_not_have_has_no_values) {
     ResourceLibrary library;
     BlobArray<std::uint32_t> array;
@@ -101,6 +100,7 @@ TEST(Library, an_array_that_its_blob_does_not_have_has_no_values) {
     EXPECT_EQ(count_at(array.offset + 1, 1), 0u) << "where no number can lie";
 }
 
+// req: D4-D5
 TEST(Library, a_pinned_blob_is_not_unloaded_and_the_count_is_told) {
     struct Pins {
         ResourceId resource;

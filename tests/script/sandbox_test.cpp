@@ -155,6 +155,24 @@ TEST(Sandbox, there_are_no_finalizers) {
     EXPECT_TRUE(contains(test.error_of("setmetatable({}, {__gc = function() end})"), "scripts have no finalizers"));
 }
 
+TEST(Sandbox, functions_that_stand_for_those_of_lua_do_what_lua_does) {
+    ScriptWorld test;
+    EXPECT_TRUE(test.run("assert(('ab'):rep(3, '-') == 'ab-ab-ab' and ('ab'):rep(1, '-') == 'ab')"));
+    EXPECT_TRUE(
+        test.run("t = {1, 2, 3, 4} table.move(t, 1, 3, 2) assert(table.concat(t, ' ') == '1 1 2 3')\n"
+                 "t = {1, 2, 3, 4} table.move(t, 2, 4, 1) assert(table.concat(t, ' ') == '2 3 4 4')\n"
+                 "other = {} table.move(t, 1, 2, 2, other) assert(other[2] == 2 and other[3] == 3 and #t == 4)"));
+    EXPECT_TRUE(
+        test.run("t = setmetatable({}, {__index = {x = 1}}) assert(t.x == 1 and getmetatable(t).__index.x == 1)\n"
+                 "assert(getmetatable(setmetatable(t, nil)) == nil and t.x == nil)\n"
+                 "t = setmetatable({}, {__metatable = 'locked'}) assert(getmetatable(t) == 'locked')"));
+    EXPECT_TRUE(contains(test.error_of("setmetatable(t, {})"), "the metatable is protected by __metatable"));
+    EXPECT_TRUE(
+        test.run("ok, a, b = xpcall(function(x, y) return x + y, 5 end, error, 1, 2) assert(ok and a == 3 and b == 5)\n"
+                 "ok, a = xpcall(error, function(e) return 'handled ' .. e end, 'it', 0)\n"
+                 "assert(ok == false and a == 'handled it')"));
+}
+
 TEST(Sandbox, the_name_that_counts_steps_is_reserved_under_luajit) {
     ScriptWorld test;
     if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "hooks count there";

@@ -381,6 +381,22 @@ TEST_F(Composer, two_hundred_children_inside_one_another_fit_in_one_text) {
         << diagnostics.format();
 }
 
+TEST_F(Composer, prefabs_inside_one_another_count_as_children_do_also_when_they_are_known_already) {
+    file("p0.sjson", "components = { glow = {} }");
+    for (int i = 1; i <= 256; ++i)
+        file(concat("p", i, ".sjson"), concat("children = { a = { prefab = \"p", i - 1, "\" } }"));
+    const auto level = [&](int highest) {  // each prefab is known when the next one uses it
+        std::string text = "entities = {";
+        for (int i = 0; i <= highest; ++i) append_text(text, concat(" e", i, " = { prefab = \"p", i, "\" }"));
+        return text + " }";
+    };
+    file("x.sjson", level(255));
+    EXPECT_TRUE(composed("x.sjson")) << diagnostics.format();
+    file("y.sjson", level(256));
+    EXPECT_NE(errors("y.sjson").find("this level has children more than 256 deep"), std::string::npos)
+        << diagnostics.format();
+}
+
 TEST_F(Composer, the_type_of_an_entity_is_never_dropped) {
     schema("components = { glow = null }");
     file("good.sjson", R"(_type = "level" units = [ { _type = "unit" type = "entity" components = { glow = {} } } ])");

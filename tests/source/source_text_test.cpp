@@ -310,6 +310,12 @@ TEST(SourceText, numbers_keep_their_spelling_where_the_format_has_it) {
     EXPECT_EQ(yaml("a: !!int 0x1F\nb: &b !!int 0o17\n"), "a: 0x1F\nb: &b 0o17\n");
 }
 
+TEST(SourceText, texts_with_escapes_keep_their_spelling) {
+    const std::string text = "a: \"caf\\u00e9\"\nb: 'it''s'\nc: \"a\\x62\"\n";
+    EXPECT_EQ(yaml(text), text);
+    EXPECT_EQ(yaml_to_sjson("a: \"caf\\u00e9\"\n"), "a = \"caf\u00e9\"\n");
+}
+
 TEST(SourceText, anchors_aliases_and_pairs_stay_in_yaml_and_are_written_out_elsewhere) {
     const std::string text = "a: &a {x: 1}\nb: *a\nc: &b\n  - *a\n  - &a 5\n  - *a\nd: *b\n";
     EXPECT_EQ(yaml(text), text);

@@ -2,6 +2,7 @@
 
 #include "shoal/base/saved_state.h"
 
+#include "shoal/table/describe.h"
 #include "shoal/table/saved_rows.h"
 
 #include "table/table_fixture.h"
@@ -156,6 +157,23 @@ TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies
     }
     expect_valid(table);
     EXPECT_GT(num_shared_bytes, 0u);
+}
+
+struct Padded {
+    std::uint64_t number = 0;
+    std::uint8_t flag = 0;
+};
+SHOAL_COMPONENT((Padded, whole), number, flag)
+
+TEST_F(TableState, bytes_of_a_component_that_belong_to_no_field_are_saved_as_zeros) {
+    Table padded(schema_of<Padded>(), pool);
+    append_filled(padded, 3, Image(sizeof(Padded), std::byte(5)));
+    const SavedState state = save(padded);
+    const StatePart part = state.part(state.find("field/number..."));
+    ASSERT_EQ(part.num_bytes(), 3 * sizeof(Padded));
+    std::vector<std::byte> bytes(part.num_bytes());
+    state.copy(part, 0, 3, bytes.data());
+    for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], std::byte(i % sizeof(Padded) < 9 ? 5 : 0)) << i;
 }
 
 }  // namespace

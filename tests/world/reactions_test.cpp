@@ -280,6 +280,22 @@ TEST_F(ReactionRules, what_comes_and_goes_in_between_is_not_told) {
     EXPECT_EQ(num_told, 0);
 }
 
+TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
+    const Entities made = make(3);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    world.settle();
+    Entities oiled, moved, any;
+    world.on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
+    world.on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
+    world.on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
+    lamps.set<&Lamp::oil>(lamps.instance(made[0]), 7);
+    lamps.set<&Lamp::at>(lamps.instance(made[2]), {1, 2, 3});
+    world.settle();
+    EXPECT_EQ(oiled, Entities{made[0]});
+    EXPECT_EQ(moved, Entities{made[2]});
+    EXPECT_EQ(any, (Entities{made[0], made[2]}));
+}
+
 TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
     auto& wicks = world.manager<Wick>();
     Entities lit;

@@ -194,6 +194,18 @@ std::uint64_t stamp_of(World& world, const char* component, const char* field) {
     return 0;
 }
 
+TEST(SaveMigration, columns_that_are_converted_count_as_written_when_the_world_was_saved) {
+    Then saved(7, 50);
+    Now loaded;
+    ASSERT_TRUE(loaded.world.load(saved.bytes()).ok());
+    const std::uint64_t then = stamp_of(saved.world, "spot", "position");
+    ASSERT_GT(then, 0u);
+    for (const char* field : {"number", "armor", "width", "place"})
+        EXPECT_GT(stamp_of(loaded.world, "hull", field), then) << field;
+    EXPECT_LE(stamp_of(loaded.world, "hull", "armor"), loaded.world.stamp());
+    EXPECT_EQ(stamp_of(loaded.world, "spot", "position"), then) << "it was not converted";
+}
+
 TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_the_stamps_of_their_columns) {
     EntityManager entities, other_entities;
     World saved(entities), loaded(other_entities);

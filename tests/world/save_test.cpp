@@ -237,6 +237,39 @@ TEST(Save, a_state_shares_nothing_with_one_of_another_history_that_differs) {
     EXPECT_EQ(difference(third, whole), "");
 }
 
+TEST(Save, channels_of_types_with_one_name_are_saved_apart) {
+    EntityManager entities;
+    World world(entities);
+    const auto sum_of = [](const auto& calls) {
+        std::uint64_t sum = 0;
+        for (const auto& call : calls.read()) sum += call.number;
+        return sum;
+    };
+    std::function<std::uint64_t()> first, second;
+    {
+        struct Call {
+            std::uint32_t number = 0;
+        };
+        Events<Call>& calls = world.events<Call>();
+        calls.write({7});
+        first = [&] { return sum_of(calls); };
+    }
+    {
+        struct Call {
+            std::uint64_t number = 0;
+        };
+        Events<Call>& calls = world.events<Call>();
+        calls.write({8}), calls.write({9});
+        second = [&] { return sum_of(calls); };
+    }
+    const SavedState state = state_of(world);
+    world.step(0.1f), world.step(0.1f);
+    EXPECT_EQ(first() + second(), 0u);
+    ASSERT_TRUE(world.load(state).ok());
+    EXPECT_EQ(first(), 7u);
+    EXPECT_EQ(second(), 17u);
+}
+
 TEST(Save, channels_of_one_name_are_saved_apart) {
     EntityManager entities;
     World world(entities);
@@ -503,6 +536,7 @@ TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
     Array<std::byte> bytes{Owner("test")};
     ASSERT_TRUE(saved.save(bytes).ok());
     const Entity one = *other_entities.create();
+    loaded.manager<Fin>();
     ASSERT_TRUE(loaded.manager<Scar>().add(one, {1}).ok());
     ASSERT_TRUE(loaded.database().add(one, Spot{}).ok());
     const Status status = loaded.load(bytes);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +141,28 @@ TEST(ScheduleInterval, frames_in_which_a_pass_is_off_do_not_count) {
         EXPECT_EQ(frames.dts, (std::vector<float>{0.25f, 1, 1}));
         EXPECT_EQ(seconds.dts, (std::vector<float>{1, 1}));
     }
+}
+
+TEST(ScheduleInterval, a_pass_that_a_failure_kept_from_running_runs_in_the_next_frame_with_the_time_of_all) {
+    Schedule schedule;
+    SerialExecutor executor;
+    bool fails = false;
+    std::vector<float> frames, seconds;
+    schedule.add("breaks", [&](PassContext&) {
+        if (fails) throw std::runtime_error("boom");
+    });
+    schedule.add("frames", [&](PassContext& context) { frames.push_back(context.dt); }).every_frames(2);
+    schedule.add("seconds", [&](PassContext& context) { seconds.push_back(context.dt); }).every_seconds(5);
+    schedule.run(executor, 1, 0);
+    schedule.run(executor, 2, 1);
+    fails = true;
+    EXPECT_THROW(schedule.run(executor, 4, 2), std::exception);
+    fails = false;
+    EXPECT_EQ(frames, std::vector<float>{1});
+    EXPECT_EQ(seconds, std::vector<float>());
+    schedule.run(executor, 8, 3);
+    EXPECT_EQ(frames, (std::vector<float>{1, 2 + 4 + 8}));
+    EXPECT_EQ(seconds, std::vector<float>{1 + 2 + 4 + 8});
 }
 
 TEST(ScheduleInterval, no_time_is_lost_when_the_interval_changes) {

@@ -164,6 +164,30 @@ TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
     }
 }
 
+TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
+    const std::string path = temporary_path("longer");
+    Result<StateLogWriter> writer = StateLogWriter::create(path);
+    ASSERT_TRUE(writer.ok()) << writer.message();
+    std::vector<Naive> states(3);
+    states[0]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(7))};
+    states[1]["part"] = {1, false, std::vector<std::byte>(10, std::byte(7))};
+    states[2]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(5))};
+    SavedState before;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        SavedState now = state_of(states[i], &before);
+        ASSERT_TRUE(writer->append(now, i == 0 ? nullptr : &before, i).ok());
+        before = std::move(now);
+    }
+    const std::string text = *read_file(path);
+    std::filesystem::remove(path);
+    Result<StateLogReader> log = StateLogReader::open(bytes_of(text));
+    ASSERT_TRUE(log.ok()) << log.message();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        ASSERT_TRUE(log->next()) << log->problem().message();
+        EXPECT_EQ(naive_of(log->state()), states[i]) << "record " << i;
+    }
+}
+
 TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
     Naive first;
     first["part/0"] = {4, true, std::vector<std::byte>(9000, std::byte(7))};

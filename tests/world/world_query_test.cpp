@@ -324,6 +324,21 @@ TEST_P(Flagged, beside_other_terms_an_entity_is_visited_once) {
     EXPECT_EQ(num_any, 500u);
 }
 
+TEST(FlaggedAlone, an_entity_with_several_values_is_visited_once_when_these_lead_a_query_that_does_not_read_them) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> all(20);
+    ASSERT_TRUE(entities.create(all).ok());
+    ASSERT_TRUE(world.manager<Mast>().add(std::span(all).subspan(10), Mast{}).ok());
+    for (int i = 0; i < 20; ++i)
+        for (int k = 0; k <= i % 3; ++k)
+            ASSERT_TRUE(world.manager<Flag>().add(all[std::size_t(i)], {.colour = k, .size = {}}).ok());
+    std::vector<Entity> visited;
+    world.query<With<Flag>, Without<Mast>>().for_each([&](Entity entity) { visited.push_back(entity); });
+    std::sort(visited.begin(), visited.end());
+    EXPECT_EQ(visited, std::vector<Entity>(all.begin(), all.begin() + 10));
+}
+
 TEST_P(Flagged, a_query_that_reads_values_beside_other_terms_visits_each_value) {
     for (std::size_t i = 3; i < made.size(); i += 36) remove_second(made[i]);  // of three, with a mast
     for (std::size_t i = 0; i < made.size(); i += 17) entities.destroy(made[i]);
