@@ -67,13 +67,23 @@ std::size_t ChangeStamps::marks_in(std::uint32_t block) const {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-void ChangeStamps::mark(const Line& line, RowRange rows) const {
+/// Stamps blocks that are written from their first row on, as loops do, or more than half.
+SHOAL_INLINE void ChangeStamps::mark(const Line& line, RowRange rows) const {
     if (rows.begin == rows.end) return;
-    const std::size_t end = (rows.end - 1) / kRowsPerChangeMark + 1;
-    for (std::size_t begin = rows.begin / kRowsPerChangeMark; begin < end;) {
+    const std::size_t first = rows.begin / kRowsPerChangeMark, last = (rows.end - 1) / kRowsPerChangeMark;
+    if (first % kMarksPerBlock == 0 && last - first < kMarksPerBlock)
+        line.stamps[first / kMarksPerBlock] = now_;
+    else if (last - first <= 1)
+        line.marks[first] = line.marks[last] = mark_;
+    else
+        mark_many(line, first, last + 1);
+}
+
+void ChangeStamps::mark_many(const Line& line, std::size_t begin, std::size_t end) const {
+    while (begin < end) {
         const std::size_t block = begin / kMarksPerBlock;
         const std::size_t count = std::min(end, (block + 1) * kMarksPerBlock) - begin;
-        if (count > kMarksPerBlock / 2)
+        if (begin % kMarksPerBlock == 0 || count > kMarksPerBlock / 2)
             line.stamps[block] = now_;
         else
             std::memset(static_cast<void*>(line.marks + begin), static_cast<int>(mark_), count);
@@ -83,10 +93,18 @@ void ChangeStamps::mark(const Line& line, RowRange rows) const {
 
 void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
+    if (rows.begin % kRowsPerStampBlock == 0 && rows.end - rows.begin - 2 < kRowsPerStampBlock - 1) {
+        column_stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;  // a loop over a small table
+        return;
+    }
+    if (rows.end - rows.begin == 1) return mark(column, rows.begin);
     mark(this->column(column), rows);
 }
 
-void ChangeStamps::mark_rows(RowRange rows) { mark(this->rows(), rows); }
+void ChangeStamps::mark_rows(RowRange rows) {
+    if (rows.end - rows.begin == 1) return mark_row(rows.begin);
+    mark(this->rows(), rows);
+}
 
 /// Puts marks of the first `steps` stamps after base into the stamps, and shifts those after them.
 void ChangeStamps::fold(const Line& line, std::uint64_t steps) const {

@@ -63,10 +63,10 @@ public:
     Entity owner_or_null(std::uint32_t row) const { return row == kNilRow ? kNullEntity : owner(row); }
     std::uint32_t row_of(Entity entity) const { return rows_.find(entity); }
     void write_local(std::uint32_t row, const Transform& local);
-    /// Marks one row as written in the columns of `mask`.
+    /// Stamps one row in the columns of `mask`. Requires: the row exists.
     SHOAL_INLINE void stamp(std::uint32_t mask, std::uint32_t row) {
         for (std::uint32_t column = 0; column <= kParentColumn; ++column)
-            if ((mask >> column & 1) != 0) static_cast<void>(table_.write_element(column, row));
+            if ((mask >> column & 1) != 0) table_.mark_existing(column, row);
     }
     void stamp(std::uint32_t mask, RowRange rows) {
         for (std::uint32_t column = 0; column <= kParentColumn; ++column)

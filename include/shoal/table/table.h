@@ -66,6 +66,12 @@ public:
         stamps_.mark(column, row);
         return storage_.element(column, row);
     }
+    /// Marks one row as written. Requires: the caller has tested that the column and the row exist.
+    SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
+        SHOAL_CHECK(row < num_rows() && column < schema().columns().size(), "the column or the row does not exist");
+        if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
+        stamps_.mark_existing(column, row);
+    }
     /// Marks rows as written: for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written

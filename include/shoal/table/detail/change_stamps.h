@@ -54,6 +54,10 @@ public:
         column_marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
+    /// The same without a test that they exist.
+    SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
+        column_marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
+    }
     /// Marks all columns. Requires: as above.
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
@@ -89,6 +93,7 @@ private:
     Line column(std::uint32_t column) const;
     std::size_t marks_in(std::uint32_t block) const;
     void mark(const Line& line, RowRange rows) const;
+    void mark_many(const Line& line, std::size_t begin, std::size_t end) const;
     std::uint64_t written(const Line& line, std::uint32_t block) const;
     void add_written(const Line& line, std::uint32_t block, std::uint64_t since, StateMarks& to) const;
     void fold(const Line& line, std::uint64_t steps) const;
