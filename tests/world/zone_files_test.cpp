@@ -26,6 +26,11 @@ using namespace shoal;
 using namespace shoal_test;
 namespace fs = std::filesystem;
 
+struct Napping {
+    float since = 0;
+};
+SHOAL_COMPONENT((Napping, toggled), since)
+
 struct ZoneFilesTest : testing::Test {
     ZoneFilesTest() {
         set_log_hook([](void* self, LogLevel,
@@ -272,6 +277,23 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_tha
     ASSERT_TRUE(sea.add(fresh[0], Plankton{7, Kind(1), true}).ok());
     EXPECT_EQ(text, text_of(world, fresh[0]));
     expect_whole();
+}
+
+TEST_F(ZoneFilesTest, what_is_switched_off_comes_back_so_beside_what_was_given_meanwhile) {
+    EntityManager ids;
+    World other(ids);
+    Database& database = other.database();
+    database.component<Napping>(), database.component<Hungry>();  // their places in a row that has both
+    const Entity one = *ids.create();
+    ASSERT_TRUE(other.stream_zones(folder).ok());
+    ASSERT_TRUE(database.insert(one, 1, Off{Hungry{4}}).ok());
+    ASSERT_TRUE(other.unload_zone(1).ok());
+    ASSERT_TRUE(database.add(one, Napping{2}).ok());
+    ASSERT_TRUE(other.load_zone(1).ok());
+    const auto is_on = [&](const Schema& component) { return database.find_row(component.id(), one, 0).is_on; };
+    EXPECT_TRUE(database.find_row(schema_of<Hungry>().id(), one, 0));
+    EXPECT_FALSE(is_on(schema_of<Hungry>()));
+    EXPECT_TRUE(is_on(schema_of<Napping>()));
 }
 
 TEST_F(ZoneFilesTest, a_zone_is_not_loaded_while_one_of_its_entities_has_the_same_component_elsewhere) {
