@@ -91,7 +91,7 @@ Persistence::Persistence(World& world) : world_(world) {
 
 Persistence::~Persistence() {
     world_.stop_telling(this);
-    const bool has_told = has_told_;  // stop() returns why it had ended, but nobody else reads that
+    const bool has_told = has_told_;  // before stop(), which tells its caller
     if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
 }
 

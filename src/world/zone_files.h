@@ -47,9 +47,8 @@ private:
     struct File {
         Zone zone;
         std::uint64_t num_rows, num_bytes, hash;
-        Array<Entity> owners;  // ascending
-        std::uint64_t
-            failed_at;  // the number of num_settles_ at which a visit could not load it, which was logged; or 0
+        Array<Entity> owners;     // ascending
+        std::uint64_t failed_at;  // a number of num_settles_, when it could not be loaded, which was logged; or 0
     };
     /// A zone in memory that may go.
     struct Candidate {
