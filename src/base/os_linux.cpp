@@ -292,7 +292,7 @@ std::string lock_file(const std::string& path, int& file) {
 }
 
 std::string make_folder(const std::string& path) {
-    if (::mkdir(path.c_str(), 0777) == 0) return {};
+    if (::mkdir(path.c_str(), 0777) == 0) return flush_folder(path + "/..");
     const int error = errno;
     if (error == EEXIST && is_directory(path)) return {};
     errno = error;

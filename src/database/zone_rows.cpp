@@ -65,6 +65,20 @@ Status check_values(StateReader& from, const Schema& schema, const Columns& colu
     return {};
 }
 
+/// Returns the values of a type from element `first` of its columns on. Lifetime: that of `firsts` and the columns.
+Array<ComponentValues> values_from(const Database& database, const Archetype& type, const Columns& columns,
+                                   std::size_t first, Array<const std::byte*>& firsts) {
+    firsts.clear();
+    for (std::uint32_t c = 0; c < columns.size(); ++c)
+        firsts.push_back(columns[c].data() + first * type.schema().columns()[c].element_bytes);
+    Array<ComponentValues> values{Owner("database")};
+    for (const ComponentType component : type.components())
+        values.push_back({.component = component,
+                          .columns = std::span<const std::byte* const>(firsts).subspan(
+                              type.first_column(component), database.schema(component).columns().size())});
+    return values;
+}
+
 }  // namespace
 
 // --- writing -----------------------------------------------------------------------------------------------------
@@ -169,21 +183,28 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     return status;
 }
 
-/// Errors: an entity that lives has a row now; an entity has two in the file.
+/// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
 Status Database::check_owners(StateReader& from, std::uint32_t num_tables) const {
     BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = from.array("owner", owners); !status) return status;
+        const Result<std::string> names = from.text("components");
+        if (!names) return names.status();
+        const std::string lines = concat('\n', *names);
         for (const Entity owner : owners) {
             if (!entities_.alive(owner)) continue;
             if (seen.test_and_set(owner.index()))
                 return from.error("owner", concat("entity ", entity_text(owner), " has two rows"));
-            if (const DatabaseRow at = find(owner); at && !at.table->type().components().empty())
-                return Status::error(concat("entity ", entity_text(owner), " was given components in zone ",
-                                            at.table->zone(),
-                                            " while its row was elsewhere; remove these before the row comes back"));
+            const DatabaseRow at = find(owner);
+            if (!at) continue;
+            for (const ComponentType component : at.table->type().components())
+                if (lines.find(concat('\n', schema(component).name(), '\n')) != std::string::npos)
+                    return Status::error(concat("entity ", entity_text(owner), " was given \"",
+                                                schema(component).name(), "\" in zone ", at.table->zone(),
+                                                ", which its row in the file has too; remove it before the row comes "
+                                                "back"));
         }
     }
     return {};
@@ -212,29 +233,29 @@ Status Database::read_rows(Zone zone, StateReader& from, Array<Entity>& placed) 
             !status)
             return status;
     if (Status status = check_values(from, type.schema(), columns, owners.size()); !status) return status;
-    Array<const std::byte*> firsts{Owner("database")};
-    for (const Array<std::byte>& column : columns) firsts.push_back(column.data());
-    Array<ComponentValues> values{Owner("database")};
-    for (const ComponentType component : type.components())
-        values.push_back({.component = component,
-                          .columns = std::span<const std::byte* const>(firsts).subspan(
-                              type.first_column(component), schema(component).columns().size())});
-    Array<Entity> bare{Owner("database")};  // they were given components, which were removed
-    for (const Entity owner : owners)
-        if (has_row(owner)) bare.push_back(owner);
-    drop(bare);
-    const Result<AddCounts> inserted = insert(owners, type, zone, values);
-    if (!inserted) return inserted.status();
-    for (const Entity owner : owners)
-        if (entities_.alive(owner)) placed.push_back(owner);
+    Array<Array<std::uint64_t>> is_on{Owner("database")};  // by toggled type, a bit per row
     for (std::uint32_t i = 0; i < type.toggled().size(); ++i) {
-        Array<std::uint64_t> bits((owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
-        if (Status status = from.elements(concat("on/", i), bits.data(), sizeof(std::uint64_t), bits.size()); !status)
+        is_on.emplace_back((owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
+        if (Status status = from.elements(concat("on/", i), is_on[i].data(), sizeof(std::uint64_t), is_on[i].size());
+            !status)
             return status;
-        for (std::uint32_t row = 0; row < owners.size(); ++row)
-            if (const DatabaseRow at = find(owners[row]))
-                at.table->presence_[i].set(at.row, test_bit(bits.data(), row));
     }
+    Array<std::uint32_t> given{Owner("database")};  // these have a row now, which gains what is in the file
+    for (std::uint32_t row = 0; row < owners.size(); ++row)
+        if (entities_.alive(owners[row])) (has_row(owners[row]) ? given.push_back(row) : placed.push_back(owners[row]));
+    Array<const std::byte*> firsts{Owner("database")};
+    const Result<AddCounts> inserted = insert(owners, type, zone, values_from(*this, type, columns, 0, firsts));
+    if (!inserted) return inserted.status();
+    for (const std::uint32_t row : given) {
+        const Result<AddCounts> added = add({&owners[row], 1}, values_from(*this, type, columns, row, firsts));
+        if (!added) return added.status();
+        if (const Result<bool> moved = move(owners[row], zone); !moved) return moved.status();
+    }
+    for (std::uint32_t row = 0; row < owners.size(); ++row)
+        if (const DatabaseRow at = find(owners[row]))
+            for (std::uint32_t i = 0; i < type.toggled().size(); ++i)
+                at.table->presence_[std::size_t(at.table->type().toggle_index(type.toggled()[i]))].set(
+                    at.row, test_bit(is_on[i].data(), row));
     return {};
 }
 

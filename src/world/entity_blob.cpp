@@ -10,6 +10,7 @@
 #include "shoal/table/table.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -503,6 +504,10 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
         return Status::error(concat(options.root_poses.size(), " poses for ", options.copies, " copies of entity ",
                                     entity_text(original), "; give one pose per copy, or none"));
     const std::vector<Entity> all = entities_below(*this, original);
+    for (const Entity one : all)
+        if (const Zone zone = zone_files_ == nullptr ? kNoZone : zone_files_->zone_of(one); zone != kNoZone)
+            return Status::error(concat("entity ", entity_text(one), " cannot be copied while its zone ", zone,
+                                        " is unloaded; call World::load_zone() before"));
     CopyCall call(*this, all, options.zone);
     if (Status status = call.check(); !status) return status;
     const bool has_tiles = std::any_of(stores_.begin(), stores_.end(), [](Store* store) {
@@ -530,6 +535,14 @@ Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
 }
 
 Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options) {
+    const ZoneSet unloaded = world.unloaded_zones();
+    Status status;
+    zones.for_each([&](Zone zone) {
+        if (status && unloaded.contains(zone))
+            status = Status::error(
+                concat("zone ", zone, " cannot be saved while it is unloaded; call World::load_zone() before"));
+    });
+    if (!status) return status;
     return save_entities(world, entities_in(world, zones), options);
 }
 

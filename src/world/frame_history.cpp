@@ -10,7 +10,13 @@ namespace shoal {
 void FrameHistory::keep(const World& world) {
     Frame made;
     made.number = world.frame();
-    status_ = world.save(made.state, frames_.empty() ? nullptr : &frames_.back().state);
+    if (world.entities_.num_worlds() != 1)
+        status_ =
+            Status::error(concat(world.entities_.num_worlds(),
+                                 " worlds share the entities, and a frame has all of them; keep frames of a world "
+                                 "with an entity manager of its own"));
+    else
+        status_ = world.save(made.state, frames_.empty() ? nullptr : &frames_.back().state);
     if (!status_) return frames_.clear();
     // The history may begin, or begin anew, within a frame.
     if (!frames_.empty() && frames_.back().number == made.number) frames_.pop_back();

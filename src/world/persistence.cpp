@@ -11,6 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kNumDigits = 10;
+constexpr std::uint64_t kMaxNumber = 9'999'999'999;  // the last one of so many digits
 constexpr std::string_view kSnapshot = ".save", kLog = ".log";
 
 /// Returns the number in the name of a snapshot or log, or 0 if it is none. `rest` is what follows the number.
@@ -50,31 +51,43 @@ void append_damage(std::string& damage, std::string_view path, std::string_view 
     damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
 }
 
-/// Reads a snapshot and the whole records of its log. Errors: the snapshot is not whole; one of them takes more than `max_bytes` in
-/// memory, which is also put into `is_too_large`.
-Result<SavedState> read_snapshot(const std::string& folder, std::uint64_t number, Executor& executor,
-                                 std::uint64_t max_bytes, Recovered& recovered, bool& is_too_large) {
-    const std::string path = path_in(folder, number, kSnapshot), log_path = path_in(folder, number, kLog);
+/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now; a state takes more than
+/// `max_bytes` in memory.
+Status read_log(const std::string& path, std::span<const std::byte> snapshot, std::uint64_t max_bytes,
+                SavedState& state, Recovered& recovered) {
+    recovered.num_records = 0;
+    if (!path_exists(path)) return {};  // the program ended between the two
     const Result<std::string> bytes = read_file(path);
     if (!bytes) return bytes.status();
-    Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), executor, max_bytes, &is_too_large);
-    if (!state) return Status::error(concat(path, ": ", state.message()));
-    recovered.num_records = 0;
-    if (!path_exists(log_path)) return state;  // the program ended between the two
-    const Result<std::string> log_bytes = read_file(log_path);
-    if (!log_bytes) return append_damage(recovered.damage, log_path, log_bytes.message()), std::move(state);
-    const std::uint64_t base = checksum_of(std::as_bytes(std::span(*bytes)));
-    if (max_bytes == 0) max_bytes = max_state_bytes(bytes->size() + log_bytes->size());
-    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*log_bytes)), base, &*state, max_bytes);
-    if (!log) return append_damage(recovered.damage, log_path, log.message()), std::move(state);
+    if (max_bytes == 0) max_bytes = max_state_bytes(snapshot.size() + bytes->size());
+    Result<StateLogReader> log =
+        StateLogReader::open(std::as_bytes(std::span(*bytes)), checksum_of(snapshot), &state, max_bytes);
+    if (!log) return append_damage(recovered.damage, path, log.message()), Status();
     while (log->next()) {
     }
-    is_too_large = log->is_too_large();
-    if (is_too_large) return Status::error(concat(log_path, ": ", log->problem().message()));
-    if (!log->problem()) append_damage(recovered.damage, log_path, log->problem().message());
+    if (log->is_too_large()) return Status::error(concat(path, ": ", log->problem().message()));
+    if (!log->problem()) append_damage(recovered.damage, path, log->problem().message());
     recovered.num_records = log->num_records();
-    if (log->num_records() == 0) return state;
-    return log->state();
+    if (log->num_records() != 0) state = log->state();
+    return {};
+}
+
+/// Reads a snapshot and its log, unless the snapshot is damaged: then `is_damaged` says so. Errors: a file cannot be read
+/// now, which says nothing about what is in it; a state takes more than `max_bytes`, and an older one in its place would be a loss.
+Result<SavedState> read_snapshot(const std::string& folder, std::uint64_t number, Executor& executor,
+                                 std::uint64_t max_bytes, Recovered& recovered, bool& is_damaged) {
+    const std::string path = path_in(folder, number, kSnapshot);
+    const Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes.status();
+    const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
+    bool is_too_large = false;
+    Result<SavedState> state = read_state(content, executor, max_bytes, &is_too_large);
+    if (is_too_large) return Status::error(concat(path, ": ", state.message()));
+    is_damaged = !state;
+    if (is_damaged) return append_damage(recovered.damage, path, state.message()), SavedState();
+    if (Status status = read_log(path_in(folder, number, kLog), content, max_bytes, *state, recovered); !status)
+        return status;
+    return state;
 }
 
 }  // namespace
@@ -85,7 +98,8 @@ Persistence::Persistence(World& world) : world_(world) {
 
 Persistence::~Persistence() {
     world_.stop_telling(this);
-    if (const Status status = stop(); !status && !has_told_) log(LogLevel::kError, status.message());
+    const bool has_told = has_told_;  // before stop(), which tells its caller
+    if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
 }
 
 std::string Persistence::path_of(std::uint64_t number, std::string_view ending) const {
@@ -94,15 +108,23 @@ std::string Persistence::path_of(std::uint64_t number, std::string_view ending) 
 
 // --- starting and ending -----------------------------------------------------------------------------------------
 
-/// Locks the folder, and returns the number of the snapshot that comes next. Temporary files that a kill has left go.
-Status Persistence::prepare_folder(const std::string& folder, bool replace, std::uint64_t& number) {
+Persistence::Mark Persistence::mark_of(const std::string& folder, std::uint64_t number) {
+    if (number == 0) return {};
+    const FileStamp snapshot = file_stamp(path_in(folder, number, kSnapshot));
+    return {snapshot.device, snapshot.inode, snapshot.modified_ns, snapshot.num_bytes,
+            file_stamp(path_in(folder, number, kLog)).num_bytes};
+}
+
+/// Locks the folder, finds its newest snapshot, and removes temporary files that a kill has left.
+Status Persistence::prepare_folder(const std::string& folder, bool replace) {
     if (Status status = make_folder(folder); !status) return status;
     Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
     if (!lock) return lock.status();
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
     if (!numbers) return numbers.status();
-    number = numbers->empty() ? 0 : numbers->front();
-    if (number != 0 && !replace && (folder != folder_ || number != known_number_))
+    const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
+    const bool goes_on = number != 0 && mark_of(folder, number) == known_;
+    if (number != 0 && !replace && !goes_on)
         return Status::error(
             concat("the folder \"", folder,
                    "\" has a world that this one does not go on from; call World::recover() first, set "
@@ -114,12 +136,18 @@ Status Persistence::prepare_folder(const std::string& folder, bool replace, std:
         if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
         if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
     }
+    if (!goes_on) damaged_.clear();  // those are of another folder
     folder_ = folder;
+    number_ = number;
     lock_ = std::move(*lock);
     return {};
 }
 
 Status Persistence::start(const std::string& folder, const PersistOptions& options) {
+    if (world_.entities_.num_worlds() != 1)
+        return Status::error(concat(world_.entities_.num_worlds(),
+                                    " worlds share the entities, so what one of them persists could not be recovered; "
+                                    "persist a world with an entity manager of its own"));
     options_ = options;
     options_.every_frames = std::max(options_.every_frames, 1u);
     options_.num_snapshots = std::max(options_.num_snapshots, 1u);
@@ -127,15 +155,16 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
     types_ = {};
     if (Status status = WorldState(world_).save(*state, nullptr, &types_); !status)
         return Status::error(concat(folder, ": ", status.message()));
-    if (Status status = prepare_folder(folder, options.replace, number_); !status) return status;
+    const std::vector<std::uint64_t> damaged = damaged_;
+    if (Status status = prepare_folder(folder, options.replace); !status) return status;
     statistics_ = {};
-    Status status = begin(*state, world_.executor());
-    if (!status) {
+    if (Status status = begin(*state, world_.executor()); !status) {
+        damaged_ = damaged;
         lock_ = {};
         return status;
     }
-    known_number_ = number_;
-    last_kept_frame_ = statistics_.last_frame = world_.frame();
+    kept_frame_ = statistics_.last_frame = world_.frame();
+    kept_stamp_ = world_.stamp();
     written_ = std::move(state);
     frames_left_ = options_.every_frames;
     is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
@@ -147,16 +176,18 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
 
 Status Persistence::stop() {
     if (!is_running()) return {};
+    const Status last = keep_latest();
     {
         const std::lock_guard lock(mutex_);
         is_ending_ = true;
     }
     changed_.notify_all();
     thread_.join();
-    known_number_ = number_;
+    if (!last && status_) status_ = last;
     retired_.clear();
     waiting_.reset(), writing_.reset(), written_.reset();
     log_ = {};
+    known_ = mark_of(folder_, number_);
     lock_ = {};
     statistics_.is_running = false;
     has_told_ = has_told_ || !status_;
@@ -165,6 +196,7 @@ Status Persistence::stop() {
 
 Status Persistence::flush() {
     if (!is_running()) return {};
+    if (Status status = keep_latest(); !status) return status;
     std::unique_lock lock(mutex_);
     wants_flush_ = true;
     changed_.notify_all();
@@ -183,6 +215,17 @@ PersistStatistics Persistence::statistics() const {
 void Persistence::keep() {
     if (!is_running() || has_told_) return;
     if (--frames_left_ != 0) return;
+    if (const Status status = take(); !status) fail(status);
+}
+
+/// Takes the state of now, unless it is the one that was taken last.
+Status Persistence::keep_latest() {
+    const bool is_kept = kept_frame_ == world_.frame() && kept_stamp_ == world_.stamp() && !is_new_history_;
+    return is_kept || has_told_ || world_.passes_run_ || world_.is_settling_ ? Status() : take();
+}
+
+/// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
+Status Persistence::take() {
     frames_left_ = options_.every_frames;
     std::vector<State> retired;
     const SavedState* before = nullptr;
@@ -195,23 +238,25 @@ void Persistence::keep() {
         if (has_failed_) {
             has_told_ = true;
             log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
-            return;
+            return {};
         }
     }
     auto state = std::make_unique<SavedState>();
-    const Status status = WorldState(world_).save(*state, is_new_history_ ? nullptr : before, &types_);
-    if (!status) fail(Status::error(concat(folder_, ": ", status.message())));
+    if (Status status = WorldState(world_).save(*state, is_new_history_ ? nullptr : before, &types_); !status)
+        return Status::error(concat(folder_, ": ", status.message()));
     is_new_history_ = false;
-    last_kept_frame_ = world_.frame();
+    kept_frame_ = world_.frame();
+    kept_stamp_ = world_.stamp();
     const std::lock_guard lock(mutex_);
-    if (has_failed_) return;
+    if (has_failed_) return {};
     if (waiting_ != nullptr) {
         ++statistics_.num_merged;
         retired.push_back(std::move(waiting_));
     }
     waiting_ = std::move(state);
-    waiting_frame_ = last_kept_frame_;
+    waiting_frame_ = kept_frame_;
     changed_.notify_all();
+    return {};
 }
 
 void Persistence::fail(const Status& status) {
@@ -224,19 +269,25 @@ void Persistence::fail(const Status& status) {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name.
+/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is as it
+/// was.
 Status Persistence::begin(const SavedState& state, Executor& executor) {
+    if (number_ >= kMaxNumber)
+        return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
+                                    ", after which there is no number; persist the world to another folder"));
     const Result<Array<std::byte>> bytes = write_state(state, executor);
     if (!bytes) return Status::error(concat(folder_, ": ", bytes.message()));
     const std::uint64_t number = number_ + 1;
     if (Status status = remove_file(path_of(number, kLog)); !status) return status;
     if (Status status = write_file(path_of(number, kSnapshot), *bytes); !status) return status;
+    Result<StateLogWriter> log = begin_log(number, checksum_of(*bytes));
+    if (!log) {
+        for (const std::string_view ending : {kSnapshot, kLog})
+            static_cast<void>(remove_file(path_of(number, ending)));  // the first error is the one to tell
+        return log.status();
+    }
     number_ = number;
-    Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), checksum_of(*bytes));
-    if (!log) return log.status();
     log_ = std::move(*log);
-    if (Status status = log_.flush(); !status) return status;
-    if (Status status = flush_folder(folder_); !status) return status;
     num_unflushed_ = 0;
     remove_old();
     const std::lock_guard lock(mutex_);
@@ -245,15 +296,30 @@ Status Persistence::begin(const SavedState& state, Executor& executor) {
     return {};
 }
 
-/// Removes logs and snapshots of which there are newer ones. What cannot be removed does no harm.
+Result<StateLogWriter> Persistence::begin_log(std::uint64_t number, std::uint64_t base) const {
+    Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), base);
+    if (!log) return log;
+    if (Status status = log->flush(); !status) return status;
+    if (Status status = flush_folder(folder_); !status) return status;
+    return log;
+}
+
+/// Removes what is older than the snapshots that stay. A damaged snapshot is not one of these, but goes only when it is
+/// older than all of them. What cannot be removed does no harm.
 void Persistence::remove_old() const {
+    Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
     const Result<std::vector<std::string>> names = list_folder(folder_);
-    if (!names) return;
+    if (!whole || !names) return;
+    std::erase_if(*whole, [&](std::uint64_t number) {
+        return std::find(damaged_.begin(), damaged_.end(), number) != damaged_.end();
+    });
     const std::uint64_t num_kept = options_.replace && statistics_.num_snapshots == 0 ? 1 : options_.num_snapshots;
+    if (whole->empty()) return;
+    const std::uint64_t oldest = (*whole)[std::min<std::size_t>(num_kept, whole->size()) - 1];
     for (const std::string& name : *names) {
         std::string_view rest;
         const std::uint64_t number = number_in(name, rest);
-        if (number == 0 || number + num_kept > number_ || (rest != kSnapshot && rest != kLog)) continue;
+        if (number == 0 || number >= oldest || (rest != kSnapshot && rest != kLog)) continue;
         if (const Status status = remove_file(concat(folder_, '/', name)); !status)
             log(LogLevel::kWarning, status.message());
     }
@@ -307,19 +373,22 @@ Result<Recovered> Persistence::recover(const std::string& folder, const LoadOpti
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
     if (!numbers) return numbers.status();
     if (numbers->empty()) return recovered;
+    const Mark mark =
+        mark_of(folder, numbers->front());  // before it is read: a world may go on in the folder meanwhile
+    std::vector<std::uint64_t> damaged;
     for (const std::uint64_t number : *numbers) {
-        bool is_too_large = false;
+        bool is_damaged = false;
         const Result<SavedState> state =
-            read_snapshot(folder, number, world_.executor(), options.max_bytes, recovered, is_too_large);
-        if (is_too_large) return state.status();  // an older frame in its place would be a loss
-        if (!state) {
-            append_damage(recovered.damage, folder, state.message());
+            read_snapshot(folder, number, world_.executor(), options.max_bytes, recovered, is_damaged);
+        if (!state) return state.status();
+        if (is_damaged) {
+            damaged.push_back(number);
             continue;
         }
         if (Status status = world_.load(*state, false); !status)
             return Status::error(concat(path_in(folder, number, kSnapshot), ": ", status.message()));
-        folder_ = folder;
-        known_number_ = numbers->front();
+        known_ = mark;
+        damaged_ = std::move(damaged);
         recovered.found = true;
         recovered.frame = world_.frame();
         return recovered;

@@ -31,9 +31,9 @@ public:
 
     /// Writes a snapshot of now, and starts. Errors: see World::persist().
     Status start(const std::string& folder, const PersistOptions& options);
-    /// Writes what waits, and ends. Errors: why it had ended before.
+    /// Takes the state of now, writes what waits, and ends. Errors: why it had ended before.
     Status stop();
-    /// Waits until what was kept is on the disk. Errors: as above.
+    /// Takes the state of now, and waits until it is on the disk. Errors: as above.
     Status flush();
     /// Takes the state of now, if it is the turn of this frame.
     void keep();
@@ -47,8 +47,20 @@ public:
 private:
     using State = std::unique_ptr<SavedState>;
 
-    Status prepare_folder(const std::string& folder, bool replace, std::uint64_t& number);
+    /// The newest snapshot of a folder, and how long its log is: another one when a world has gone on there.
+    struct Mark {
+        std::uint64_t device = 0, inode = 0;
+        std::int64_t modified_ns = 0;
+        std::uint64_t num_bytes = 0, log_bytes = 0;
+        bool operator==(const Mark&) const = default;
+    };
+
+    static Mark mark_of(const std::string& folder, std::uint64_t number);
+    Status prepare_folder(const std::string& folder, bool replace);
     Status begin(const SavedState& state, Executor& executor);
+    Result<StateLogWriter> begin_log(std::uint64_t number, std::uint64_t base) const;
+    Status keep_latest();
+    Status take();
     Status write(const SavedState& state, const SavedState& before, std::uint64_t frame);
     void remove_old() const;
     void write_frames();
@@ -60,9 +72,10 @@ private:
     std::string folder_;
     FileLock lock_;
     LastingTypes types_;
-    std::uint64_t known_number_ = 0;  // of the snapshot in folder_ that this world has loaded or written
-    std::uint64_t frames_left_ = 0;   // until the next one is taken
-    std::uint64_t last_kept_frame_ = 0;
+    Mark known_;                                     // what this world has loaded or written
+    std::vector<std::uint64_t> damaged_;             // numbers of snapshots beside it that could not be read
+    std::uint64_t frames_left_ = 0;                  // until the next one is taken
+    std::uint64_t kept_frame_ = 0, kept_stamp_ = 0;  // of the state that was taken last
     bool is_new_history_ = false;
     bool has_told_ = false;  // why the writer has ended
 

@@ -16,6 +16,7 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
+constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, which may have gone by itself
 
 /// Whether it is the name of a file that path_of() names.
 bool is_zone_file(std::string_view name) {
@@ -36,7 +37,7 @@ Status of_zone(std::string_view what, Zone zone, const Status& status) {
 ZoneFiles::ZoneFiles(World& world, Database& database) : world_(world), database_(database) {}
 
 ZoneFiles::~ZoneFiles() {
-    database_.watch_zones(false);
+    if (watches_) database_.watch_zones(false);
     for (const File& file : files_)
         if (const Status status = remove_file(path_of(file.zone)); !status) log(LogLevel::kWarning, status.message());
 }
@@ -60,8 +61,18 @@ Status ZoneFiles::start(const std::string& folder, const ZoneFileOptions& option
     folder_ = folder;
     lock_ = std::move(*lock);
     options_ = options;
-    database_.watch_zones(true);
     return {};
+}
+
+void ZoneFiles::watch() {
+    watches_ = true;
+    database_.watch_zones(true);
+}
+
+Zone ZoneFiles::zone_of(Entity entity) const {
+    for (const File& file : files_)
+        if (std::binary_search(file.owners.begin(), file.owners.end(), entity)) return file.zone;
+    return kNoZone;
 }
 
 // --- unloading ---------------------------------------------------------------------------------------------------
@@ -75,11 +86,16 @@ Status ZoneFiles::unload(Zone zone) {
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr)  // rows have come to it since
         if (Status status = load(zone); !status) return status;
-    File file{zone, database_.num_rows(zone), 0, 0, false};
+    File file{zone, database_.num_rows(zone), 0, 0, Array<Entity>(Owner("zone files")), 0};
     if (Status status = write(zone, file); !status) return of_zone("unload", zone, status);
+    for (const DatabaseTable* table : database_.all_tables())
+        if (table != nullptr && table->zone() == zone)
+            file.owners.insert(file.owners.end(), table->entities().begin(), table->entities().end());
+    std::sort(file.owners.begin(), file.owners.end());
     database_.drop_zone(zone);
-    files_.push_back(file);
+    files_.push_back(std::move(file));
     unloaded_.insert(zone);
+    refused_.erase(zone);
     ++num_unloads_;
     return {};
 }
@@ -123,7 +139,8 @@ Status ZoneFiles::read(const File& file) {
     if (!bytes) return bytes.status();
     if (bytes->size() != file.num_bytes || hash_of(std::as_bytes(std::span(*bytes))) != file.hash)
         return Status::error(concat('"', path, "\" is not what was written: it has ", bytes->size(), " bytes of ",
-                                    file.num_bytes, ", or others; bring the file back and load the zone again"));
+                                    file.num_bytes,
+                                    ", or different content; restore the file and load the zone again"));
     constexpr std::uint64_t kAny = ~std::uint64_t(0);  // it is what was written
     const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
@@ -156,10 +173,11 @@ void ZoneFiles::load_visited() {
         last_visits_.set(zone, num_settles_);
         File* const file = find(zone);
         if (file == nullptr) return;
+        if (file->failed_at != 0 && num_settles_ - file->failed_at < kSettlesUntilRetry) return;
         const Status status = load(zone);
-        if (status || file->has_told) return;
-        file->has_told = true;
-        log(LogLevel::kError, status.message());
+        if (status) return;
+        if (file->failed_at == 0) log(LogLevel::kError, status.message());
+        file->failed_at = num_settles_;
     });
 }
 
@@ -178,7 +196,10 @@ void ZoneFiles::keep_budget() {
         num_rows += table->num_rows(), num_bytes += bytes;
         const Zone zone = table->zone();
         const std::uint64_t last_visit = last_visits_.find_or(zone, 0);
-        if (last_visit == num_settles_ || options_.kept.contains(zone) || refused_.contains(zone)) continue;
+        // Entities that were given no zone lie in the first one, where queries without zones expect them.
+        if (zone == database_.first_zone() || last_visit == num_settles_ || options_.kept.contains(zone)) continue;
+        const std::uint64_t* const refused_at = refused_.find(zone);
+        if (refused_at != nullptr && num_settles_ - *refused_at < kSettlesUntilRetry) continue;
         const std::uint32_t number = candidate_of.find_or(zone, static_cast<std::uint32_t>(candidates.size()));
         candidate_of.set(zone, number);
         if (number == candidates.size()) candidates.push_back({last_visit, zone, 0, 0});
@@ -191,8 +212,8 @@ void ZoneFiles::keep_budget() {
     for (const Candidate& next : candidates) {
         if (is_kept(num_rows, num_bytes)) return;
         if (const Status status = unload(next.zone); !status) {
-            refused_.insert(next.zone);
-            log(LogLevel::kError, status.message());
+            if (refused_.find(next.zone) == nullptr) log(LogLevel::kError, status.message());
+            refused_.set(next.zone, num_settles_);
             continue;
         }
         num_rows -= next.num_rows, num_bytes -= next.num_bytes;
@@ -215,11 +236,12 @@ Status World::stream_zones(const std::string& folder) { return stream_zones(fold
 Status World::stream_zones(const std::string& folder, const ZoneFileOptions& options) {
     SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked for zones to be streamed; do it between steps");
     if (zone_files_ != nullptr && zone_files_->folder() == folder) return zone_files_->set_options(options), Status();
-    if (zone_files_ != nullptr)
-        if (Status status = stop_streaming_zones(); !status) return status;
     auto* const made = new ZoneFiles(*this, database());
-    if (Status status = made->start(folder, options); !status) return delete made, status;
+    Status status = made->start(folder, options);
+    if (status) status = stop_streaming_zones();  // what was before goes on until the new folder is there
+    if (!status) return delete made, status;
     zone_files_ = made;
+    made->watch();
     return {};
 }
 

@@ -21,7 +21,14 @@ public:
 
     /// Takes the folder. Errors: see World::stream_zones().
     Status start(const std::string& folder, const ZoneFileOptions& options);
-    void set_options(const ZoneFileOptions& options) { options_ = options; }
+    void set_options(const ZoneFileOptions& options) {
+        options_ = options;
+        refused_.clear();
+    }
+    /// From now on, queries say which zones they visit.
+    void watch();
+    /// Returns the zone in whose file the row of an entity lies, or kNoZone.
+    Zone zone_of(Entity entity) const;
     Status unload(Zone zone);
     Status load(Zone zone);
     Status load_all();
@@ -40,7 +47,8 @@ private:
     struct File {
         Zone zone;
         std::uint64_t num_rows, num_bytes, hash;
-        bool has_told;  // why it cannot be loaded
+        Array<Entity> owners;     // ascending
+        std::uint64_t failed_at;  // a number of num_settles_, when it could not be loaded, which was logged; or 0
     };
     /// A zone in memory that may go.
     struct Candidate {
@@ -62,8 +70,9 @@ private:
     ZoneFileOptions options_;
     Array<File> files_{Owner("zone files")};
     ZoneSet unloaded_;                                               // those of files_
-    ZoneSet refused_;                                                // cannot be unloaded, which was logged
+    HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // could not be unloaded then, which was logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // a number of num_settles_
+    bool watches_ = false;
     std::uint64_t num_settles_ = 0, num_unloads_ = 0, num_loads_ = 0;
 };
 

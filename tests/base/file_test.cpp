@@ -1,5 +1,6 @@
 #include "shoal/base/file.h"
 #include "shoal/base/file_watch.h"
+#include "shoal/base/folder.h"
 
 #include "shoal/base/clock.h"
 #include "support/testing.h"
@@ -14,8 +15,16 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/// The file that was flushed last; every test flushes through the function below instead of that of the C library.
+static struct stat last_flushed;
+extern "C" int fsync(int file) {
+    ::fstat(file, &last_flushed);
+    return static_cast<int>(::syscall(SYS_fsync, file));
+}
 
 namespace shoal {
 namespace {
@@ -43,6 +52,18 @@ protected:
 
     std::string folder_;
 };
+
+TEST_F(File, the_name_of_a_folder_that_is_made_is_on_the_disk) {
+    struct stat parent;
+    ASSERT_EQ(::stat(folder_.c_str(), &parent), 0);
+    for (const char* name : {"a", "b/"}) {
+        last_flushed = {};
+        ASSERT_TRUE(make_folder(path(name)).ok());
+        EXPECT_EQ(last_flushed.st_ino, parent.st_ino);
+        EXPECT_EQ(last_flushed.st_dev, parent.st_dev);
+        EXPECT_TRUE(make_folder(path(name)).ok()) << "it is there";
+    }
+}
 
 TEST_F(File, what_is_written_is_read) {
     const shoal_test::LeakCheck leaks;

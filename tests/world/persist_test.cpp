@@ -13,10 +13,12 @@
 #include "support/whole_world.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -25,6 +27,14 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+/// Whether logs cannot be flushed; all logs are flushed through the function below instead of that of the C library.
+static bool has_bad_disk = false;
+extern "C" int fdatasync(int file) {
+    if (!has_bad_disk) return static_cast<int>(::syscall(SYS_fdatasync, file));
+    errno = EIO;
+    return -1;
+}
 
 namespace persist_test {
 
@@ -187,7 +197,7 @@ TEST(Persist, a_long_log_ends_with_a_new_snapshot_and_old_files_go) {
     EXPECT_EQ(bytes_of(sea.world), frames[32]);
 }
 
-TEST(Persist, a_log_that_is_cut_or_false_gives_a_whole_frame_before_and_says_so) {
+TEST(Persist, a_truncated_or_corrupt_log_recovers_the_last_complete_frame_and_reports_it) {
     SCOPED_TRACE(seed_text());
     const Folder folder("damaged");
     const std::vector<std::string> frames = run_persisted(folder.path, {.keeps_all_frames = true}, 12);
@@ -293,7 +303,7 @@ TEST(Persist, a_folder_that_cannot_be_made_is_an_error) {
     EXPECT_FALSE(sea.world.persist_statistics().is_running);
 }
 
-TEST(Persist, a_full_disk_is_told_once_and_the_world_goes_on_and_so_does_what_was_written) {
+TEST(Persist, a_full_disk_is_logged_once_and_what_was_written_can_be_recovered) {
     const Folder folder("full");
     const Logged logged;
     Sea sea;
@@ -358,6 +368,147 @@ TEST(Persist, a_world_that_goes_back_or_is_loaded_is_recovered_as_it_is_then) {
     ASSERT_TRUE(sea.world.stop_persisting().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 1u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
+/// Changes a byte in the middle of a file.
+void damage(const std::string& path) {
+    std::string text = *read_file(path);
+    text[text.size() / 2] ^= 1;
+    ASSERT_TRUE(write_file(path, text).ok());
+}
+
+TEST(Persist, a_world_that_was_recovered_before_another_went_on_in_the_folder_is_refused) {
+    const Folder folder("gone_on");
+    Sea first, second;
+    ASSERT_TRUE(first.world.persist(folder.path).ok());
+    first.run(5);
+    ASSERT_TRUE(first.world.flush_persisted().ok());
+    EXPECT_EQ(recover(second, folder.path).frame, 5u);
+    first.run(10);
+    ASSERT_TRUE(first.world.stop_persisting().ok());
+    EXPECT_NE(std::string(second.world.persist(folder.path).message()).find("does not go on from"), std::string::npos);
+    EXPECT_EQ(recover(second, folder.path).frame, 15u);
+    EXPECT_TRUE(second.world.persist(folder.path).ok());
+}
+
+TEST(Persist, a_damaged_snapshot_is_not_counted_among_those_that_stay) {
+    const Folder folder("spare");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    damage(folder.newest(".save"));
+    Sea sea;
+    EXPECT_EQ(recover(sea, folder.path).frame, 9u);
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(folder.names(".save").size(), 3u) << "the new one, the damaged one, and the one that was read";
+    damage(folder.newest(".save"));
+    EXPECT_EQ(recover(sea, folder.path).frame, 9u);
+}
+
+TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_damage) {
+    const Folder folder("unreadable");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    Sea sea;
+    const std::string before = bytes_of(sea.world);
+    for (const char* ending : {".log", ".save"}) {
+        const std::string path = folder.newest(ending);
+        fs::rename(path, path + ".away");
+        fs::create_directory(path);  // reading it fails, whoever the user is
+        const Result<Recovered> recovered = sea.world.recover(folder.path);
+        ASSERT_FALSE(recovered.ok());
+        EXPECT_TRUE(recovered.message().starts_with("cannot read \"" + path)) << recovered.message();
+        EXPECT_EQ(bytes_of(sea.world), before);
+        fs::remove(path);
+        fs::rename(path + ".away", path);
+    }
+    EXPECT_EQ(recover(sea, folder.path).frame, 12u);
+}
+
+TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
+    const Folder folder("told_at_the_end");
+    const Logged logged;
+    {
+        Sea sea;
+        ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+        const SmallFiles limit(fs::file_size(folder.newest(".log")));
+        sea.run(1);
+        while (sea.world.persist_statistics().is_running) std::this_thread::yield();
+    }
+    ASSERT_EQ(logged.lines.size(), 1u);
+    EXPECT_NE(logged.lines[0].find("File too large"), std::string::npos) << logged.lines[0];
+}
+
+TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
+    const Folder folder("newest");
+    Sea sea, other;
+    ASSERT_TRUE(sea.world.persist(folder.path, {.every_frames = 10}).ok());
+    sea.run(7);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 7u);
+    sea.run(6);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 13u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
+TEST(Persist, what_was_loaded_last_is_what_a_world_that_stops_has_written) {
+    const Folder folder("loaded_last");
+    Sea sea, other;
+    SavedState state;
+    ASSERT_TRUE(sea.world.save(state).ok());
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    sea.run(6);
+    ASSERT_TRUE(sea.world.load(state).ok());
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 0u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
+TEST(Persist, worlds_that_share_their_entities_are_neither_persisted_nor_kept) {
+    const Folder folder("shared");
+    EntityManager entities;
+    World world(entities), second(entities);
+    EXPECT_NE(std::string(world.persist(folder.path).message()).find("2 worlds share the entities"), std::string::npos);
+    EXPECT_FALSE(fs::exists(folder.path));
+    world.keep_frames(4);
+    world.step(0.1f);
+    EXPECT_EQ(world.frame_statistics().num_frames, 0u);
+    EXPECT_NE(std::string(world.rewind(0).message()).find("2 worlds share the entities"), std::string::npos);
+}
+
+TEST(Persist, a_folder_is_the_same_one_however_it_is_spelled) {
+    const Folder folder("spelled");
+    run_persisted(folder.path, {}, 3);
+    Sea sea;
+    EXPECT_TRUE(recover(sea, folder.path).found);
+    EXPECT_TRUE(sea.world.persist(folder.path + "/./").ok());
+}
+
+TEST(Persist, after_the_last_number_a_folder_takes_no_snapshot) {
+    const Folder folder("last_number");
+    run_persisted(folder.path, {}, 3);
+    for (const char* ending : {".save", ".log"})
+        fs::rename(folder.newest(ending), folder.path + "/9999999999" + ending);
+    Sea sea;
+    EXPECT_EQ(recover(sea, folder.path).frame, 3u);
+    EXPECT_NE(std::string(sea.world.persist(folder.path).message()).find("no number"), std::string::npos);
+    EXPECT_EQ(recover(sea, folder.path).frame, 3u);
+}
+
+TEST(Persist, a_start_that_fails_leaves_no_snapshot_and_can_be_repeated) {
+    const Folder folder("failed_start"), other("failed_start_other");
+    Sea sea;
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    sea.run(1);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    fs::create_directory(other.path);
+    has_bad_disk = true;  // the log fails, when its snapshot is there already
+    const Status status = sea.world.persist(other.path);
+    has_bad_disk = false;
+    EXPECT_TRUE(status.message().starts_with("cannot flush \"" + other.path)) << status.message();
+    EXPECT_EQ(other.names(".save"), std::vector<std::string>());
+    ASSERT_TRUE(sea.world.persist(folder.path).ok()) << "it is still known";
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.world.persist(other.path).ok());
 }
 
 struct Shell {

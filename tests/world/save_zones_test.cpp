@@ -10,6 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -163,6 +166,22 @@ TEST_F(SaveZones, references_out_of_the_zones_are_null_and_counted) {
     };
     EXPECT_EQ(prey(0), kNullEntity);
     EXPECT_EQ(prey(1), back->entities()[0]);
+}
+
+TEST_F(SaveZones, a_zone_that_is_unloaded_is_not_saved_as_if_it_were_empty) {
+    const std::string folder = testing::TempDir() + "shoal_save_zones_" + std::to_string(getpid());
+    const Entity one = *entities.create();
+    ASSERT_TRUE(sea.insert(one, 12, Spot{}).ok());
+    ASSERT_TRUE(world.stream_zones(folder).ok() && world.unload_zone(12).ok());
+    EXPECT_EQ(save_zones(world, {11, 12}).message(),
+              "zone 12 cannot be saved while it is unloaded; call World::load_zone() before");
+    EXPECT_TRUE(save_zones(world, {11}).ok());
+    ASSERT_TRUE(world.load_zone(12).ok());
+    const Result<EntityBlob> saved = save_zones(world, {12});
+    ASSERT_TRUE(saved.ok());
+    EXPECT_EQ(Blob::load(saved->bytes)->num_entities(), 1u);
+    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace save_zones_test

@@ -4,12 +4,12 @@
 //
 //     0000000003.save   the world at one moment, whole; see docs/formats/save.md
 //     0000000003.log    what has changed in each frame since; a kill leaves a last record that does not count
-//     0000000004.save   the next one, after the log had grown long: older ones go
+//     0000000004.save   the next one, after the log had grown long: older ones are deleted
 //     0000000004.log
 //     lock              locked by the world that writes
 //
 // A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
-// of the one that waited, so at most one frame waits and one is written, and both share memory with the world's last state.
+// of the one that waited, so at most one frame waits and one is being written; states share memory for what has not changed.
 
 #include "shoal/base/status.h"
 
@@ -26,9 +26,9 @@ struct PersistOptions {
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log ends, and a new snapshot is written
     std::uint64_t max_log_records = 100'000;                ///< the same for its records
     std::uint32_t num_snapshots =
-        2;  ///< how many stay, with their logs; at least 1. An older one is read if a newer one is damaged
+        2;  ///< how many undamaged ones stay, with their logs; at least 1. An older one is read if a newer one is damaged
     bool keeps_all_frames = false;  ///< a step waits while a frame waits to be written, instead of merging the two
-    bool replace = false;           ///< the folder may have another world, which goes
+    bool replace = false;           ///< the folder may have another world, which is deleted
 };
 
 /// What World::load() and World::recover() are told.

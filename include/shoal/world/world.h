@@ -493,10 +493,10 @@ public:
     /// world/persist.h. The folder is made if there is none; its parent has to be there. What fails later, such as a full disk,
     /// is logged once, and returned by stop_persisting(); the world goes on, and what was written stays.
     /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
-    /// this one was not recovered from; this world is persisted already. Requires: no passes run, and the world is not settling.
+    /// this one does not go on from; several worlds share the entities; this world is persisted. Requires: as above.
     SHOAL_API Status persist(const std::string& folder);
     SHOAL_API Status persist(const std::string& folder, const PersistOptions& options);
-    /// Waits until the frames so far are on the disk. Errors: why the world is no longer persisted.
+    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer persisted.
     SHOAL_API Status flush_persisted();
     /// The same, and ends what persist() began, as the end of the world does.
     SHOAL_API Status stop_persisting();
@@ -524,7 +524,7 @@ public:
     /// streamed. Nothing has changed. Requires: as above.
     SHOAL_API Status unload_zone(Zone zone);
     /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
-    /// Errors: the file is missing or damaged, or an entity was given a row meanwhile, or no memory; the zone stays
+    /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays
     /// unloaded, and can be loaded when that is mended. Requires: as above.
     SHOAL_API Status load_zone(Zone zone);
     /// The same for all. Errors: those of the first that cannot be loaded; the others are.

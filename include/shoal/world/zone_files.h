@@ -6,8 +6,8 @@
 //     in the folder        zone_12.rows          rows of entities that live on: their ids stay theirs
 //
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there. Queries
-// pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, with which its
-// zone cannot come back. Reactions are told that its components have gone, and later that they have come. If it dies
+// pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, which is added to
+// the one that comes back. Reactions are told that its components have gone, and later that they have come. If it dies
 // meanwhile, its row does not come back.
 //
 // A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads those that
@@ -29,7 +29,7 @@ namespace shoal {
 struct ZoneFileOptions {
     std::uint64_t max_rows = 0;
     std::uint64_t max_bytes = 0;  ///< in rows, as Database::statistics() counts what is used
-    ZoneSet kept;                 ///< these are not unloaded for a budget
+    ZoneSet kept;                 ///< these are not unloaded for a budget; nor is the first zone of the database
 };
 
 struct ZoneFileStatistics {
