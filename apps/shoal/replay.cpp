@@ -72,8 +72,8 @@ constexpr std::string_view kManual =
     "are whole can be played with --frames.\n";
 
 constexpr std::string_view kExamples =
-    "shoal run reef.blob --frames 600 --record reef.rec\n"
     "shoal replay reef.rec --verify\n"
+    "shoal run reef.blob --frames 600 --record reef.rec && shoal replay reef.rec\n"
     "shoal replay reef.rec --verify --workers 1\n"
     "shoal replay reef.rec --frames 99 --save before.save\n"
     "shoal replay reef.rec --verify --script other/swim.lua\n";

@@ -283,14 +283,17 @@ void Replay::compare() {
     if (number < here.passes().size()) {
         const PassHashes& mine = here.passes()[number];
         difference_.pass = mine.name;
-        const FieldName first = differing_fields(mine.fields, recorded.passes()[number].fields).front();
-        const auto at = std::find(names.begin(), names.end(), first);
-        if (at == names.end()) {
-            difference_.problem = concat(first.component, '.', first.field,
+        const std::vector<FieldName> written = differing_fields(mine.fields, recorded.passes()[number].fields);
+        const auto at = written.empty() ? names.end() : std::find(names.begin(), names.end(), written[0]);
+        if (written.empty())
+            difference_.problem = "what it writes is recorded in another form";
+        else if (at == names.end())
+            difference_.problem = concat(written[0].component, '.', written[0].field,
                                          " differs after it, and is the same again at the end of the frame");
-            return;
-        }
+        if (!difference_.problem.empty()) return;
         std::rotate(names.begin(), at, at + 1);
+    } else if (names.empty()) {
+        difference_.problem = "the hashes of zones differ, and those of fields do not";
     }
     name_value(names);
 }

@@ -49,7 +49,9 @@ TEST_F(ToolUsage, help_of_a_verb_shows_every_flag_and_examples_and_is_the_same_b
         {"schema", {"--schema FILE", "-o, --output FILE"}},
         {"run",
          {"--root DIR", "--schema FILE", "--repeat N", "--frames N", "--dt S", "--workers N", "--seed N", "--json",
-          "--picture FILE.svg", "--trace FILE.json", "--query TEXT"}},
+          "--picture FILE.svg", "--trace FILE.json", "--query TEXT", "--record FILE.rec"}},
+        {"replay",
+         {"--verify", "--frames N", "--workers N", "--plugin FILE.so", "--script FILE.lua", "--save FILE.save"}},
         {"completion", {}},
         {"help", {"--man"}}};
     for (const auto& [verb, flags] : verbs) {
