@@ -211,8 +211,7 @@ Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& typ
         of_one.clear();
         for (std::uint32_t k = 0; k < count; ++k, ++i) {
             if (i >= members.size() || members[i] >= components.size())
-                return from.error("archetypes",
-                                  concat("archetype ", types.size(), " has an unknown component type"));
+                return from.error("archetypes", concat("archetype ", types.size(), " has an unknown component type"));
             of_one.push_back(components[members[i]]);
         }
         types.push_back(&graph_.archetype(of_one));

@@ -152,7 +152,8 @@ TEST_F(ToolSave, a_save_is_checked_and_what_is_wrong_is_said) {
     for (const char* verb : {"check", "dump"}) {
         const ToolResult result = run({verb, bad});
         EXPECT_EQ(result.exit_code, 1);
-        EXPECT_TRUE(result.says("bad.save: the file is not a complete save: its checksum is wrong; take another copy of it"))
+        EXPECT_TRUE(
+            result.says("bad.save: the file is not a complete save: its checksum is wrong; take another copy of it"))
             << result.err;
     }
     EXPECT_EQ(run({"diff", shore, bad}).exit_code, 1);

@@ -231,7 +231,8 @@ TEST(Persist, a_snapshot_that_is_damaged_gives_the_last_frame_before_it_and_if_a
     Sea sea;
     const Recovered recovered = recover(sea, folder.path);
     EXPECT_EQ(recovered.frame, 9u);  // snapshots are frames 0, 5 and 10
-    EXPECT_NE(recovered.damage.find(newest + ": the file is not a complete save: its checksum is wrong"), std::string::npos)
+    EXPECT_NE(recovered.damage.find(newest + ": the file is not a complete save: its checksum is wrong"),
+              std::string::npos)
         << recovered.damage;
     EXPECT_EQ(bytes_of(sea.world), frames[9]);
 
