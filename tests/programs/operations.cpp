@@ -544,11 +544,17 @@ void list_time(std::vector<Operation>& all) {
                    [](const Model& model, const Arguments& a) { return !model.has_store(a.world, kCoin); }});
 }
 
+/// Whether a call of a C++ function waits, which cannot be saved, nor brought back if loading fails.
+bool waits_for_call(const Model& model, int world) {
+    const std::vector<Command>& commands = model.world(world).commands;
+    return std::any_of(commands.begin(), commands.end(), [](const Command& command) { return command.name >= 0; });
+}
+
 void list_saves(std::vector<Operation>& all) {
     const auto is_pond = [](const Model&, const Arguments& a) { return a.world == 2; };
     all.push_back({CALL(world.save(stage.saved)),
                    [](Model& model, const Arguments& a) -> std::string {
-                       model.has_saved = model.world(a.world).commands.empty();
+                       model.has_saved = !waits_for_call(model, a.world);
                        if (!model.has_saved) return "refused";
                        model.saved = model.picture();
                        return "ok";
@@ -560,7 +566,7 @@ void list_saves(std::vector<Operation>& all) {
                    6});
     all.push_back({CALL(stage.load(world)),
                    [](Model& model, const Arguments& a) -> std::string {
-                       if (a.world != 2) return "refused";
+                       if (a.world != 2 || waits_for_call(model, a.world)) return "refused";
                        model.take_back(model.saved);
                        if (model.max_frames != 0) model.frames = {model.picture()};
                        return "ok";
@@ -577,17 +583,18 @@ void list_saves(std::vector<Operation>& all) {
                        return std::string();
                    },
                    [](const Model& model, const Arguments& a) {
-                       return a.world == 2 && model.has_store(2, kCoin) && model.world(2).commands.empty();
+                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2);
                    },
                    {},
                    {},
                    {},
                    2});
     all.push_back({CALL(stage.go_back(world, n)),
-                   [](Model& model, const Arguments& a) {
+                   [](Model& model, const Arguments& a) -> std::string {
+                       if (waits_for_call(model, a.world)) return "refused";
                        model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
                        model.frames.resize(model.frames.size() - std::size_t(a.n));
-                       return std::string("ok");
+                       return "ok";
                    },
                    [](const Model& model, const Arguments& a) {
                        return a.world == 2 && std::size_t(a.n) < model.frames.size() && model.has_store(2, kCoin);
