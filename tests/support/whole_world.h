@@ -105,6 +105,7 @@ struct Sea {
 
     /// Asks for something for some of the dead.
     void mourn(std::span<const Entity> dead) {
+        if (!mourns) return;
         for (const Entity entity : dead)
             if (entity.index() % 8 == 3) sea.commands().create(Spot{{float(entity.index()), 2, 0}}, Scar{7});
     }
@@ -287,6 +288,7 @@ struct Sea {
     World world;
     Database& sea;
     DestructionCallback callback{};
+    bool mourns = true;
     std::string told;
     int late = 0;
 };

@@ -68,7 +68,9 @@ struct Levels {
 };
 
 struct Scene {
-    explicit Scene(Levels& shared) : levels(shared) {}
+    explicit Scene(Levels& shared) : levels(shared) {
+        sea.mourns = false;  // callbacks are told of the ids that a failed spawn has used up, and would ask for more
+    }
     Levels& levels;
     Sea sea{nullptr, 1, true};
     World& world = sea.world;

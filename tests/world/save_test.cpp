@@ -654,7 +654,7 @@ TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unles
               "the save takes 4194304 bytes in memory, and may take 4194303; if it comes from whom you trust, set "
               "LoadOptions::max_bytes");
     EXPECT_EQ(sea.world.load(small, {.max_bytes = 4u << 20}).message(),
-              "the saved state, part \"stores\": it is missing");
+              "the saved state, part \"entities/id_bytes\": it is missing");
     EXPECT_EQ(difference(before, state_of(sea.world)), "");
     Array<std::byte> own{Owner("test")};
     ASSERT_TRUE(sea.world.save(own).ok());
