@@ -18,7 +18,7 @@ struct LoadedLevel {
     shoal::Blob blob;
     LevelFiles files;
     std::int64_t load_ns = 0;
-    bool is_compiled = false;  ///< it was a blob, perhaps of older component types than the schema files declare
+    bool is_blob = false;  ///< it was a blob, perhaps of older component types than the schema files declare
 };
 
 /// Reads the blob, or compiles the source, at `path`. Errors: in the session's diagnostics; `tried` has the files.

@@ -468,8 +468,8 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
     outcome.num_workers = executor.num_workers();
-    if (SourceRules rules; level.is_compiled)
-        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // and migrates the blob
+    if (SourceRules rules; level.is_blob || !task.load.empty())
+        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // which migrates the blob, and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
     if (task.watches) {  // so that there are passes for what may come
         world.transforms({.mode = TransformMode::kDeferred});

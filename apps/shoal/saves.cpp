@@ -5,6 +5,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/inspect/describe.h"
+#include "shoal/world/persist.h"
 
 #include <cstring>
 #include <map>
@@ -166,18 +167,26 @@ private:
         differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
                                 is_before ? std::nullopt : std::optional(components)});
     }
-    /// What is saved beside entities and clocks: passes, events, reactions, the order of rows and ids.
+    /// What is saved beside entities: first the order of rows and ids, if nothing else differs, then what worlds of the tool do
+    /// not have, such as passes, events and reactions.
     void compare_parts() {
-        const bool has_others = !differences_.empty();
+        const auto is_of_rows = [](std::string_view path) {
+            return path.starts_with("stores/") || path.starts_with("entities/");
+        };
+        const auto is_beside = [&](std::string_view path) {
+            return !is_of_rows(path) && path != "stores" && path != "types" && !path.starts_with("world/");
+        };
+        if (differences_.empty()) compare_parts(before_.state, after_.state, is_of_rows);
+        compare_parts(before_.file, after_.file, is_beside);
+    }
+    template <class Predicate>
+    void compare_parts(const SavedState& before, const SavedState& after, Predicate&& is_compared) {
         const auto add = [&](const SavedState& from, const SavedState& to, bool is_first) {
             for (std::size_t i = 0; i < from.num_parts(); ++i) {
                 const StatePart part = from.part(i);
                 const std::size_t number = to.find(part.path);
                 const bool is_missing = number == to.num_parts();
-                if ((!is_first && !is_missing) || part.path == "world/clocks") continue;
-                // Rows have been compared by entity; their order and their stamps count if nothing else differs.
-                if (part.path.starts_with("stores/") && has_others) continue;
-                if (part.path.starts_with("entities/") && has_others) continue;
+                if ((!is_first && !is_missing) || !is_compared(part.path)) continue;
                 const std::string was = text_of(from, part);
                 const std::string is = is_missing ? std::string() : text_of(to, to.part(number));
                 if (!is_missing && was == is) continue;
@@ -186,8 +195,8 @@ private:
                                                 : Difference{"", concat("part ", part.path), other, was});
             }
         };
-        add(before_.state, after_.state, true);
-        add(after_.state, before_.state, false);
+        add(before, after, true);
+        add(after, before, false);
     }
     static std::string text_of(const SavedState& state, const StatePart& part) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()));
@@ -267,8 +276,12 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
     };
     const Result<std::string> bytes = files.read(path);
     if (!bytes) return refuse(bytes.message());
-    if (Status status = save.world.load(std::as_bytes(std::span(*bytes))); !status) return refuse(status.message());
-    Status status = save.world.save(save.state);
+    const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
+    Result<SavedState> file = read_save(content, {});
+    if (!file) return refuse(file.message());
+    save.file = std::move(*file);
+    Status status = save.world.load(save.file, false);
+    if (status) status = save.world.save(save.state);
     if (status) status = list_entities(save.state, save.all);
     return status.ok() || refuse(status.message());
 }

@@ -14,7 +14,8 @@ struct LoadedSave {
     shoal::EntityManager entities;
     shoal::ResourceLibrary library;
     shoal::World world{entities, {.library = &library}};
-    shoal::SavedState state;         ///< of the world
+    shoal::SavedState state;  ///< of the world
+    shoal::SavedState file;   ///< what is in the file, also what a world without passes and channels does not have
     std::vector<shoal::Entity> all;  ///< who lives, by index
 };
 

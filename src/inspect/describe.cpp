@@ -197,6 +197,9 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
     builder.string("entity", entity_text(entity));
     if (const std::string_view name = names.name_of(entity); !name.empty()) builder.string("name", name);
     write_relatives(world_, entity, builder);
+    if (const Database* const database = world_.find_database(); database != nullptr)
+        if (const DatabaseRow at = database->find(entity); at && at.table->zone() != database->first_zone())
+            builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
     for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
         if (dynamic_cast<const DataManager*>(&store) != nullptr) return;

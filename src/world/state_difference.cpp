@@ -34,8 +34,10 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
         if (name.component == kWorldComponent) return 2;
         return std::find(names.begin(), names.end(), rows) != names.end() ? 1 : 0;
     };
-    std::vector<FieldName> sorted = names;
-    std::ranges::stable_sort(sorted, {}, rank);
+    std::vector<FieldName> sorted;
+    for (int wanted = 0; wanted <= 2; ++wanted)
+        std::ranges::copy_if(names, std::back_inserter(sorted),
+                             [&](const FieldName& name) { return rank(name) == wanted; });
     return sorted;
 }
 
@@ -82,8 +84,9 @@ void FieldValues::add_rows(const World& world) {
 std::vector<std::uint32_t> FieldValues::by_entity() const {
     std::vector<std::uint32_t> order(owners_.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return owners_[a].id < owners_[b].id; });
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return owners_[a].id != owners_[b].id ? owners_[a].id < owners_[b].id : a < b;
+    });
     return order;
 }
 

@@ -3,6 +3,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/world/persist.h"
 
 #include <zstd.h>
 
@@ -261,6 +262,11 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
         if (failed.load()) return damaged("a piece of it cannot be decompressed");
     }
     return state;
+}
+
+Result<SavedState> read_save(std::span<const std::byte> bytes, const LoadOptions& options) {
+    SerialExecutor alone;
+    return read_state(bytes, alone, options.max_bytes);
 }
 
 }  // namespace shoal

@@ -112,7 +112,15 @@ TEST_F(ToolSave, what_lies_beside_entities_is_compared_too) {
     EXPECT_TRUE(*moved.world.database().move(moved.first, 7));
     const ToolResult zone = run({"diff", before, save(moved, "zone.save")});
     EXPECT_EQ(zone.exit_code, 3) << "so is another zone";
-    EXPECT_TRUE(zone.prints("part stores/database/tables")) << zone.out;
+    EXPECT_TRUE(zone.prints("1:1\n+   zone = 7\n")) << zone.out;
+    Shore other;
+    other.world.events<Crab>().write(Crab{5, {}, {}});
+    const ToolResult event = run({"diff", before, save(other, "event.save")});
+    EXPECT_EQ(event.exit_code, 3) << "so is an event";
+    EXPECT_TRUE(event.prints("+   part events/")) << event.out;
+    Shore without;
+    without.world.schedule().add("rest", [](PassContext&) {});
+    EXPECT_EQ(run({"diff", before, save(without, "pass.save")}).exit_code, 3) << "and so is a pass";
 }
 
 TEST_F(ToolSave, commands_that_wait_in_a_save_are_counted_by_kind) {
@@ -177,6 +185,21 @@ TEST_F(ToolSave, a_save_is_shown_as_the_migrations_of_a_schema_file_say) {
         refused.says("it has crab v1 {shell float, place vec3 split, prey entity}, and this program has crab v2 "
                      "{legs int32}; no migration leads from one to the other"))
         << refused.err;
+}
+
+TEST_F(ToolSave, a_run_begins_with_an_older_save_as_the_migrations_of_a_schema_file_say) {
+    const std::string level = write("level.sjson", "entities = { one = { components = { crab = {} } } }");
+    const std::string before = write(
+        "before.schema.sjson", "components = { crab = { fields = { shell = { type = \"float\"  default = 3 } } } }");
+    const std::string after = write(
+        "after.schema.sjson",
+        "components = { crab = { version = 2  fields = { armor = { type = \"float\" } }  migrations = [{ from = 1 "
+        " rename = { shell = \"armor\" } }] } }");
+    const std::string old = path("old.save"), now = path("now.save");
+    EXPECT_EQ(run({"run", level, "--schema", before, "--frames", "1", "--save", old}).exit_code, 0);
+    const ToolResult went_on = run({"run", level, "--schema", after, "--frames", "1", "--load", old, "--save", now});
+    EXPECT_EQ(went_on.exit_code, 0) << went_on.err;
+    EXPECT_EQ(run({"dump", now, "--json"}).json()["entity_data"][0]["components"]["crab"]["armor"], 3);
 }
 
 TEST_F(ToolSave, a_run_that_was_saved_and_loaded_ends_as_one_that_went_on) {

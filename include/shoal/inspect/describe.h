@@ -30,10 +30,10 @@ class DocumentBuilder;
 
 /// Writes entities with all that they have in the stores of a world as members of a document:
 ///
-///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  switched_off = ["asleep"]
+///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  switched_off = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// A component type of which an entity may have several gives a list. `data` has `values` of the template and `overrides`.
+/// The zone of the database is left out if it is the first. A component type of which an entity may have several gives a list. `data` has `values` of the template and `overrides`.
 class EntityWriter {
 public:
     /// Lifetime: the world outlives it, and gets no other stores meanwhile.

@@ -14,9 +14,12 @@
 #include "shoal/base/status.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace shoal {
+
+class SavedState;
 
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< a record for each step, or for each so many; at least 1
@@ -37,6 +40,9 @@ struct LoadOptions {
     /// size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
     std::uint64_t max_bytes = 0;
 };
+
+/// Reads what the bytes of a save hold, without a world. Errors: as of World::load(), but for what its parts say.
+SHOAL_API Result<SavedState> read_save(std::span<const std::byte> bytes, const LoadOptions& options);
 
 /// What World::recover() has found.
 struct Recovered {
