@@ -54,15 +54,16 @@ TEST(StalledExecutor, threads_that_come_when_the_loop_is_over_do_nothing_to_it_a
 
 TEST(StalledExecutor, of_a_loop_whose_helper_stops_with_a_chunk_all_other_chunks_run_meanwhile) {
     constexpr std::uint32_t kNumChunks = 50;
-    std::latch has_stopped{1};
+    std::atomic<bool> has_stopped{false};
     std::atomic<std::uint32_t> num_done{0};
     ThreadPoolExecutor executor(2, [&](unsigned, bool has_chunk) {
         if (!has_chunk || num_done == kNumChunks - 1) return;
-        has_stopped.count_down();
+        has_stopped = true;
+        has_stopped.notify_all();
         while (num_done != kNumChunks - 1) std::this_thread::yield();  // for ever if the others waited for this chunk
     });
     for_rows(executor, cut_rows(kNumChunks, 1, 1), [&](RowRange, std::uint32_t worker) {
-        if (worker == 0) has_stopped.wait();
+        if (worker == 0) has_stopped.wait(false);
         ++num_done;
     });
     EXPECT_EQ(num_done, kNumChunks);
@@ -106,17 +107,18 @@ TEST(StalledExecutor, a_crew_does_its_work_on_one_thread_when_nobody_comes) {
 }
 
 TEST(StalledExecutor, a_crew_whose_helper_stops_before_it_begins_does_all_work_without_it) {
-    std::latch has_stopped{1};
+    std::atomic<bool> has_stopped{false};
     std::atomic<bool> is_done{false};
     ThreadPoolExecutor executor(2, [&](unsigned, bool has_chunk) {
         if (!has_chunk) return;
-        has_stopped.count_down();
+        has_stopped = true;
+        has_stopped.notify_all();
         while (!is_done) std::this_thread::yield();  // for ever if a piece waited for this thread
     });
     Crew crew(executor);
     LoopingPieces pieces(crew);
     pieces.on_piece = [&](std::uint32_t piece) {
-        if (piece == 0) has_stopped.wait();
+        if (piece == 0) has_stopped.wait(false);
         if (piece == LoopingPieces::kNumPieces - 1) is_done = true;
     };
     crew.run(pieces);

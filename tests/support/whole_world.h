@@ -211,7 +211,7 @@ struct Sea {
             case 14:
                 return commands.add(asked, Owned{a});
             case 15:
-                if (world.transforms().has(a) && world.transforms().has(b)) commands.add(a, ChildOf{b});
+                if (a != b && world.transforms().has(a) && world.transforms().has(b)) commands.add(a, ChildOf{b});
                 return;
             case 16:
                 return static_cast<void>(asked = commands.create(sea.archetype<Spot, Plankton>(), random.below(3)));

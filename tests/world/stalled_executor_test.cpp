@@ -52,17 +52,18 @@ TEST(StalledWorld, a_world_whose_threads_never_come_or_come_late_has_the_state_o
 
 TEST(StalledWorld, a_world_goes_on_without_a_thread_that_has_stopped_and_waits_for_it_at_the_end_of_the_frame) {
     EntityManager entities;
-    std::latch has_stopped{1};
+    std::atomic<bool> has_stopped{false};
     std::atomic<bool> is_done{false};
     ThreadPoolExecutor executor(2, [&](unsigned, bool has_chunk) {
         if (!has_chunk) return;
-        has_stopped.count_down();
+        has_stopped = true;
+        has_stopped.notify_all();
         while (!is_done) std::this_thread::yield();  // for ever if a pass waited for this thread
     });
     World world(entities, {.executor = &executor});
     std::vector<Entity> drops(20'000);
     ASSERT_TRUE(world.database().create<Drop>(drops, Zone(0)).ok());
-    world.schedule().add("wait", [&](PassContext&) { has_stopped.wait(); });
+    world.schedule().add("wait", [&](PassContext&) { has_stopped.wait(false); });
     world.schedule().add("fall", query<Write<&Drop::height>>(world.database()), [](float& height) { height -= 1; });
     world.schedule().add("end", [&](PassContext&) { is_done = true; });
     for (int frame = 0; frame < 3; ++frame) world.step(0);
