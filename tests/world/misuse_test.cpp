@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#if SHOAL_CHECKED
 namespace {
 
 using namespace shoal;
@@ -40,9 +41,8 @@ struct Wave {
 };
 
 /// After so many settles of others, a world that does not settle is warned of.
-[[maybe_unused]] constexpr std::uint64_t kManySettles = 1000;
+constexpr std::uint64_t kManySettles = 1000;
 
-#if SHOAL_CHECKED
 /// Sails in a manager, hulls and barnacles in the database, places, the tide and waves.
 struct Regatta {
     EntityManager entities;
@@ -295,6 +295,6 @@ TEST(Misuse, a_world_that_shares_entities_and_never_settles_is_warned_of_once_wi
               "the list of "
               "deaths grows; settle its world, which shares these entities, in every frame, or end it");
 }
-#endif
 
 }  // namespace
+#endif
