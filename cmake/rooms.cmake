@@ -94,11 +94,13 @@ endif()
 
 # The same room with Lua 5.4 in place of LuaJIT, for programs of this build that link it instead: on machines that LuaJIT does
 # not know, and for the tests.
-if(TARGET shoal_script AND LUA54_FOUND)
+if(TARGET shoal_script AND LUA54_FOUND AND NOT SHOAL_SANITIZE)
   get_target_property(sources shoal_script SOURCES)
   add_library(shoal_script_lua54 STATIC ${sources})
   target_include_directories(shoal_script_lua54 PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(shoal_script_lua54 PUBLIC ${SHOAL_INTERFACE_DEFINITIONS})
   target_compile_options(shoal_script_lua54 PRIVATE -fno-exceptions)
   target_link_libraries(shoal_script_lua54 PUBLIC shoal_world PRIVATE $<BUILD_INTERFACE:shoal_flags> PkgConfig::LUA54)
+  file(GLOB headers ${PROJECT_SOURCE_DIR}/src/script/*.h)
+  shoal_large_units(shoal_script_lua54 ${headers})
 endif()

@@ -629,11 +629,11 @@ constexpr Function kNative[] = {{"index", run_body<index>},
                                 {"set", run_body<set>},
                                 {"length", run_body<length>},
                                 {"column", run_body<make_column>}};
-constexpr Function kFunctions[] = {{"query", run_body<in_world<query>>}, {"find", run_body<in_world<find>>}};
+constexpr Function kQueryFunctions[] = {{"query", run_body<in_world<query>>}, {"find", run_body<in_world<find>>}};
 
 }  // namespace
 
-std::span<const Function> query_functions() { return kFunctions; }
+std::span<const Function> query_functions() { return kQueryFunctions; }
 
 std::span<const Function> methods_of(std::uint32_t kind) {
     if (kind == kColumn) return kColumnMethods;

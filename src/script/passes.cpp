@@ -273,13 +273,13 @@ int enable(lua_State* lua, State& state) {
     return status ? 0 : fail(state, status.message());
 }
 
-constexpr Function kFunctions[] = {{"pass", run_body<in_world<pass>>},
-                                   {"remove_pass", run_body<in_world<remove_pass>>},
-                                   {"enable", run_body<in_world<enable>>}};
+constexpr Function kPassFunctions[] = {{"pass", run_body<in_world<pass>>},
+                                       {"remove_pass", run_body<in_world<remove_pass>>},
+                                       {"enable", run_body<in_world<enable>>}};
 
 }  // namespace
 
-std::span<const Function> pass_functions() { return kFunctions; }
+std::span<const Function> pass_functions() { return kPassFunctions; }
 
 // --- component types ---------------------------------------------------------------------------------------------
 

@@ -361,7 +361,7 @@ int find_or_match(lua_State* lua, State& state, bool finds) {
     }
     return lua_pushnil(lua), 1;
 }
-int find(lua_State* lua, State& state) { return find_or_match(lua, state, true); }
+int find_pattern(lua_State* lua, State& state) { return find_or_match(lua, state, true); }
 int match(lua_State* lua, State& state) { return find_or_match(lua, state, false); }
 
 /// The next match of string.gmatch: upvalues are the text, the pattern, where to go on, and where the last match has ended.
@@ -510,11 +510,11 @@ int gsub(lua_State* lua, State& state) {
     return 2;
 }
 
-constexpr Function kFunctions[] = {
-    {"find", run_body<find>}, {"match", run_body<match>}, {"gmatch", run_body<gmatch>}, {"gsub", run_body<gsub>}};
+constexpr Function kPatternFunctions[] = {
+    {"find", run_body<find_pattern>}, {"match", run_body<match>}, {"gmatch", run_body<gmatch>}, {"gsub", run_body<gsub>}};
 
 }  // namespace
 
-std::span<const Function> pattern_functions() { return kFunctions; }
+std::span<const Function> pattern_functions() { return kPatternFunctions; }
 
 }  // namespace shoal::lua

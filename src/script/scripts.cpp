@@ -66,7 +66,7 @@ void remove_all(Script& script) {
     while (!script.channels.empty()) destroy_channel(script.channels.back());
 }
 
-void destroy(Script* script) {
+void destroy_script(Script* script) {
     remove_all(*script);
     luaL_unref(script->state->lua, LUA_REGISTRYINDEX, script->environment);
     destroy_owned(script);
@@ -167,7 +167,7 @@ void share_kept_table(const Script& older, const Script& newer) {
 
 void forget_script(State& state, Script* script) {
     std::erase(state.scripts, script);
-    destroy(script);
+    destroy_script(script);
 }
 
 /// Starts a script again whose newer version has failed.
@@ -193,7 +193,7 @@ Status exchange(State& state, Script* older) {
     }
     state.scripts.pop_back();
     *std::ranges::find(state.scripts, older) = newer;
-    destroy(older);
+    destroy_script(older);
     return {};
 }
 
@@ -225,7 +225,7 @@ Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) 
 Scripts::~Scripts() {
     require_idle(*shared_);
     shared_->is_exchanging = true;
-    for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy(shared_->scripts.back());
+    for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy_script(shared_->scripts.back());
     destroy_owned(shared_);
 }
 

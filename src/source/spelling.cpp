@@ -4,6 +4,7 @@
 #include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
 #include "shoal/source/yaml.h"
+#include "source/characters.h"
 #include "source/text_token.h"
 #include "source/yaml_scalar.h"
 
@@ -12,10 +13,6 @@
 
 namespace shoal {
 namespace {
-
-bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Returns whether a number that YAML reads is one of JSON too: one without +, 0x, 0o, and with digits around its point.
 bool is_json_number(std::string_view text) {

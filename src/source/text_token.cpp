@@ -1,11 +1,11 @@
 #include "source/text_token.h"
 
+#include "source/characters.h"
+
 #include <cstring>
 
 namespace shoal {
 namespace {
-
-bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 bool begins_comment(std::string_view rest) { return rest.starts_with("//") || rest.starts_with("/*"); }
 

@@ -1,5 +1,7 @@
 #include "source/yaml_scalar.h"
 
+#include "source/characters.h"
+
 #include <charconv>
 #include <limits>
 #include <span>
@@ -7,9 +9,7 @@
 namespace shoal {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_one_of(std::string_view text, std::span<const std::string_view> words) {
+bool is_word_of(std::string_view text, std::span<const std::string_view> words) {
     for (const std::string_view word : words)
         if (text == word) return true;
     return false;
@@ -78,7 +78,7 @@ YamlScalar read_number(std::string_view text) {
     const bool negative = text[0] == '-';
     if (negative || text[0] == '+') text.remove_prefix(1);
     constexpr std::string_view kInfinities[] = {".inf", ".Inf", ".INF"};
-    if (is_one_of(text, kInfinities)) return plain(YamlMeaning::kNotFinite);
+    if (is_word_of(text, kInfinities)) return plain(YamlMeaning::kNotFinite);
     const std::size_t whole = skip_digits(text, 0);
     std::size_t at = whole;
     bool is_integer = true;
@@ -116,15 +116,15 @@ YamlScalar read_yaml_scalar(std::string_view text) {
         case '~':
         case 'n':
         case 'N':
-            return plain(is_one_of(text, kNulls) ? YamlMeaning::kNull : YamlMeaning::kString);
+            return plain(is_word_of(text, kNulls) ? YamlMeaning::kNull : YamlMeaning::kString);
         case 't':
         case 'T':
-            return plain(is_one_of(text, kTrue) ? YamlMeaning::kTrue : YamlMeaning::kString);
+            return plain(is_word_of(text, kTrue) ? YamlMeaning::kTrue : YamlMeaning::kString);
         case 'f':
         case 'F':
-            return plain(is_one_of(text, kFalse) ? YamlMeaning::kFalse : YamlMeaning::kString);
+            return plain(is_word_of(text, kFalse) ? YamlMeaning::kFalse : YamlMeaning::kString);
         case '.':
-            if (is_one_of(text, kNotNumbers)) return plain(YamlMeaning::kNotFinite);
+            if (is_word_of(text, kNotNumbers)) return plain(YamlMeaning::kNotFinite);
             return read_number(text);
         case '0':
             if (text.starts_with("0x")) return read_based(text.substr(2), 16);

@@ -1,4 +1,5 @@
 #include "shoal/base/text.h"
+#include "source/characters.h"
 #include "source/spelling.h"
 #include "source/yaml_scalar.h"
 
@@ -8,8 +9,6 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMostPlain = 900;  // a key must end within 1,024 characters of its line
-
-bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 /// A character that stands for itself in every style; the others are escaped: controls, and line ends of Unicode.
 bool is_printable(std::uint32_t c) {

@@ -45,7 +45,7 @@ std::string path_in(const std::string& folder, std::uint64_t number, std::string
     return concat(folder, '/', std::string(kNumDigits - std::min(kNumDigits, digits.size()), '0'), digits, ending);
 }
 
-std::uint64_t checksum_of(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
+std::uint64_t snapshot_checksum(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
 
 void append_damage(std::string& damage, std::string_view path, std::string_view what) {
     damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
@@ -61,7 +61,7 @@ Status read_log(const std::string& path, std::span<const std::byte> snapshot, st
     if (!bytes) return bytes.status();
     if (max_bytes == 0) max_bytes = max_state_bytes(snapshot.size() + bytes->size());
     Result<StateLogReader> log =
-        StateLogReader::open(std::as_bytes(std::span(*bytes)), checksum_of(snapshot), &state, max_bytes);
+        StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(snapshot), &state, max_bytes);
     if (!log) return append_damage(recovered.damage, path, log.message()), Status();
     while (log->next()) {
     }
@@ -280,7 +280,7 @@ Status Persistence::begin(const SavedState& state, Executor& executor) {
     const std::uint64_t number = number_ + 1;
     if (Status status = remove_file(path_of(number, kLog)); !status) return status;
     if (Status status = write_file(path_of(number, kSnapshot), *bytes); !status) return status;
-    Result<StateLogWriter> log = begin_log(number, checksum_of(*bytes));
+    Result<StateLogWriter> log = begin_log(number, snapshot_checksum(*bytes));
     if (!log) {
         for (const std::string_view ending : {kSnapshot, kLog})
             static_cast<void>(remove_file(path_of(number, ending)));  // the first error is the one to tell

@@ -15,7 +15,7 @@ namespace {
 
 /// What the log of a recording begins from: tells it from that of a persisted world.
 constexpr std::uint64_t kBase = 0x676E6964726F6365;  // "ecording"
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kRecordingFormat = 1;
 constexpr std::string_view kScope = "recording";
 
 struct FrameFacts {
@@ -79,7 +79,7 @@ Status Recorder::start(const std::string& path, std::span<const std::byte> setup
     auto work = std::make_unique<Work>(world_);
     work->log = std::move(*log);
     const Status status = work->append(nullptr, [&](StateWriter& to) {
-        to.value("format", kFormat);
+        to.value("format", kRecordingFormat);
         to.array("setup", setup);
     });
     if (!status) return Status::error(concat(path, ": ", status.message()));
@@ -163,9 +163,9 @@ struct Replay::Work {
         const StatePath::Scope scope = from.in(kScope);
         std::uint32_t format = 0;
         if (Status status = from.value("format", format); !status) return status;
-        if (format != kFormat)
-            return from.error("format", concat("it has version ", format, ", and this program reads version ", kFormat,
-                                               "; play it with the program that made it"));
+        if (format != kRecordingFormat)
+            return from.error("format", concat("it has version ", format, ", and this program reads version ",
+                                               kRecordingFormat, "; play it with the program that made it"));
         return from.array("setup", setup);
     }
 

@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 
 /// Which passes come before which: for each pass, the set of the passes after it.
-using Relation = Array<BitSet>;
-Relation make_relation(std::size_t n) { return Relation(n, BitSet(Owner("schedule")), Owner("schedule")); }
+using PassRelation = Array<BitSet>;
+PassRelation make_relation(std::size_t n) { return PassRelation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
-const Schema* find_schema(const Access& access) {
+const Schema* schema_of_access(const Access& access) {
     for (const Schema* schema : access.store->schemas())
         if (schema->id() == access.component) return schema;
     return nullptr;
@@ -26,7 +26,7 @@ const Schema* find_schema(const Access& access) {
 std::string access_text(const Access& access) {
     if (access.is_everything()) return "both may touch everything";
     if (access.store == nullptr) return "an object that is not a store";
-    const Schema* schema = find_schema(access);
+    const Schema* schema = schema_of_access(access);
     if (schema == nullptr) {
         const auto schemas = access.store->schemas();
         return schemas.size() == 1 ? concat("component \"", schemas[0]->name(), '"') : std::string("a whole store");
@@ -119,7 +119,7 @@ private:
     /// Finds passes of different groups that conflict and that only the order of adding puts in order.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        Relation meant = make_relation(n);  // by position; filled from the end, so that later passes are complete
+        PassRelation meant = make_relation(n);  // by position; filled from the end, so that later passes are complete
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
@@ -164,7 +164,7 @@ private:
 
     std::span<const PassDeclaration> passes_;
     bool strict_;
-    Relation before_;  // what after() and before() say
+    PassRelation before_;  // what after() and before() say
     PassPlan result_;
 };
 

@@ -100,7 +100,7 @@ struct SavedCopies {
     std::uint64_t num_looked_at;
 };
 
-std::string name_of(std::uint64_t version) {
+std::string version_name(std::uint64_t version) {
     std::string name;
     append_hex(name, version);
     return name;
@@ -118,7 +118,7 @@ void SpawnLog::save(StateWriter& to) const {
     to.array("blobs", std::span<const SavedCopies>(saved));
     for (const SavedCopies& one : saved) {
         const SpawnedCopies& copies = **by_version_.find(one.version);
-        const StatePath::Scope scope = to.in(name_of(one.version));
+        const StatePath::Scope scope = to.in(version_name(one.version));
         to.array("entities", std::span<const Entity>(copies.entities));
         to.array("root_poses", std::span<const RootPose>(copies.root_poses));
     }
@@ -130,7 +130,7 @@ Status SpawnLog::load(StateReader& from) {
     Array<SavedCopies> saved{Owner("spawn log")};
     if (Status status = from.array("blobs", saved); !status) return status;
     for (const SavedCopies& one : saved) {
-        const StatePath::Scope scope = from.in(name_of(one.version));
+        const StatePath::Scope scope = from.in(version_name(one.version));
         auto* const copies = new SpawnedCopies;
         const bool is_new = by_version_.insert(one.version, copies).is_new;
         copies->num_blob_entities = one.num_blob_entities;

@@ -14,10 +14,10 @@ namespace shoal {
 namespace {
 
 constexpr const char* kLogOwner = "state log";
-constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
-constexpr std::uint32_t kVersion = 1, kRecordMagic = 0x64726372;  // "rcrd"
-constexpr int kLevel = -3;                                        // for speed more than for size, as in saves
-constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
+constexpr char kLogMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
+constexpr std::uint32_t kLogVersion = 1, kRecordMagic = 0x64726372;  // "rcrd"
+constexpr int kLogLevel = -3;                                        // for speed more than for size, as in saves
+constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
 /// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
@@ -28,14 +28,14 @@ struct PartChange {
 };
 static_assert(sizeof(PartChange) == 32);
 
-Status damaged(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
+Status damaged_record(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
 /// Compresses what is put, and appends it to an array.
 class Packer {
 public:
     explicit Packer(Array<std::byte>& to) : to_(to), context_(ZSTD_createCCtx()) {
-        failed_ =
-            context_ == nullptr || ZSTD_isError(ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel)) != 0;
+        failed_ = context_ == nullptr ||
+                  ZSTD_isError(ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLogLevel)) != 0;
     }
     Packer(const Packer&) = delete;
     Packer& operator=(const Packer&) = delete;
@@ -67,7 +67,7 @@ private:
     ZSTD_CCtx* context_;
     std::uint64_t num_bytes_ = 0;
     bool failed_ = false;
-    std::byte piece_[kPieceBytes];
+    std::byte piece_[kLogPieceBytes];
 };
 
 /// Puts the bits of a block in which it differs from the block before; what is longer is put as it is.
@@ -146,8 +146,8 @@ std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* pack
 Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
     Result<AppendFile> file = AppendFile::create(path);
     if (!file) return file.status();
-    StateLogHeader header{{}, kVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
-    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    StateLogHeader header{{}, kLogVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
+    std::memcpy(header.magic, kLogMagic, sizeof kLogMagic);
     header.checksum = checksum_of(header);
     if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
     StateLogWriter made;
@@ -203,7 +203,7 @@ namespace {
 /// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
 Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
-    std::byte piece[kPieceBytes];
+    std::byte piece[kLogPieceBytes];
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
     std::size_t left = context == nullptr ? 0 : 1;
     while (left != 0 && !ZSTD_isError(left) && to.size() <= num_bytes) {
@@ -214,7 +214,7 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
         if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
     }
     ZSTD_freeDCtx(context);
-    if (left != 0 || in.pos != in.size || to.size() != num_bytes) return damaged("it cannot be decompressed");
+    if (left != 0 || in.pos != in.size || to.size() != num_bytes) return damaged_record("it cannot be decompressed");
     return {};
 }
 
@@ -234,8 +234,9 @@ public:
             paths.push_back(record_.changes.back().path);
         }
         std::sort(paths.begin(), paths.end());
-        if (std::adjacent_find(paths.begin(), paths.end()) != paths.end()) return damaged("a part is there twice");
-        return rest_.empty() ? Status() : damaged("its parts do not fill it");
+        if (std::adjacent_find(paths.begin(), paths.end()) != paths.end())
+            return damaged_record("a part is there twice");
+        return rest_.empty() ? Status() : damaged_record("its parts do not fill it");
     }
 
 private:
@@ -251,26 +252,26 @@ private:
         std::span<const std::byte> bytes;
         StateLogReader::Record::Change change{{}, {}, record_.blocks.size()};
         PartChange& part = change.part;
-        if (!take(sizeof part, bytes)) return damaged("its table of parts is cut short");
+        if (!take(sizeof part, bytes)) return damaged_record("its table of parts is cut short");
         std::memcpy(&part, bytes.data(), sizeof part);
         if (part.before == kNoPart) {
             if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || !take(part.path_bytes, bytes))
-                return damaged("a part has no path");
+                return damaged_record("a part has no path");
             change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-            if (!is_utf8(change.path)) return damaged("the path of a part is no text");
+            if (!is_utf8(change.path)) return damaged_record("the path of a part is no text");
         } else {
             if (part.before >= taken_.size() || taken_[part.before]++ != 0 || part.path_bytes != 0)
-                return damaged("a part refers to one that the state before does not have");
+                return damaged_record("a part refers to one that the state before does not have");
             change.path = log_.parts_[part.before].path;
             if (part.element_bytes != log_.parts_[part.before].element_bytes)
-                return damaged("a part has elements of another size than before");
+                return damaged_record("a part has elements of another size than before");
         }
         if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes || part.elements_per_block == 0)
-            return damaged(concat("part \"", change.path, "\" has an invalid element size"));
+            return damaged_record(concat("part \"", change.path, "\" has an invalid element size"));
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
         if (record_.is_too_large)
-            return damaged(concat("its state is larger than ", log_.max_bytes_,
-                                  " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
+            return damaged_record(concat("its state is larger than ", log_.max_bytes_,
+                                         " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
         num_bytes_ += part.num_elements * part.element_bytes;
         record_.changes.push_back(change);
         return parse_blocks(change);
@@ -282,7 +283,7 @@ private:
         std::span<const std::byte> numbers;
         if (part.num_blocks > rest_.size() / sizeof(std::uint32_t) ||
             !take(part.num_blocks * sizeof(std::uint32_t), numbers))
-            return damaged(concat("the blocks of part \"", change.path, "\" are cut short"));
+            return damaged_record(concat("the blocks of part \"", change.path, "\" are cut short"));
         const std::uint64_t size = part.num_elements * part.element_bytes;
         const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
         std::uint64_t filled = part.before == kNoPart ? 0 : log_.parts_[part.before].bytes.size(), next = 0;
@@ -290,16 +291,16 @@ private:
             std::uint32_t number = 0;
             std::memcpy(&number, numbers.data() + i * sizeof number, sizeof number);
             if (number < next || number >= (size + block_bytes - 1) / block_bytes || number * block_bytes > filled)
-                return damaged(concat("part \"", change.path, "\" has no block ", number));
+                return damaged_record(concat("part \"", change.path, "\" has no block ", number));
             const std::uint64_t begin = number * block_bytes, end = std::min(begin + block_bytes, size);
             std::span<const std::byte> bytes;
             if (!take(static_cast<std::size_t>(end - begin), bytes))
-                return damaged(concat("block ", number, " of part \"", change.path, "\" is cut short"));
+                return damaged_record(concat("block ", number, " of part \"", change.path, "\" is cut short"));
             record_.blocks.push_back({begin, bytes});
             filled = std::max(filled, end);
             next = std::uint64_t(number) + 1;
         }
-        return filled >= size ? Status() : damaged(concat("part \"", change.path, "\" is not filled"));
+        return filled >= size ? Status() : damaged_record(concat("part \"", change.path, "\" is not filled"));
     }
 
     const StateLogReader& log_;
@@ -312,13 +313,13 @@ private:
 Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
                                             const SavedState* first, std::uint64_t max_bytes) {
     StateLogHeader header{};
-    if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+    if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kLogMagic, sizeof kLogMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
     if (Status status = check_byte_order("log", header.byte_order); !status) return status;
-    if (header.version != kVersion)
+    if (header.version != kLogVersion)
         return Status::error(concat("the log has version ", header.version, " of the format, and this program reads ",
-                                    kVersion, "; read it with the program that made it"));
+                                    kLogVersion, "; read it with the program that made it"));
     if (header.checksum != checksum_of(header)) return Status::error("the header of the log is damaged");
     if (header.id_bytes != sizeof(Entity))
         return Status::error(concat("the log has ids of ", header.id_bytes, " bytes, and this program has ",
@@ -344,18 +345,18 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
 Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) const {
     const std::span<const std::byte> rest = bytes_.subspan(at_);
     StateRecordHeader& header = record.header;
-    if (rest.size() < sizeof header) return damaged("its header is cut short");
+    if (rest.size() < sizeof header) return damaged_record("its header is cut short");
     std::memcpy(&header, rest.data(), sizeof header);
-    if (header.magic != kRecordMagic) return damaged("it does not begin as one");
-    if (header.packed_bytes > rest.size() - sizeof header) return damaged("it is cut short");
+    if (header.magic != kRecordMagic) return damaged_record("it does not begin as one");
+    if (header.packed_bytes > rest.size() - sizeof header) return damaged_record("it is cut short");
     if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
-        return damaged("its checksum is wrong");
-    if (header.number != num_records_) return damaged("it belongs to another place");
+        return damaged_record("its checksum is wrong");
+    if (header.number != num_records_) return damaged_record("it belongs to another place");
     // The changes of a state are no larger than the state, but for what says where they are.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_ ||
         (header.body_bytes - header.extra_bytes) / 2 > max_bytes_ + kPlaceBytes)
-        return damaged("the sizes in its header do not fit");
+        return damaged_record("the sizes in its header do not fit");
     record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
     Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
                            header.body_bytes, record.body);

@@ -26,7 +26,7 @@ bool is_zone_file(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::uint64_t hash_of(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
+std::uint64_t file_hash(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
 
 Status of_zone(std::string_view what, Zone zone, const Status& status) {
     return Status::error(concat("cannot ", what, " zone ", zone, ": ", status.message()));
@@ -117,7 +117,7 @@ Status ZoneFiles::write(Zone zone, File& file) const {
         return status;
     }
     file.num_bytes = bytes->size();
-    file.hash = hash_of(*bytes);
+    file.hash = file_hash(*bytes);
     return {};
 }
 
@@ -137,7 +137,7 @@ Status ZoneFiles::read(const File& file) {
     const std::string path = path_of(file.zone);
     const Result<std::string> bytes = read_file(path);
     if (!bytes) return bytes.status();
-    if (bytes->size() != file.num_bytes || hash_of(std::as_bytes(std::span(*bytes))) != file.hash)
+    if (bytes->size() != file.num_bytes || file_hash(std::as_bytes(std::span(*bytes))) != file.hash)
         return Status::error(concat('"', path, "\" is not what was written: it has ", bytes->size(), " bytes of ",
                                     file.num_bytes,
                                     ", or different content; restore the file and load the zone again"));
