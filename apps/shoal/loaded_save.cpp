@@ -175,6 +175,14 @@ Result<SavedState> without(const SavedState& state, const std::vector<std::strin
     return to.status() ? Result<SavedState>(std::move(rest)) : Result<SavedState>(to.status());
 }
 
+std::string name_of_left_out(const std::vector<std::string>& scopes) {
+    const auto is_of_commands = [](const std::string& scope) { return scope.ends_with("/commands/"); };
+    const bool has_commands = std::ranges::any_of(scopes, is_of_commands);
+    const bool has_models = !std::ranges::all_of(scopes, is_of_commands);
+    return concat(has_models ? "the poses of models" : "", has_models && has_commands ? " and " : "",
+                  has_commands ? "the commands that wait" : "");
+}
+
 /// Loads what can be loaded without blobs, if none are given, and notes what cannot.
 Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
     MissingResources missing;
@@ -185,13 +193,11 @@ Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagno
     if (missing.scopes.empty()) return save.world.load(save.file, false);
     std::string names;
     for (const std::string& name : missing.names) names += concat(names.empty() ? "" : ", ", name);
-    diagnostics.warning({},
-                        concat(path, ": left out and not checked, because blobs are needed for it: ",
-                               missing.scopes.front().ends_with("/commands/") ? "" : "the poses of models",
-                               missing.scopes.size() > 1 ? " and " : "",
-                               missing.scopes.back().ends_with("/commands/") ? "the commands that wait" : "",
-                               "; they refer to ", names),
-                        "give these blobs with --resource");
+    diagnostics.warning(
+        {},
+        concat(path, ": ", name_of_left_out(missing.scopes),
+               " are left out and not checked, because they refer to blobs that are not given: ", names),
+        "give these blobs with --resource");
     Result<SavedState> rest = without(save.file, missing.scopes);
     if (!rest) return rest.status();
     save.left_out = std::move(missing.scopes);
@@ -227,7 +233,16 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
     save.file = std::move(*file);
     Status status = load_world(path, save, diagnostics);
     if (status) status = save.world.save(save.state);
-    if (!status) return diagnostics.error({}, concat(path, ": ", status.message())), false;
+    if (!status) {
+        const bool is_about_blob =
+            arguments.has(kResourceFlag.name) && status.message().find("resource") != std::string_view::npos;
+        diagnostics.error(
+            {}, concat(path, ": ", status.message()),
+            is_about_blob
+                ? "give --resource all blobs to which the world refers, as they were when it was saved, or none"
+                : "");
+        return false;
+    }
     save.all = living_entities(save.world);
     return true;
 }

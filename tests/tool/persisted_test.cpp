@@ -6,8 +6,10 @@
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 
+#include <chrono>
 #include <csignal>
 #include <map>
+#include <thread>
 
 namespace {
 
@@ -226,7 +228,10 @@ TEST_F(ToolPersisted, a_run_that_is_killed_leaves_its_world_and_the_last_save) {
     }
     int status = 0;
     bool has_ended = false;
-    while (!has_ended && !fs::exists(save)) has_ended = ::waitpid(child, &status, WNOHANG) == child;
+    while (!has_ended && !fs::exists(save)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        has_ended = ::waitpid(child, &status, WNOHANG) == child;
+    }
     ASSERT_FALSE(has_ended) << "the run has ended by itself";
     ::kill(child, SIGKILL);
     ::waitpid(child, &status, 0);

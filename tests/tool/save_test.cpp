@@ -243,8 +243,8 @@ TEST_F(ToolSchool, without_the_blobs_their_resource_is_named_and_the_rest_is_sho
     EXPECT_FALSE(fish.contains("model_pose"));
     EXPECT_TRUE(fish.contains("transform"));
     const std::string warning = "warning: " + save +
-                                ": left out and not checked, because blobs are needed for it: the poses of models; "
-                                "they refer to " +
+                                ": the poses of models are left out and not checked, because they refer to blobs that "
+                                "are not given: " +
                                 resource + "; give these blobs with --resource\n";
     EXPECT_EQ(shown.err, warning);
     EXPECT_EQ(shown.json()["diagnostics"].size(), 1u);
@@ -283,8 +283,8 @@ TEST_F(ToolSchool, commands_that_spawn_blobs_are_counted_and_need_the_blobs_to_b
     const ToolResult without = run({"check", waiting});
     EXPECT_EQ(without.exit_code, 0) << without.err;
     EXPECT_TRUE(
-        without.says("not checked, because blobs are needed for it: the commands that wait; they refer to "
-                     "\"school\"; give"))
+        without.says(": the commands that wait are left out and not checked, because they refer to blobs that are "
+                     "not given: \"school\"; give these blobs"))
         << without.err;
     EXPECT_TRUE(without.prints("ok, 0 entities, 1 command waits, 1 warning\n")) << without.out;
     EXPECT_EQ(run({"dump", waiting, "--json"}).json()["commands"], (nlohmann::json{{"spawn", 1}}));
@@ -302,6 +302,7 @@ TEST_F(ToolSchool, a_resource_that_is_none_or_another_is_refused) {
     const ToolResult other = run({"check", save, "--resource", reef_blob()});
     EXPECT_EQ(other.exit_code, 1);
     EXPECT_TRUE(other.says("not loaded")) << other.err;
+    EXPECT_TRUE(other.says("give --resource all blobs to which the world refers")) << other.err;
 }
 
 TEST_F(ToolSave, a_run_begins_with_an_older_save_as_the_migrations_of_a_schema_file_say) {
