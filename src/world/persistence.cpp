@@ -60,7 +60,7 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 SavedState& state) {
     if (!path_exists(snapshot.log_path))
-        return snapshot.log_path.clear(), Status();  // the program ended between the two
+        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended between the two
     const Result<std::string> bytes = read_file(snapshot.log_path);
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
@@ -87,6 +87,8 @@ Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor
     if (!bytes) return bytes.status();
     const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
     snapshot.num_bytes = content.size();
+    snapshot.num_records = snapshot.whole_log_bytes = snapshot.frame = snapshot.last_frame = 0;
+    snapshot.damage.clear(), snapshot.log_damage.clear();
     bool is_too_large = false;
     Result<SavedState> state = read_state(content, executor, max_bytes, &is_too_large);
     if (is_too_large) return Status::error(concat(snapshot.path, ": ", state.message()));
