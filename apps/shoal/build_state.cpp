@@ -44,7 +44,7 @@ struct FileInput {
     friend auto operator<=>(const FileInput&, const FileInput&) = default;
 };
 
-class StateWriter {
+class BuildStateWriter {
 public:
     std::string write(const BuildState& state);
 
@@ -58,7 +58,7 @@ private:
     Numbers<std::pair<std::string, std::uint64_t>> types_;
 };
 
-std::string StateWriter::write(const BuildState& state) {
+std::string BuildStateWriter::write(const BuildState& state) {
     builder_.begin_mapping();
     builder_.string("sources", state.sources);
     builder_.string("options", state.options);
@@ -72,7 +72,7 @@ std::string StateWriter::write(const BuildState& state) {
     return hash_line(text) + text;
 }
 
-void StateWriter::add_output(const BuiltOutput& output) {
+void BuildStateWriter::add_output(const BuiltOutput& output) {
     builder_.begin_mapping();
     builder_.string("path", output.path);
     builder_.string("source", output.source);
@@ -91,7 +91,7 @@ void StateWriter::add_output(const BuiltOutput& output) {
     builder_.end();
 }
 
-void StateWriter::add_tables() {
+void BuildStateWriter::add_tables() {
     builder_.begin_list("files");
     for (const FileInput& file : files_.values()) {
         builder_.begin_list();
@@ -111,7 +111,7 @@ void StateWriter::add_tables() {
     builder_.end();
 }
 
-void StateWriter::add_stamps(const BuildState& state) {
+void BuildStateWriter::add_stamps(const BuildState& state) {
     builder_.begin_list("stamps");
     for (const auto& [path, stamp, hash] : state.files) {
         builder_.begin_list();
@@ -127,7 +127,7 @@ void StateWriter::add_stamps(const BuildState& state) {
 }
 
 /// Reads values of which any may be missing or of another kind; `is_good` tells at the end.
-class StateReader {
+class BuildStateReader {
 public:
     BuildState read(Node root);
     bool is_good() const { return is_good_; }
@@ -173,13 +173,13 @@ private:
     std::vector<TypeInput> types_;
 };
 
-SourceDependency StateReader::file(Node node) {
+SourceDependency BuildStateReader::file(Node node) {
     const std::uint64_t kind = number(node[0]);
     is_good_ &= kind >= 1 && kind <= static_cast<std::uint64_t>(DependencyKind::kMustNotExist);
     return {static_cast<DependencyKind>(kind), {}, text(node[1]), number(node[2])};
 }
 
-BuiltOutput StateReader::output(Node node) {
+BuiltOutput BuildStateReader::output(Node node) {
     BuiltOutput result;
     result.path = text(node.find("path"));
     result.source = text(node.find("source"));
@@ -196,13 +196,13 @@ BuiltOutput StateReader::output(Node node) {
     return result;
 }
 
-StampedFile StateReader::stamp(Node node) {
+StampedFile BuildStateReader::stamp(Node node) {
     return {text(node[0]),
             {number(node[2]), number(node[3]), number(node[4]), time(node[5]), time(node[6])},
             number(node[1])};
 }
 
-BuildState StateReader::read(Node root) {
+BuildState BuildStateReader::read(Node root) {
     BuildState state;
     state.sources = text(root.find("sources"));
     state.options = text(root.find("options"));
@@ -215,7 +215,7 @@ BuildState StateReader::read(Node root) {
 
 }  // namespace
 
-std::string write_build_state(const BuildState& state) { return StateWriter().write(state); }
+std::string write_build_state(const BuildState& state) { return BuildStateWriter().write(state); }
 
 Result<BuildState> read_build_state(std::string_view text) {
     if (!text.starts_with("shoal build state ")) return Status::error("it is not what a build leaves");
@@ -226,7 +226,7 @@ Result<BuildState> read_build_state(std::string_view text) {
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.refer_file("state", rest);
     const Result<Document> document = read_json(file, diagnostics);
-    StateReader reader;
+    BuildStateReader reader;
     BuildState state;
     if (document) state = reader.read(document->root());
     if (!document || !reader.is_good()) return Status::error("it does not say what a build says");

@@ -1,6 +1,6 @@
 // shoal check: what is wrong in sources and saves, and whether blobs are up to date.
 
-#include "saves.h"
+#include "loaded_save.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
 #include "sources.h"
@@ -21,6 +21,7 @@ constexpr Flag kFlags[] = {
     kSourceSchemaFlag,
     kPluginFlag,
     kScriptFlag,
+    kResourceFlag,
     kStdinNameFlag,
     kStrictFlag,
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},
@@ -34,7 +35,16 @@ constexpr std::string_view kManual =
     "\n"
     "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each "
     "other, "
-    "and with --schema, whether migrations lead to the fields of now.\n"
+    "and with --schema, whether migrations lead to the fields of now. Values that refer to blobs are checked with "
+    "those "
+    "that --resource gives.\n"
+    "\n"
+    "A FILE may be a folder that World::persist() keeps. Each of its snapshots and logs is listed with its frames, "
+    "records "
+    "and bytes, and what is damaged with the byte from which on nothing counts; then comes the frame that "
+    "World::recover() "
+    "would give, which is checked as a save is. A kill may leave a last record that is cut short; it counts as "
+    "damaged, too. Nothing is written into the folder, and a program may go on in it meanwhile.\n"
     "\n"
     "With --up-to-date, each operand is a blob. It says what it was made from: this is compared with the files in the "
     "roots "
@@ -47,6 +57,7 @@ constexpr std::string_view kExamples =
     "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
     "shoal check reef.sjson --strict --json\n"
     "shoal check quick.save --schema game.schema.sjson\n"
+    "shoal check server/world\n"
     "shoal check --up-to-date build/*.blob --root levels --schema game.schema.sjson\n"
     "git show HEAD:levels/reef.sjson | shoal check - --stdin-name levels/reef.sjson\n";
 
@@ -55,18 +66,25 @@ struct Checked {
     SourceSession session;
     bool ok = false;
     std::uint64_t num_entities = 0;
-    std::uint64_t num_commands = 0;  // that wait in a save
+    std::uint64_t num_commands = 0;            // that wait in a save
+    std::vector<PersistedSnapshot> snapshots;  // of a folder
+    std::optional<std::uint64_t> recovered_frame;
 };
+
+void check_save(const Arguments& arguments, Files& files, Checked& checked) {
+    LoadedSave save(arguments);
+    Diagnostics& diagnostics = checked.session.diagnostics;
+    const bool is_loaded = load_save(arguments, files, checked.source, Snapshots::kAll, save, diagnostics);
+    checked.ok = is_loaded && diagnostics.num_errors() == 0;
+    checked.num_entities = save.all.size();
+    checked.num_commands = is_loaded ? count_saved_commands(save.file) : 0;
+    if (is_loaded && save.recovered != nullptr) checked.recovered_frame = save.recovered->last_frame;
+    checked.snapshots = std::move(save.snapshots);
+}
 
 void check(const Arguments& arguments, Files& files, Console& console, Checked& checked) {
     SourceSession& session = checked.session;
-    if (is_save_file(files, checked.source)) {
-        LoadedSave save;
-        checked.ok = load_save(arguments, files, checked.source, save, session.diagnostics);
-        checked.num_entities = save.all.size();
-        checked.num_commands = count_saved_commands(save.state);
-        return;
-    }
+    if (holds_world(files, checked.source)) return check_save(arguments, files, checked);
     const bool is_ready = prepare(arguments, files, console, checked.source, session);
     checked.source = session.path;
     if (!is_ready) return;
@@ -77,6 +95,59 @@ void check(const Arguments& arguments, Files& files, Console& console, Checked& 
         checked.num_entities = result->num_entities;
     else if (session.diagnostics.num_errors() == 0)
         session.diagnostics.error({}, std::string(result.message()));
+}
+
+/// Says what a snapshot and its log have, in a line each.
+std::string text_of(const PersistedSnapshot& snapshot) {
+    const auto bytes = [](std::uint64_t count) { return counted(count, "byte", "bytes"); };
+    const bool is_whole = snapshot.damage.empty();
+    std::string text = concat(snapshot.path, ": ", is_whole ? concat("frame ", snapshot.frame, ", ") : "",
+                              bytes(snapshot.num_bytes), is_whole ? "" : ", damaged", "\n");
+    if (snapshot.log_path.empty()) return text + concat(snapshot.path, ": has no log\n");
+    if (!is_whole)
+        return text + concat(snapshot.log_path, ": ", bytes(snapshot.log_bytes), ", not read without its snapshot\n");
+    const std::string frames = snapshot.num_records == 0 ? "" : concat(" up to frame ", snapshot.last_frame);
+    return text +
+           concat(snapshot.log_path, ": ", counted(snapshot.num_records, "record", "records"), frames, ", ",
+                  bytes(snapshot.log_bytes),
+                  snapshot.log_damage.empty() ? "" : concat(", damaged from byte ", snapshot.whole_log_bytes, " on"),
+                  "\n");
+}
+
+void write_snapshot(const PersistedSnapshot& snapshot, DocumentBuilder& builder) {
+    builder.begin_mapping();
+    builder.string("save", utf8_text(snapshot.path));
+    builder.boolean("ok", snapshot.damage.empty());
+    builder.unsigned_integer("bytes", snapshot.num_bytes);
+    if (snapshot.damage.empty())
+        builder.unsigned_integer("frame", snapshot.frame);
+    else
+        builder.string("damage", utf8_text(snapshot.damage));
+    if (!snapshot.log_path.empty()) {
+        builder.begin_mapping("log");
+        builder.string("path", utf8_text(snapshot.log_path));
+        builder.boolean("ok", snapshot.damage.empty() && snapshot.log_damage.empty());
+        builder.unsigned_integer("bytes", snapshot.log_bytes);
+        builder.unsigned_integer("whole_bytes", snapshot.whole_log_bytes);
+        builder.unsigned_integer("records", snapshot.num_records);
+        if (snapshot.damage.empty()) builder.unsigned_integer("last_frame", snapshot.last_frame);
+        if (!snapshot.log_damage.empty()) builder.string("damage", utf8_text(snapshot.log_damage));
+        builder.end();
+    }
+    builder.end();
+}
+
+std::string text_of(const Checked& checked) {
+    std::string text;
+    for (const PersistedSnapshot& snapshot : checked.snapshots) text += text_of(snapshot);
+    text += concat(checked.source, ": ", checked.ok ? "ok, " : "");
+    if (checked.recovered_frame) text += concat("frame ", *checked.recovered_frame, " is recovered, ");
+    if (checked.snapshots.size() != 0 && !checked.recovered_frame) text += "nothing is recovered, ";
+    if (checked.ok || checked.recovered_frame)
+        text += concat(counted(checked.num_entities, "entity", "entities"), ", ");
+    if (checked.num_commands != 0)
+        text += concat(counted(checked.num_commands, "command waits", "commands wait"), ", ");
+    return text + concat(summary_of(checked.session.diagnostics), "\n");
 }
 
 /// Prints one object for all sources; `ok`: all of them are. The diagnostics of all sources are in one list.
@@ -92,6 +163,12 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
         builder.boolean("ok", checked->ok);
         builder.unsigned_integer("entities", checked->num_entities);
         if (checked->num_commands != 0) builder.unsigned_integer("commands", checked->num_commands);
+        if (!checked->snapshots.empty()) {
+            if (checked->recovered_frame) builder.unsigned_integer("recovered_frame", *checked->recovered_frame);
+            builder.begin_list("snapshots");
+            for (const PersistedSnapshot& snapshot : checked->snapshots) write_snapshot(snapshot, builder);
+            builder.end();
+        }
         builder.unsigned_integer("errors", checked->session.diagnostics.num_errors());
         builder.unsigned_integer("warnings", checked->session.diagnostics.num_warnings());
         builder.end();
@@ -121,12 +198,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         check(arguments, files, console, checked);
         ok &= checked.ok;
         console.print_diagnostics(checked.session.diagnostics);
-        console.print(concat(
-            checked.source, ": ",
-            checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
-            checked.num_commands != 0 ? concat(counted(checked.num_commands, "command waits", "commands wait"), ", ")
-                                      : "",
-            summary_of(checked.session.diagnostics), "\n"));
+        console.print(text_of(checked));
     }
     if (console.json()) print_json(console, all, ok);
     return ok ? 0 : 1;

@@ -2,6 +2,7 @@
 
 #include "rewrite.h"
 #include "saves.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/source/source_diff.h"
 #include "sources.h"
@@ -22,6 +23,7 @@ constexpr Flag kFlags[] = {
     {.name = "composed", .help = "compare what is spawned, with all prefabs merged, and not what the texts say"},
     kRootFlag,
     kSchemaFlag,
+    kResourceFlag,
     {.name = "git", .help = "take the operands that git gives to a diff driver, and always exit with 0"},
     {.name = "textconv", .help = "print one source as sorted lines, one for each value, for git to compare"},
     kJsonFlag,
@@ -41,7 +43,8 @@ constexpr std::string_view kManual =
     "\n"
     "Two saves of a world are compared by entity, component and field; what is saved beside them, such as events and "
     "passes, by part. "
-    "--schema says what their component types are now.\n"
+    "--schema says what their component types are now, and --resource gives blobs to which they refer. A folder that "
+    "World::persist() keeps is compared as the save of its last whole frame.\n"
     "\n"
     "Exits with 0 if nothing differs, with 3 if something does, and with 1 if a source cannot be read.\n"
     "\n"
@@ -55,7 +58,8 @@ constexpr std::string_view kExamples =
     "shoal diff reef.yaml reef.sjson --json\n"
     "shoal diff old/reef.sjson new/reef.sjson --composed --root prefabs\n"
     "git show HEAD:reef.sjson | shoal diff - reef.sjson\n"
-    "shoal diff frame_60.save frame_61.save\n";
+    "shoal diff frame_60.save frame_61.save\n"
+    "shoal diff monday.save server/world\n";
 
 /// One side: where its text is, and what it is called.
 struct Side {
@@ -128,8 +132,7 @@ bool read_sides(const Arguments& arguments, Files& files, Console& console, Side
 std::string colored(std::string_view text) {
     std::string out;
     while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(line.size() + 1);
+        const std::string_view line = take_line(text);
         const char sign = line.empty() ? ' ' : line[0];
         const std::string_view code = sign == '-'   ? "\033[31m"
                                       : sign == '+' ? "\033[32m"
@@ -197,7 +200,7 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
 int compare(const Arguments& arguments, Files& files, Console& console) {
     Side before, after;
     set_sides(arguments, before, after);
-    if (!arguments.has("git") && (is_save_file(files, before.path) || is_save_file(files, after.path))) {
+    if (!arguments.has("git") && (holds_world(files, before.path) || holds_world(files, after.path))) {
         if (!arguments.has("composed")) return diff_saves(arguments, files, console, kDifferent);
         return fail_usage(console, arguments.verb(), "--composed is for sources, and a save is given");
     }

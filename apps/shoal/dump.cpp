@@ -20,6 +20,7 @@ constexpr Flag kFlags[] = {
      .help = "show components of older versions as this schema file declares them, by its `migrations`; several add up",
      .takes = Takes::kInput,
      .repeats = true},
+    kResourceFlag,
 };
 
 // A line is a paragraph.
@@ -31,9 +32,13 @@ constexpr std::string_view kManual =
     "with older versions are shown as they are migrated.\n"
     "\n"
     "A save of a world is shown as it is loaded: its frame, how many commands of each kind wait, its stores with their "
-    "component types, and its entities with all that they have. References are ids, such as 12:3. A save with "
-    "resources of a library is shown by the program "
-    "that has them.\n"
+    "component types, and its entities with all that they have. References are ids, such as 12:3. Of a folder "
+    "that World::persist() keeps, the last whole frame is shown.\n"
+    "\n"
+    "Values of a save may refer to blobs that the program has in its library. With --resource, these are given, and "
+    "what "
+    "lies in them is shown; without, the resource is named, and the poses of models and the commands that wait are "
+    "left out if blobs are needed for them, with a warning.\n"
     "\n"
     "The text is written piece by piece, so a file of this machine's byte order takes no more memory than its own "
     "size. The JSON has `ok`, "
@@ -44,6 +49,7 @@ constexpr std::string_view kManual =
 constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"
     "shoal dump reef.blob --json | jq .components\n"
+    "shoal dump server/world --resource reef.blob\n"
     "shoal dump quick.save --json | jq '.entity_data[].components.transform.position'\n";
 
 /// Brings components to the versions of the schema files. Errors: in the session's diagnostics.
@@ -56,7 +62,7 @@ bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession
 }
 
 int run(const Arguments& arguments, Files& files, Console& console) {
-    if (is_save_file(files, arguments.operands()[0])) return dump_save(arguments, files, console);
+    if (holds_world(files, arguments.operands()[0])) return dump_save(arguments, files, console);
     Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made, or of a save");
     SourceSession session;

@@ -6,6 +6,7 @@
 #include "recordings.h"
 #include "scripts.h"
 #include "shoal/base/clock.h"
+#include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/document/traceback.h"
@@ -62,6 +63,16 @@ constexpr Flag kFlags[] = {
      .help = "begin with the world of this save in place of spawning the level, which gives passes and resources",
      .takes = Takes::kInput},
     kSaveFlag,
+    {.name = "save-every",
+     .value = "N",
+     .help = "also write that file after each N frames; the one that is there is replaced when the new one is whole",
+     .takes = Takes::kText},
+    {.name = "persist",
+     .value = "DIR",
+     .help =
+         "keep the world in this folder, so that it survives the end of the program, however that comes; if it has a "
+         "world, the run begins with its last whole frame",
+     .takes = Takes::kFolder},
     {.name = "record", .value = "FILE.rec", .help = "record all frames, for shoal replay", .takes = Takes::kOutput},
     kJsonFlag,
     kQueryFlag,
@@ -119,6 +130,10 @@ constexpr std::string_view kManual =
     "save, "
     "and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
     "\n"
+    "With --persist, a folder gets a snapshot of the world, and what changes in each frame. The next run with the same "
+    "folder goes on from the last frame that is whole, and says so; the level then only gives passes and resources. "
+    "`shoal check`, `dump` and `diff` read such a folder.\n"
+    "\n"
     "With --record, all frames are written to a file as they go by: how the run was made, the world with which it "
     "began, "
     "hashes "
@@ -138,12 +153,27 @@ constexpr std::string_view kExamples =
     "shoal run reef.blob --plugin build/libspin.so\n"
     "shoal run reef.sjson --script swim.lua --watch\n"
     "shoal run reef.blob --frames 30 --save half.save && shoal run reef.blob --frames 30 --load half.save\n"
+    "shoal run reef.blob --persist reef_world\n"
     "shoal run reef.blob --record reef.rec && shoal replay reef.rec --verify\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
 constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, until the watch is asked again
+
+/// What is said of saves beside the names of files.
+Status read_saving(const Arguments& arguments, Task& task) {
+    if (!task.persist.empty() && !task.load.empty())
+        return Status::error("--load and --persist both say with which world to begin; leave out one of them");
+    if (!task.persist.empty() && arguments.has("watch"))
+        return Status::error(
+            "--watch reloads the level that was spawned, and --persist may begin with another world; leave out one of "
+            "them");
+    if (!arguments.has("save-every")) return {};
+    if (task.save.empty() || is_standard_stream(task.save))
+        return Status::error("--save-every writes a file again and again; give --save the name of one");
+    return arguments.read_number("save-every", std::uint64_t(1), kMostFrames, task.save_every);
+}
 
 Status read_task(const Arguments& arguments, Task& task) {
     task.level = arguments.operands()[0];
@@ -153,6 +183,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.save = arguments.value("save");
     task.load = arguments.value("load");
     task.record = arguments.value("record");
+    task.persist = arguments.value("persist");
     if (is_standard_stream(task.record))
         return Status::error(
             "--record writes frame by frame, which standard output cannot take; give it the name of a file");
@@ -160,6 +191,7 @@ Status read_task(const Arguments& arguments, Task& task) {
         if (!task.load.empty() && arguments.has(flag))
             return Status::error(
                 concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
+    if (Status status = read_saving(arguments, task); !status) return status;
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
@@ -220,16 +252,35 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Puts the world of a save, or that with which a recording begins, in place of what there is.
-Status begin_with_state(World& world, Files& files, const Task& task, Outcome& outcome) {
-    if (task.load.empty() && task.replay == nullptr) return {};
+/// Whether a folder has a world; one that cannot be read is an error of World::recover().
+bool has_snapshots(const std::string& folder) {
+    if (!path_exists(folder)) return false;
+    const Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
+    return !snapshots || !snapshots->empty();
+}
+
+/// Loads what the folder has, and warns of damage.
+Status recover(World& world, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
+    const Result<Recovered> recovered = world.recover(task.persist);
+    if (!recovered) return recovered.status();
+    outcome.recovered_frame = recovered->frame;
+    if (!recovered->damage.empty())
+        diagnostics.warning({}, recovered->damage, concat("the run goes on from frame ", recovered->frame));
+    return {};
+}
+
+/// Puts the world of a save or a folder, or that with which a recording begins, in place of what there is.
+Status begin_with_state(World& world, Files& files, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
+    if (task.begins_with_level()) return {};
     const Result<std::string> bytes = task.load.empty() ? Result<std::string>(std::string()) : files.read(task.load);
     if (!bytes) return bytes.status();
     const std::int64_t begin_ns = monotonic_ns();
-    const Status status =
-        task.replay != nullptr ? task.replay->begin(world) : world.load(std::as_bytes(std::span(*bytes)));
+    const Status status = task.replay != nullptr ? task.replay->begin(world)
+                          : task.recovers        ? recover(world, task, diagnostics, outcome)
+                                                 : world.load(std::as_bytes(std::span(*bytes)));
     outcome.spawn_ns = monotonic_ns() - begin_ns;
-    if (!status) return Status::error(concat(task.replay != nullptr ? task.level : task.load, ": ", status.message()));
+    const std::string& source = task.replay != nullptr ? task.level : task.recovers ? task.persist : task.load;
+    if (!status) return Status::error(concat(source, ": ", status.message()));
     outcome.num_entities = world.entities().num_alive();
     for (const Store* store : world.stores())
         for (const Table* table : store->tables()) {
@@ -329,16 +380,15 @@ std::string vector_text(Vec3 v) {
 }
 
 void print_facts(Console& console, const Task& task, const Outcome& outcome) {
-    std::string text =
-        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "",
-               task.load.empty() && task.replay == nullptr ? "\nspawned " : "\nloaded ",
-               counted(outcome.num_entities, "entity", "entities"), " with ",
-               counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
-               " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
-               decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
-               counted(task.num_frames, "frame", "frames"), " in ",
-               decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
-               counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
+    std::string text = concat(
+        task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "",
+        task.begins_with_level() ? "\nspawned " : "\nloaded ", counted(outcome.num_entities, "entity", "entities"),
+        " with ", counted(outcome.num_components, "component", "components"), " in ",
+        decimal_text(outcome.spawn_ms(), 2), " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1),
+        " million entities/s, ", decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
+        counted(task.num_frames, "frame", "frames"), " in ",
+        decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
+        counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
     if (outcome.bounds.num_points > 0)
         text += concat("bounds      ", vector_text(outcome.bounds.low), " to ", vector_text(outcome.bounds.high), "\n");
     if (outcome.bounds.num_skipped > 0)
@@ -354,6 +404,10 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.save.empty())
         text += concat("save        ", name_of_output(task.save), ", ",
                        counted(outcome.num_saved_bytes, "byte", "bytes"), "\n");
+    if (!task.persist.empty())
+        text +=
+            concat("persisted   ", task.persist, ", frame ", outcome.persisted.last_frame,
+                   outcome.recovered_frame ? concat(", recovered from frame ", *outcome.recovered_frame) : "", "\n");
     if (!task.record.empty())
         text += concat("recording   ", task.record, ", ", counted(outcome.num_recorded_bytes, "byte", "bytes"), "\n");
     if (outcome.matches) text += outcome.matches->text;
@@ -410,6 +464,11 @@ void write_places(DocumentBuilder& builder, const Task& task, const Outcome& out
         builder.string("save", utf8_text(task.save));
         builder.unsigned_integer("save_bytes", outcome.num_saved_bytes);
     }
+    if (!task.persist.empty()) {
+        builder.string("persisted", utf8_text(task.persist));
+        builder.unsigned_integer("persisted_frame", outcome.persisted.last_frame);
+        if (outcome.recovered_frame) builder.unsigned_integer("recovered_frame", *outcome.recovered_frame);
+    }
     if (!task.record.empty()) {
         builder.string("recording", utf8_text(task.record));
         builder.unsigned_integer("recording_bytes", outcome.num_recorded_bytes);
@@ -435,20 +494,26 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Lets the run be recorded if that is asked for, and runs the frames of the level, or of the recording that is played.
-Status run_and_record(World& world, Task& task, const Blob& blob, Console& console, LevelWatch* watch,
+/// Lets the run be recorded and persisted if that is asked for, and runs the frames of the level, or of the recording that is
+/// played.
+Status run_and_record(World& world, Task& task, const Blob& blob, Files& files, Console& console, LevelWatch* watch,
                       LevelScripts& scripts, Outcome& outcome) {
     Recorder recorder(world);
     if (!task.record.empty())
         if (Status status = start_recording(recorder, world, blob, task); !status) return status;
-    run_frames(world, task, console, watch, scripts, outcome, [&](std::uint64_t) {
+    if (!task.persist.empty())
+        if (Status status = world.persist(task.persist); !status) return status;
+    Status saved;
+    run_frames(world, task, console, watch, scripts, outcome, [&](std::uint64_t frame) {
         if (task.replay != nullptr) return replay_frame(world, task);
         recorder.step(static_cast<float>(task.dt));
-        return true;
+        if (task.save_every != 0 && (frame + 1) % task.save_every == 0) saved = save_world(world, files, task, outcome);
+        return saved.ok();
     });
-    const Status status = recorder.stop();
+    const Status recorded = recorder.stop(), persisted = world.stop_persisting();
     outcome.num_recorded_bytes = recorder.num_bytes();
-    return status;
+    outcome.persisted = world.persist_statistics();
+    return !saved ? saved : !recorded ? recorded : persisted;
 }
 
 }  // namespace
@@ -468,7 +533,8 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
     outcome.num_workers = executor.num_workers();
-    if (SourceRules rules; level.is_blob || !task.load.empty())
+    task.recovers = !task.persist.empty() && has_snapshots(task.persist);
+    if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
         read_schemas(arguments, files, world.registry(), rules, diagnostics);  // which migrates the blob, and the save
     if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
     if (task.watches) {  // so that there are passes for what may come
@@ -481,7 +547,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
     if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
-    if (task.load.empty() && task.replay == nullptr)
+    if (task.begins_with_level())
         if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     LevelScripts scripts(world);
     if (Status status = scripts.load(task.scripts); !status) {
@@ -489,13 +555,13 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
         return Status::error("a script was not loaded");
     }
     add_passes(world, outcome.bounds);
-    if (Status status = begin_with_state(world, files, task, outcome); !status) return status;
+    if (Status status = begin_with_state(world, files, task, diagnostics, outcome); !status) return status;
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, library, level);
-    Status ran = run_and_record(world, task, blob, console, watch ? &*watch : nullptr, scripts, outcome);
+    Status ran = run_and_record(world, task, blob, files, console, watch ? &*watch : nullptr, scripts, outcome);
     if (!ran) return ran;
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
     outcome.num_script_failures = scripts.num_failures();

@@ -5,6 +5,7 @@
 #include "matches.h"
 #include "shoal/inspect/positions.h"
 #include "shoal/inspect/report.h"
+#include "shoal/world/persist.h"
 #include "shoal/world/recording.h"
 
 #include <optional>
@@ -36,13 +37,17 @@ std::string state_hash_text(std::uint64_t hash);
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
 
 struct Task {
-    std::string level, query, picture, trace, save, load, record;
+    std::string level, query, picture, trace, save, load, record, persist;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
+    std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
     double dt = 1.0 / 60;
     bool watches = false;
+    bool recovers = false;            ///< the folder has a world, which is the one to begin with
     shoal::Replay* replay = nullptr;  ///< a recording that is played in place of a level
     bool verifies = false;            ///< until a frame differs from the recording
+
+    bool begins_with_level() const { return load.empty() && !recovers && replay == nullptr; }
 };
 
 /// What happened, apart from what the report of the world says.
@@ -61,6 +66,8 @@ struct Outcome {
     shoal::Bounds bounds;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
+    shoal::PersistStatistics persisted;
+    std::optional<std::uint64_t> recovered_frame;
     std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
     std::optional<Matches> matches;                  ///< if there was a query
 

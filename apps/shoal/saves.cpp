@@ -3,11 +3,9 @@
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/document/sjson.h"
-#include "shoal/entity/entity_text.h"
 #include "shoal/inspect/describe.h"
-#include "shoal/world/persist.h"
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 
 namespace shoal_tool {
@@ -15,21 +13,6 @@ namespace shoal_tool {
 using namespace shoal;
 
 namespace {
-
-constexpr std::string_view kSaveMagic = "shoalsav";
-
-/// The living entities of a state, by index.
-Status list_entities(const SavedState& state, std::vector<Entity>& all) {
-    Array<Generation> generations{Owner("tool")};
-    if (Status status = StateReader(state).array("entities/generations", generations); !status) return status;
-    for (std::uint32_t index = 1; index < generations.size(); ++index)
-        if (generations[index] != 0) all.push_back(make_entity(index, generations[index]));
-    return {};
-}
-
-struct Clocks {
-    std::uint64_t frame, stamp, random;
-};
 
 /// Adds how many commands of each kind wait, if any do.
 void write_commands(const SavedState& state, DocumentBuilder& builder) {
@@ -44,15 +27,13 @@ void write_commands(const SavedState& state, DocumentBuilder& builder) {
 }
 
 /// Adds what a world has beside its entities.
-void write_world(const SavedState& state, DocumentBuilder& builder) {
-    Clocks clocks{};
-    if (!StateReader(state).value("world/clocks", clocks)) return;
+void write_world(const LoadedSave& save, DocumentBuilder& builder) {
     std::string random;
-    append_hex(random, clocks.random);
-    builder.unsigned_integer("frame", clocks.frame);
-    builder.unsigned_integer("stamp", clocks.stamp);
+    append_hex(random, save.world.random().state());
+    builder.unsigned_integer("frame", save.world.frame());
+    builder.unsigned_integer("stamp", save.world.stamp());
     builder.string("random", random);
-    write_commands(state, builder);
+    write_commands(save.file, builder);
 }
 
 void write_stores(const World& world, DocumentBuilder& builder) {
@@ -122,7 +103,7 @@ private:
     static Values values_of_world(const LoadedSave& save) {
         DocumentBuilder builder;
         builder.begin_mapping();
-        write_world(save.state, builder);
+        write_world(save, builder);
         builder.end();
         Values values;
         const Document document = builder.finish();
@@ -168,12 +149,17 @@ private:
                                 is_before ? std::nullopt : std::optional(components)});
     }
     /// What is saved beside entities: first the order of rows and ids, if nothing else differs, then what worlds of the tool do
-    /// not have, such as passes, events and reactions.
+    /// not have, such as passes, events and reactions, and what needs blobs that were not given.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");
         };
+        const auto is_left_out = [&](std::string_view path) {
+            const auto has_path = [&](const std::string& scope) { return path.starts_with(scope); };
+            return std::ranges::any_of(before_.left_out, has_path) || std::ranges::any_of(after_.left_out, has_path);
+        };
         const auto is_beside = [&](std::string_view path) {
+            if (is_left_out(path)) return true;
             return !is_of_rows(path) && path != "stores" && path != "types" && !path.starts_with("world/");
         };
         if (differences_.empty()) compare_parts(before_.state, after_.state, is_of_rows);
@@ -231,7 +217,7 @@ std::string text_of(const std::vector<Difference>& differences) {
 }
 
 void print_json(Console& console, const std::vector<Difference>& differences, const std::string& before,
-                const std::string& after) {
+                const std::string& after, const Diagnostics& diagnostics) {
     DocumentBuilder builder;
     builder.begin_mapping();
     builder.boolean("ok", true);
@@ -249,52 +235,24 @@ void print_json(Console& console, const std::vector<Difference>& differences, co
         builder.end();
     }
     builder.end();
+    if (diagnostics.num_warnings() != 0) write_diagnostics(diagnostics, builder);
     builder.end();
     console.print_json(builder.finish());
 }
 
 }  // namespace
 
-bool is_save_file(Files& files, const std::string& path) {
-    if (is_standard_stream(path)) {
-        const Result<std::string_view> text = files.standard_input();
-        return text && text->starts_with(kSaveMagic);
-    }
-    char start[kSaveMagic.size()] = {};
-    return read_start(path, std::as_writable_bytes(std::span(start))) == sizeof start &&
-           std::string_view(start, sizeof start) == kSaveMagic;
-}
-
-bool load_save(const Arguments& arguments, Files& files, const std::string& path, LoadedSave& save,
-               Diagnostics& diagnostics) {
-    SourceRules rules;
-    read_schemas(arguments, files, save.world.registry(), rules, diagnostics);
-    if (diagnostics.num_errors() != 0) return false;
-    const auto refuse = [&](std::string_view message) {
-        diagnostics.error({}, concat(path, ": ", message));
-        return false;
-    };
-    const Result<std::string> bytes = files.read(path);
-    if (!bytes) return refuse(bytes.message());
-    const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
-    Result<SavedState> file = read_save(content, {});
-    if (!file) return refuse(file.message());
-    save.file = std::move(*file);
-    Status status = save.world.load(save.file, false);
-    if (status) status = save.world.save(save.state);
-    if (status) status = list_entities(save.state, save.all);
-    return status.ok() || refuse(status.message());
-}
-
 int dump_save(const Arguments& arguments, Files& files, Console& console) {
     Diagnostics diagnostics;
-    LoadedSave save;
-    if (!load_save(arguments, files, arguments.operands()[0], save, diagnostics)) return fail(console, diagnostics);
+    LoadedSave save(arguments);
+    if (!load_save(arguments, files, arguments.operands()[0], Snapshots::kNewestWhole, save, diagnostics))
+        return fail(console, diagnostics);
+    console.print_diagnostics(diagnostics);
     const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
     DocumentBuilder builder(console.json() ? TextFormat::kJson : TextFormat::kSjson, print, &console);
     builder.begin_mapping();
     if (console.json()) builder.boolean("ok", true);
-    write_world(save.state, builder);
+    write_world(save, builder);
     builder.unsigned_integer("entities", save.all.size());
     write_stores(save.world, builder);
     builder.begin_list("entity_data");
@@ -307,6 +265,7 @@ int dump_save(const Arguments& arguments, Files& files, Console& console) {
         progress.tell("entities", i + 1, save.all.size());
     }
     builder.end();
+    if (console.json() && diagnostics.num_warnings() != 0) write_diagnostics(diagnostics, builder);
     builder.end();
     builder.finish();
     return 0;
@@ -315,17 +274,19 @@ int dump_save(const Arguments& arguments, Files& files, Console& console) {
 int diff_saves(const Arguments& arguments, Files& files, Console& console, int different) {
     const std::string &before = arguments.operands()[0], &after = arguments.operands()[1];
     for (const std::string& path : {before, after})
-        if (!is_save_file(files, path))
+        if (!holds_world(files, path))
             return fail(console, concat("\"", path, "\" is no save, and is compared with one"),
                         "give two saves, or two sources; `shoal dump` shows what a blob holds");
     Diagnostics diagnostics;
-    LoadedSave one, other;
-    if (!load_save(arguments, files, before, one, diagnostics)) return fail(console, diagnostics);
-    if (!load_save(arguments, files, after, other, diagnostics)) return fail(console, diagnostics);
+    LoadedSave one(arguments), other(arguments);
+    if (!load_save(arguments, files, before, Snapshots::kNewestWhole, one, diagnostics) ||
+        !load_save(arguments, files, after, Snapshots::kNewestWhole, other, diagnostics))
+        return fail(console, diagnostics);
+    console.print_diagnostics(diagnostics);
     const std::vector<Difference> differences = SaveDiff(one, other).run();
     if (!differences.empty() && !console.json())
         console.print(concat("--- ", before, "\n+++ ", after, "\n", text_of(differences)));
-    if (console.json()) print_json(console, differences, before, after);
+    if (console.json()) print_json(console, differences, before, after, diagnostics);
     return differences.empty() ? 0 : different;
 }
 

@@ -8,6 +8,7 @@
 #include "shoal/base/floating_point.h"
 #include "shoal/base/folder.h"
 #include "shoal/base/large_pages.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
 #include "shoal/base/shared_library.h"

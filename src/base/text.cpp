@@ -1,5 +1,7 @@
 #include "shoal/base/text.h"
 
+#include "shoal/base/lines.h"
+
 #include <algorithm>
 #include <charconv>
 #include <vector>
@@ -40,6 +42,12 @@ void append_number(std::string& text, float value) { append_chars(text, value); 
 void append_hex(std::string& text, std::uint64_t value, int num_digits) {
     text.append("0x");
     for (int i = num_digits - 1; i >= 0; --i) text.push_back("0123456789abcdef"[(value >> (4 * i)) & 15]);
+}
+
+std::string_view take_line(std::string_view& text) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
+    return line;
 }
 
 int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates) {

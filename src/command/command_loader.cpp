@@ -3,6 +3,7 @@
 #include "command/command_log.h"
 #include "command/saved_layout.h"
 #include "command/text_call.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/table/saved_rows.h"
@@ -172,9 +173,8 @@ Status CommandLoader::read_types() {
     if (!names) return names.status();
     log_.loaded_schemas_.reserve(static_cast<std::size_t>(std::count(names->begin(), names->end(), '\n')));
     const ComponentHomes& homes = database_.homes();
-    for (std::size_t begin = 0; begin < names->size();) {
-        const std::size_t end = std::min(names->find('\n', begin), names->size());
-        Type type{names->substr(begin, end - begin), nullptr, false, false, {}};
+    for (std::string_view rest = *names; !rest.empty();) {
+        Type type{std::string(take_line(rest)), nullptr, false, false, {}};
         const ComponentId id{std::string_view(type.name)};
         type.here = database_.find_component(id);
         bool is_kept = bool(type.here);
@@ -189,7 +189,6 @@ Status CommandLoader::read_types() {
         type.is_kept = is_kept;
         type.is_elsewhere = is_kept && !type.here;
         types_.push_back(std::move(type));
-        begin = end + 1;
     }
     return {};
 }
@@ -198,9 +197,8 @@ Status CommandLoader::read_blobs() {
     const Result<std::string> names = from_.text("blobs");
     if (!names) return names.status();
     const ComponentHomes& homes = database_.homes();
-    for (std::size_t begin = 0; begin < names->size();) {
-        const std::size_t end = std::min(names->find('\n', begin), names->size());
-        const std::string_view name = std::string_view(*names).substr(begin, end - begin);
+    for (std::string_view rest = *names; !rest.empty();) {
+        const std::string_view name = take_line(rest);
         const Blob* const blob =
             homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, ResourceId(name));
         if (blob == nullptr)
@@ -208,7 +206,6 @@ Status CommandLoader::read_blobs() {
                                          "\", a resource that is not loaded; load it through the world's library, "
                                          "WorldOptions::library, before the state"));
         blobs_.push_back(blob);
-        begin = end + 1;
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // The tables of a database in a saved state.
 
 #include "database/owned_objects.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -194,14 +195,12 @@ Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& typ
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();
     Array<ComponentType> components{Owner("database")};
-    for (std::size_t begin = 0; begin < names->size();) {
-        const std::size_t end = std::min(names->find('\n', begin), names->size());
-        const std::string_view name(names->data() + begin, end - begin);
+    for (std::string_view rest = *names; !rest.empty();) {
+        const std::string_view name = take_line(rest);
         components.push_back(find_component(ComponentId(name)));
         if (!components.back())
             return from.error("components", concat("this database has no component type \"", name,
                                                    "\"; name it before, as with database.component<T>()"));
-        begin = end + 1;
     }
     Array<std::uint32_t> members{Owner("database")};
     if (Status status = from.array("archetypes", members); !status) return status;

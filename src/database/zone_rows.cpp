@@ -11,6 +11,7 @@
 //     "further/wound/column/0"   an entity before the third
 
 #include "database/owned_objects.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -218,8 +219,8 @@ Status Database::read_rows(Zone zone, StateReader& from, Array<Entity>& placed) 
     if (Status status = from.array("owner", owners); !status) return status;
     if (Status status = from.array("layouts", layouts); !status) return status;
     Array<ComponentType> components{Owner("database")};
-    for (std::size_t begin = 0, end = 0; (end = names->find('\n', begin)) != std::string::npos; begin = end + 1) {
-        const std::string_view name = std::string_view(*names).substr(begin, end - begin);
+    for (std::string_view rest = *names; !rest.empty();) {
+        const std::string_view name = take_line(rest);
         const ComponentType component = find_component(ComponentId(name));
         if (!component || components.size() == layouts.size() ||
             schema(component).layout_hash() != layouts[components.size()])

@@ -6,6 +6,8 @@
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/resource/dump.h"
+#include "shoal/resource/library.h"
 
 #include <map>
 
@@ -22,6 +24,14 @@ public:
         if (!entity) return builder.null();
         const std::string_view name = name_of(entity);
         builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
+    }
+    /// The values, if the library of the world has them.
+    void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
+        const ResourceLibrary* const library = world_.library();
+        const std::span<const std::byte> values =
+            library == nullptr ? std::span<const std::byte>() : library->view_bytes(array, element);
+        if (values.empty() && array.count != 0) return ValueNames::write_array(builder, array, element);
+        write_elements(builder, values, element, *this);
     }
     std::string_view name_of(Entity entity) const {
         if (!names_ || !names_->is<StringId>()) return {};
@@ -153,9 +163,23 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
 
-void write_data_of(const DataManager& data, Entity entity, const WorldNames& names, DocumentBuilder& builder) {
+/// Returns the values of an entity's template that are not loaded; count 0: all are.
+BlobArrayBase find_unloaded(const World& world, const DataManager& data, Entity entity) {
+    const ComponentRow at = data.find_row(schema_of<Data>().id(), entity, 0);
+    if (!at) return {};
+    Data value;
+    for (const Field& field : at.schema->fields())
+        data.read_field(at, field_part(*at.schema, field), reinterpret_cast<std::byte*>(&value) + field.struct_offset);
+    const BlobArrayBase& array = value.values.count != 0 ? value.values : value.overrides;
+    const ResourceLibrary* const library = world.library();
+    return library != nullptr && library->find(array.resource) != nullptr ? BlobArrayBase() : array;
+}
+
+void write_data_of(const World& world, const DataManager& data, Entity entity, const WorldNames& names,
+                   DocumentBuilder& builder) {
     const std::map<std::string, DataView> values = values_of(data, entity, names);
-    if (values.empty()) return;
+    const BlobArrayBase unloaded = find_unloaded(world, data, entity);
+    if (values.empty() && unloaded.count == 0) return;
     builder.begin_mapping("data");
     for (const bool is_own : {false, true}) {
         builder.begin_mapping(is_own ? "overrides" : "values");
@@ -165,6 +189,10 @@ void write_data_of(const DataManager& data, Entity entity, const WorldNames& nam
             write_data(builder, value.shape(), value.joined_words(), names);
         }
         builder.end();
+    }
+    if (unloaded.count != 0) {
+        builder.key("not_loaded");
+        names.write_array(builder, unloaded, FieldType(0));
     }
     builder.end();
 }
@@ -211,7 +239,7 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
     });
     for (const Store* store : world_.stores())
         if (const auto* const data = dynamic_cast<const DataManager*>(store))
-            write_data_of(*data, entity, names, builder);
+            write_data_of(world_, *data, entity, names, builder);
     builder.end();
 }
 

@@ -13,6 +13,16 @@
 #include <queue>
 
 namespace shoal {
+
+void write_elements(DocumentBuilder& builder, std::span<const std::byte> values, FieldType element,
+                    const ValueNames& names) {
+    const ValueType type{element, FieldType(0), 0, field_type_bytes(element), {}};
+    builder.begin_list();
+    for (std::size_t i = 0; i < values.size(); i += type.value_bytes)
+        write_value(builder, type, values.data() + i, names);
+    builder.end();
+}
+
 namespace {
 
 /// Texts and arrays are those of the blob; references are entity indices.
@@ -25,12 +35,7 @@ public:
         entity.id < blob_.num_entities() ? builder.unsigned_integer(entity.id) : builder.null();
     }
     void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
-        const std::span<const std::byte> values = blob_.array(array, element);
-        const ValueType type{element, FieldType(0), 0, field_type_bytes(element), {}};
-        builder.begin_list();
-        for (std::size_t i = 0; i < values.size(); i += type.value_bytes)
-            write_value(builder, type, values.data() + i, *this);
-        builder.end();
+        write_elements(builder, blob_.array(array, element), element, *this);
     }
 
 private:

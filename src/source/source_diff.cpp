@@ -1,6 +1,7 @@
 #include "shoal/source/source_diff.h"
 
 #include "shoal/base/hash_map.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
@@ -83,11 +84,7 @@ private:
 
 /// Appends the lines of `text` after a sign and as many spaces.
 void append_lines(std::string& out, char sign, std::size_t indent, std::string_view text) {
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
-        append_text(out, concat(sign, std::string(indent, ' '), line, '\n'));
-    }
+    while (!text.empty()) append_text(out, concat(sign, std::string(indent, ' '), take_line(text), '\n'));
 }
 
 std::string item_text(const SourceItem& item) {

@@ -47,46 +47,55 @@ std::string path_in(const std::string& folder, std::uint64_t number, std::string
 
 std::uint64_t snapshot_checksum(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
 
-void append_damage(std::string& damage, std::string_view path, std::string_view what) {
-    damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
+void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
+    const auto append = [&](std::string_view path, std::string_view what) {
+        if (!what.empty()) damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
+    };
+    append(snapshot.path, snapshot.damage);
+    append(snapshot.log_path, snapshot.log_damage);
 }
 
 /// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now; a state takes more than
 /// `max_bytes` in memory.
-Status read_log(const std::string& path, std::span<const std::byte> snapshot, std::uint64_t max_bytes,
-                SavedState& state, Recovered& recovered) {
-    recovered.num_records = 0;
-    if (!path_exists(path)) return {};  // the program ended between the two
-    const Result<std::string> bytes = read_file(path);
+Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
+                SavedState& state) {
+    if (!path_exists(snapshot.log_path))
+        return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended between the two
+    const Result<std::string> bytes = read_file(snapshot.log_path);
     if (!bytes) return bytes.status();
-    if (max_bytes == 0) max_bytes = max_state_bytes(snapshot.size() + bytes->size());
+    snapshot.log_bytes = bytes->size();
+    if (max_bytes == 0) max_bytes = max_state_bytes(content.size() + bytes->size());
     Result<StateLogReader> log =
-        StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(snapshot), &state, max_bytes);
-    if (!log) return append_damage(recovered.damage, path, log.message()), Status();
+        StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content), &state, max_bytes);
+    if (!log) return snapshot.log_damage = log.message(), Status();
     while (log->next()) {
     }
-    if (log->is_too_large()) return Status::error(concat(path, ": ", log->problem().message()));
-    if (!log->problem()) append_damage(recovered.damage, path, log->problem().message());
-    recovered.num_records = log->num_records();
-    if (log->num_records() != 0) state = log->state();
+    if (log->is_too_large()) return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
+    snapshot.log_damage = log->problem().message();
+    snapshot.whole_log_bytes = log->num_bytes_read();
+    snapshot.num_records = log->num_records();
+    if (log->num_records() == 0) return {};
+    snapshot.last_frame = log->frame();
+    state = log->state();
     return {};
 }
 
-/// Reads a snapshot and its log, unless the snapshot is damaged: then `is_damaged` says so. Errors: a file cannot be read
-/// now, which says nothing about what is in it; a state takes more than `max_bytes`, and an older one in its place would be a loss.
-Result<SavedState> read_snapshot(const std::string& folder, std::uint64_t number, Executor& executor,
-                                 std::uint64_t max_bytes, Recovered& recovered, bool& is_damaged) {
-    const std::string path = path_in(folder, number, kSnapshot);
-    const Result<std::string> bytes = read_file(path);
+/// Errors: a file cannot be read now, which says nothing about what is in it; a state takes more than `max_bytes`, and an older one
+/// in its place would be a loss.
+Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
+    const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
     const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
+    snapshot.num_bytes = content.size();
+    snapshot.num_records = snapshot.whole_log_bytes = snapshot.frame = snapshot.last_frame = 0;
+    snapshot.damage.clear(), snapshot.log_damage.clear();
     bool is_too_large = false;
     Result<SavedState> state = read_state(content, executor, max_bytes, &is_too_large);
-    if (is_too_large) return Status::error(concat(path, ": ", state.message()));
-    is_damaged = !state;
-    if (is_damaged) return append_damage(recovered.damage, path, state.message()), SavedState();
-    if (Status status = read_log(path_in(folder, number, kLog), content, max_bytes, *state, recovered); !status)
-        return status;
+    if (is_too_large) return Status::error(concat(snapshot.path, ": ", state.message()));
+    if (!state) return snapshot.damage = state.message(), SavedState();
+    Clocks clocks{};
+    if (StateReader(*state).value("world/clocks", clocks)) snapshot.frame = snapshot.last_frame = clocks.frame;
+    if (Status status = read_log(snapshot, content, max_bytes, *state); !status) return status;
     return state;
 }
 
@@ -370,30 +379,50 @@ void Persistence::write_frames() {
 Result<Recovered> Persistence::recover(const std::string& folder, const LoadOptions& options) {
     Recovered recovered;
     if (!path_exists(folder)) return recovered;
-    const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
-    if (!numbers) return numbers.status();
-    if (numbers->empty()) return recovered;
+    Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
+    if (!snapshots) return snapshots.status();
+    if (snapshots->empty()) return recovered;
     const Mark mark =
-        mark_of(folder, numbers->front());  // before it is read: a world may go on in the folder meanwhile
+        mark_of(folder, snapshots->front().number);  // before it is read: a world may go on in the folder meanwhile
     std::vector<std::uint64_t> damaged;
-    for (const std::uint64_t number : *numbers) {
-        bool is_damaged = false;
-        const Result<SavedState> state =
-            read_snapshot(folder, number, world_.executor(), options.max_bytes, recovered, is_damaged);
+    for (PersistedSnapshot& snapshot : *snapshots) {
+        const Result<SavedState> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
         if (!state) return state.status();
-        if (is_damaged) {
-            damaged.push_back(number);
+        append_damage(recovered.damage, snapshot);
+        if (!snapshot.damage.empty()) {
+            damaged.push_back(snapshot.number);
             continue;
         }
         if (Status status = world_.load(*state, false); !status)
-            return Status::error(concat(path_in(folder, number, kSnapshot), ": ", status.message()));
+            return Status::error(concat(snapshot.path, ": ", status.message()));
         known_ = mark;
         damaged_ = std::move(damaged);
         recovered.found = true;
         recovered.frame = world_.frame();
+        recovered.num_records = snapshot.num_records;
         return recovered;
     }
     return Status::error(concat("no snapshot in \"", folder, "\" can be read: ", recovered.damage));
+}
+
+Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder) {
+    const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
+    if (!numbers) return numbers.status();
+    std::vector<PersistedSnapshot> snapshots;
+    for (const std::uint64_t number : *numbers) {
+        PersistedSnapshot& snapshot = snapshots.emplace_back();
+        snapshot.number = number;
+        snapshot.path = path_in(folder, number, kSnapshot);
+        snapshot.log_path = path_in(folder, number, kLog);
+        snapshot.num_bytes = file_stamp(snapshot.path).num_bytes;
+        snapshot.log_bytes = file_stamp(snapshot.log_path).num_bytes;
+    }
+    return snapshots;
+}
+
+Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options) {
+    SerialExecutor alone;
+    return read_snapshot(snapshot, alone, options.max_bytes);
 }
 
 // --- the calls of a world ----------------------------------------------------------------------------------------

@@ -51,14 +51,20 @@ FieldValues::FieldValues(const World& world, const FieldName& name) : name_(name
     }
 }
 
-void FieldValues::add_living(const World& world) {
+std::vector<Entity> living_entities(const World& world) {
     SavedState state;
     StateWriter to(state);
     world.entities().save(to);
     Array<Generation> generations{Owner("world")};
     const Status status = StateReader(state).array("entities/generations", generations);
+    std::vector<Entity> living;
     for (std::uint32_t index = 1; status && index < generations.size(); ++index)
-        if (generations[index] != 0) owners_.push_back(make_entity(index, generations[index]));
+        if (generations[index] != 0) living.push_back(make_entity(index, generations[index]));
+    return living;
+}
+
+void FieldValues::add_living(const World& world) {
+    owners_ = living_entities(world);
     is_on_.assign(owners_.size(), true);
 }
 

@@ -81,6 +81,8 @@ public:
     bool is_too_large() const { return is_too_large_; }
 
     std::uint64_t num_records() const { return num_records_; }
+    /// Where the record that was read last ends.
+    std::uint64_t num_bytes_read() const { return at_; }
     /// Of the record that was read last.
     std::uint64_t frame() const { return frame_; }
     std::span<const std::byte> extra() const { return extra_; }

@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint32_t kFormat = 1;
 
-struct Clocks {
-    std::uint64_t frame, stamp, random;
-};
-
 /// Everybody who has something in a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};

@@ -10,6 +10,7 @@
 //
 // Thread: the structural thread of the world.
 
+#include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/world/world.h"
 
@@ -24,6 +25,11 @@ struct LastingTypes {
     std::vector<std::byte> bytes;
 };
 
+/// The part "world/clocks".
+struct Clocks {
+    std::uint64_t frame, stamp, random;
+};
+
 struct SavedLayout {
     ComponentId component;
     std::uint64_t layout;
@@ -32,11 +38,7 @@ struct SavedLayout {
 /// Calls visit(part) for the lines of a text.
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n') < text.size() ? text.find('\n') : text.size();
-        visit(text.substr(0, end));
-        text.remove_prefix(end < text.size() ? end + 1 : end);
-    }
+    while (!text.empty()) visit(take_line(text));
 }
 
 class WorldState {

@@ -1,5 +1,6 @@
 #include "shoal/base/text.h"
 
+#include "shoal/base/lines.h"
 #include "shoal/base/math.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/string_table.h"
@@ -18,6 +19,20 @@ namespace shoal {
 namespace {
 
 using shoal_test::LeakCheck;
+
+TEST(Lines, are_taken_off_a_text_one_after_the_other_with_or_without_an_end_of_the_last) {
+    const auto lines_of = [](std::string_view text) {
+        std::vector<std::string_view> lines;
+        while (!text.empty()) lines.push_back(take_line(text));
+        return lines;
+    };
+    using Lines = std::vector<std::string_view>;
+    EXPECT_EQ(lines_of(""), Lines());
+    EXPECT_EQ(lines_of("one"), Lines({"one"}));
+    EXPECT_EQ(lines_of("one\ntwo"), Lines({"one", "two"}));
+    EXPECT_EQ(lines_of("one\n\ntwo\n"), Lines({"one", "", "two"}));
+    EXPECT_EQ(lines_of("\n"), Lines({""}));
+}
 
 TEST(Text, concat_joins_texts_characters_truths_and_numbers) {
     EXPECT_EQ(concat(), "");

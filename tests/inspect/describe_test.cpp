@@ -7,6 +7,8 @@
 #include "shoal/database/database.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/library.h"
 #include "shoal/transform/transform.h"
 
 #include <gtest/gtest.h>
@@ -41,6 +43,11 @@ struct Wind {
     float gust = 2;
 };
 SHOAL_COMPONENT((Wind, single), gust)
+
+struct Course {
+    BlobArray<float> depths{};
+};
+SHOAL_COMPONENT(Course, depths)
 
 struct Describe : ::testing::Test {
     EntityManager entities;
@@ -131,6 +138,31 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
         "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "
         "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, data = { values = {}, "
         "overrides = { hull.mass = 2.5 } } }");
+}
+
+TEST(DescribeArrays, values_in_a_blob_are_told_if_the_library_has_it_and_else_where_they_are) {
+    BlobWriter writer;
+    writer.set_name("sea");
+    const float depths[] = {2.5f, 4};
+    Course course;
+    static_cast<BlobArrayBase&>(course.depths) = writer.add_array(FieldType::kFloat, std::as_bytes(std::span(depths)));
+    writer.add_entity({});
+    writer.add_component(writer.add_component_type(schema_of<Course>()).value(), 0,
+                         std::as_bytes(std::span(&course, 1)));
+    const Blob blob = Blob::load(writer.write().value()).value();
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    world.manager<Course>();
+    const Entity ship = world.spawn(blob)->entity(0);
+    EXPECT_NE(describe(world, ship).find("course: depths = { resource = \"#0x"), std::string::npos)
+        << describe(world, ship);
+    EXPECT_NE(describe(world, ship).find("count = 2 }"), std::string::npos);
+    ASSERT_TRUE(library.load(blob.bytes()));
+    EXPECT_EQ(describe(world, ship), "entity 1:1 is alive\n  course: depths = [2.5 4.0]\n");
+    const Entity empty = entities.create().value();
+    ASSERT_TRUE(world.manager<Course>().add(empty, Course{}));
+    EXPECT_EQ(describe(world, empty), "entity 2:1 is alive\n  course: depths = []\n");
 }
 
 TEST_F(Describe, tells_whether_an_entity_lives) {

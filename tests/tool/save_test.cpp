@@ -5,6 +5,8 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/resource/library.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 
@@ -185,6 +187,122 @@ TEST_F(ToolSave, a_save_is_shown_as_the_migrations_of_a_schema_file_say) {
         refused.says("it has crab v1 {shell float, place vec3 split, prey entity}, and this program has crab v2 "
                      "{legs int32}; no migration leads from one to the other"))
         << refused.err;
+}
+
+/// A level whose values lie in its blob: models, data and an array.
+constexpr std::string_view kSchool = R"(
+entities = {
+    fish = { components = {
+        transform = {}
+        model_pose = { nodes = [{ name = "hip" } { name = "knee"  parent = "hip"  position = [0 -0.5 0] }] }
+        data = { mood = "calm"  speed = 3.5 }
+        route = { stops = [[1 2 3] [4 5 6]] }
+    } }
+}
+)";
+constexpr std::string_view kRoutes =
+    R"(components = { route = { fields = { stops = { type = "blob_array"  of = "vec3" } } } })";
+
+class ToolSchool : public ToolSave {
+protected:
+    void SetUp() override {
+        ToolSave::SetUp();
+        blob = path("school.blob"), save = path("school.save");
+        EXPECT_EQ(run({"compile", write("school.sjson", kSchool), "--schema", write("routes.schema.sjson", kRoutes),
+                       "-o", blob})
+                      .exit_code,
+                  0);
+        EXPECT_EQ(run({"run", blob, "--frames", "2", "--save", save}).exit_code, 0);
+    }
+    std::string blob, save;
+};
+
+TEST_F(ToolSchool, values_in_blobs_are_shown_and_checked_if_the_blobs_are_given) {
+    const ToolResult shown = run({"dump", save, "--resource", blob, "--json"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_EQ(shown.err, "");
+    const nlohmann::json fish = shown.json()["entity_data"][0]["components"];
+    EXPECT_EQ(fish["route"]["stops"], (nlohmann::json{{1, 2, 3}, {4, 5, 6}}));
+    EXPECT_EQ(fish["data"]["values"], (nlohmann::json{{"mood", "calm"}, {"speed", 3.5}}));
+    EXPECT_FALSE(fish["data"].contains("not_loaded"));
+    EXPECT_TRUE(fish.contains("model_pose"));
+    const ToolResult good = run({"check", save, "--resource", blob});
+    EXPECT_EQ(good.exit_code, 0) << good.err;
+    EXPECT_TRUE(good.prints("school.save: ok, 1 entity, no warnings\n")) << good.out;
+    EXPECT_EQ(run({"diff", save, save, "--resource", blob}).exit_code, 0);
+}
+
+TEST_F(ToolSchool, without_the_blobs_their_resource_is_named_and_the_rest_is_shown) {
+    const ToolResult shown = run({"dump", save, "--json"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    const nlohmann::json fish = shown.json()["entity_data"][0]["components"];
+    const std::string resource = fish["route"]["stops"]["resource"];
+    EXPECT_TRUE(resource.starts_with("#0x")) << resource;
+    EXPECT_EQ(fish["route"]["stops"]["count"], 2);
+    EXPECT_EQ(fish["data"]["not_loaded"]["resource"], resource);
+    EXPECT_FALSE(fish.contains("model_pose"));
+    EXPECT_TRUE(fish.contains("transform"));
+    const std::string warning = "warning: " + save +
+                                ": the poses of models are left out and not checked, because they refer to blobs that "
+                                "are not given: " +
+                                resource + "; give these blobs with --resource\n";
+    EXPECT_EQ(shown.err, warning);
+    EXPECT_EQ(shown.json()["diagnostics"].size(), 1u);
+    const ToolResult checked = run({"check", save});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_EQ(checked.err, warning);
+    EXPECT_TRUE(checked.prints("school.save: ok, 1 entity, 1 warning\n")) << checked.out;
+}
+
+TEST_F(ToolSchool, what_is_left_out_without_blobs_is_compared_all_the_same) {
+    EXPECT_EQ(run({"diff", save, save}).exit_code, 0);
+    const std::string bent_save = path("bent.save");
+    ResourceLibrary library;
+    ASSERT_TRUE(library.load_file(blob).ok());
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    ASSERT_TRUE(world.load(save).ok());
+    ModelPoseManager& models = world.model_poses();
+    models.set_local(models.instance(make_entity(1, 1)), 1, {.position = {0, -0.7f, 0}});
+    ASSERT_TRUE(world.save(bent_save).ok());
+    const ToolResult different = run({"diff", save, bent_save});
+    EXPECT_EQ(different.exit_code, 3) << different.err;
+    EXPECT_TRUE(different.prints("part stores/model_pose/")) << different.out;
+}
+
+TEST_F(ToolSchool, commands_that_spawn_blobs_are_counted_and_need_the_blobs_to_be_checked) {
+    ResourceLibrary library;
+    const Result<const Blob*> school = library.load_file(blob);
+    ASSERT_TRUE(school.ok());
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    world.database();
+    world.commands().spawn(**school);
+    const std::string waiting = path("waiting.save");
+    ASSERT_TRUE(world.save(waiting).ok());
+    const ToolResult without = run({"check", waiting});
+    EXPECT_EQ(without.exit_code, 0) << without.err;
+    EXPECT_TRUE(
+        without.says(": the commands that wait are left out and not checked, because they refer to blobs that are "
+                     "not given: \"school\"; give these blobs"))
+        << without.err;
+    EXPECT_TRUE(without.prints("ok, 0 entities, 1 command waits, 1 warning\n")) << without.out;
+    EXPECT_EQ(run({"dump", waiting, "--json"}).json()["commands"], (nlohmann::json{{"spawn", 1}}));
+    const ToolResult with = run({"check", waiting, "--resource", blob});
+    EXPECT_TRUE(with.prints("ok, 0 entities, 1 command waits, no warnings\n")) << with.out << with.err;
+}
+
+TEST_F(ToolSchool, a_resource_that_is_none_or_another_is_refused) {
+    const ToolResult none = run({"dump", save, "--resource", save});
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_TRUE(none.says("it is not a blob: it does not start with SHOALBLB; give --resource a blob")) << none.err;
+    const ToolResult twice = run({"dump", save, "--resource", blob, "--resource", blob});
+    EXPECT_EQ(twice.exit_code, 1);
+    EXPECT_TRUE(twice.says("the resource \"school\" is given already; give --resource each blob once")) << twice.err;
+    const ToolResult other = run({"check", save, "--resource", reef_blob()});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_TRUE(other.says("not loaded")) << other.err;
+    EXPECT_TRUE(other.says("give --resource all blobs to which the world refers")) << other.err;
 }
 
 TEST_F(ToolSave, a_run_begins_with_an_older_save_as_the_migrations_of_a_schema_file_say) {

@@ -7,6 +7,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
 
 #include "support/kills.h"
 #include "support/testing.h"
@@ -218,6 +219,34 @@ TEST(Persist, a_truncated_or_corrupt_log_recovers_the_last_complete_frame_and_re
             << recovered.damage;
         ASSERT_EQ(bytes_of(sea.world), frames[recovered.frame]);
     }
+}
+
+TEST(Persist, each_snapshot_can_be_read_without_a_world_up_to_the_last_record_of_its_log) {
+    const Folder folder("read");
+    const std::vector<std::string> frames =
+        run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder.path);
+    ASSERT_TRUE(snapshots.ok()) << snapshots.message();
+    ASSERT_EQ(snapshots->size(), 2u);
+    Sea sea;
+    for (PersistedSnapshot& snapshot : *snapshots) {
+        const Result<SavedState> state = read_persisted(snapshot, {});
+        ASSERT_TRUE(state.ok()) << state.message();
+        ASSERT_TRUE(sea.world.load(*state, false).ok());
+        EXPECT_EQ(bytes_of(sea.world), frames[snapshot.last_frame]);
+        EXPECT_EQ(snapshot.last_frame, snapshot.frame + snapshot.num_records);
+        EXPECT_EQ(snapshot.whole_log_bytes, fs::file_size(snapshot.log_path));
+        EXPECT_EQ(concat(snapshot.damage, snapshot.log_damage), "");
+    }
+    PersistedSnapshot& newest = snapshots->front();
+    EXPECT_EQ(newest.last_frame, 12u);
+    EXPECT_EQ(snapshots->back().last_frame, 9u);
+    fs::remove(newest.log_path);
+    ASSERT_TRUE(read_persisted(newest, {}).ok());
+    EXPECT_EQ(newest.log_path, "");
+    EXPECT_EQ(newest.last_frame, 10u) << "the program ended before it began the log";
+    EXPECT_EQ(newest.num_records, 0u);
+    EXPECT_FALSE(list_persisted(folder.path + "/none").ok());
 }
 
 TEST(Persist, a_snapshot_that_is_damaged_gives_the_last_frame_before_it_and_if_all_are_the_world_stays) {

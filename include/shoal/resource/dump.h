@@ -18,10 +18,15 @@ namespace shoal {
 
 class DocumentBuilder;
 struct ProgressListener;
+class ValueNames;
 
 /// Adds everything a blob holds to the mapping that is open. With a builder that prints, it takes a constant amount of memory
 /// beside the blob; components that are not in the order of their entities take four bytes each.
 SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
+
+/// Adds the values of a read-only array as a list. Shape: the bytes of its elements.
+SHOAL_API void write_elements(DocumentBuilder& builder, std::span<const std::byte> values, FieldType element,
+                              const ValueNames& names);
 
 /// Returns all of it as SJSON.
 SHOAL_API std::string dump_text(const Blob& blob);

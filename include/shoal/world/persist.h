@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace shoal {
 
@@ -51,6 +52,21 @@ struct Recovered {
     std::uint64_t num_records = 0;  ///< of the log, after the snapshot
     std::string damage;             ///< what was not whole, and does not count; empty: nothing
 };
+
+/// A snapshot in a folder, and what its log has after it.
+struct PersistedSnapshot {
+    std::uint64_t number = 0;
+    std::string path, log_path;  ///< no log_path: the program ended before it began the log
+    std::uint64_t num_bytes = 0, log_bytes = 0, whole_log_bytes = 0;  ///< of whole records: what is not begins there
+    std::uint64_t num_records = 0;                                    ///< that are whole
+    std::uint64_t frame = 0, last_frame = 0;                          ///< of the snapshot, of the last whole record
+    std::string damage, log_damage;                                   ///< what is not whole; empty: nothing
+};
+/// Finds the snapshots in a folder, the newest first: names and bytes. Errors: the folder cannot be read.
+SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
+/// Reads one as World::recover() does, without a world, and fills in what it has. Writes nothing. Returns the state of the last
+/// whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors: as of recover().
+SHOAL_API Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What World::persist() has written. Units: bytes.
 struct PersistStatistics {

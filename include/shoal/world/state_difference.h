@@ -12,6 +12,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shoal {
 
@@ -42,5 +43,8 @@ struct StateDifference {
 /// Compares two worlds. Fields of components that the same entities have come first, because the rest follows from them.
 /// Cost: hashes both; the values of what differs are compared one by one.
 SHOAL_API StateDifference find_difference(const World& here, const World& there);
+
+/// Returns who lives, by index.
+SHOAL_API std::vector<Entity> living_entities(const World& world);
 
 }  // namespace shoal

@@ -1,0 +1,250 @@
+#include "loaded_save.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/lines.h"
+#include "shoal/base/text.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/world/recording.h"
+#include "shoal/world/state_difference.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr std::string_view kSaveMagic = "shoalsav", kLogMagic = "shoallog";
+static_assert(kSaveMagic.size() == kLogMagic.size());
+
+/// Returns the letters with which a file begins, if they are as many as those of a save.
+std::string magic_of(Files& files, const std::string& path) {
+    std::string start(kSaveMagic.size(), '\0');
+    if (!is_standard_stream(path)) {
+        start.resize(read_start(path, std::as_writable_bytes(std::span(start))));
+        return start;
+    }
+    const Result<std::string_view> text = files.standard_input();
+    return text ? std::string(text->substr(0, start.size())) : std::string();
+}
+
+/// Says what a log is, and what to give in its place.
+void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
+    if (Replay::open(std::as_bytes(std::span(bytes)))) {
+        diagnostics.error({}, concat(path, ": the file is a recording of a run, and no save"),
+                          "play it with `shoal replay`, whose --save gives a save");
+        return;
+    }
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    diagnostics.error({},
+                      concat(path, ": the file is the log of a snapshot, and has only what has changed since; it ",
+                             "cannot be read alone"),
+                      concat("give the folder that has both",
+                             is_standard_stream(path) ? "" : concat(": ", folder.empty() ? "." : folder)));
+}
+
+Result<SavedState> read_file_of_save(Files& files, const std::string& path) {
+    const Result<std::string> bytes = files.read(path);
+    if (!bytes) return bytes.status();
+    Result<SavedState> state = read_save(std::as_bytes(std::span(*bytes)), {});
+    return state ? std::move(state) : Result<SavedState>(Status::error(concat(path, ": ", state.message())));
+}
+
+/// Notes what of a snapshot is damaged.
+void note_damage(const PersistedSnapshot& snapshot, Snapshots wanted, Diagnostics& diagnostics) {
+    for (const auto& [path, damage] :
+         {std::pair(&snapshot.path, &snapshot.damage), std::pair(&snapshot.log_path, &snapshot.log_damage)}) {
+        if (damage->empty()) continue;
+        std::string text = concat(*path, ": ", *damage);
+        wanted == Snapshots::kAll ? diagnostics.error({}, std::move(text)) : diagnostics.warning({}, std::move(text));
+    }
+}
+
+Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, LoadedSave& save,
+                               Diagnostics& diagnostics) {
+    Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
+    if (!snapshots) return snapshots.status();
+    if (snapshots->empty())
+        return Status::error(concat("the folder \"", folder,
+                                    "\" has no snapshot, such as 0000000001.save, that World::persist() writes; give "
+                                    "a file, or the folder to which a world is persisted"));
+    save.snapshots = std::move(*snapshots);
+    SavedState last;
+    for (std::size_t i = 0; i < save.snapshots.size(); ++i) {
+        PersistedSnapshot& snapshot = save.snapshots[i];
+        Result<SavedState> state = read_persisted(snapshot, {});
+        if (!state) return state.status();
+        note_damage(snapshot, wanted, diagnostics);
+        if (!snapshot.damage.empty() || save.recovered != nullptr) continue;
+        save.recovered = &snapshot;
+        last = std::move(*state);
+        if (wanted == Snapshots::kNewestWhole) save.snapshots.resize(i + 1);
+    }
+    if (save.recovered == nullptr)
+        return Status::error(concat("no snapshot in the folder \"", folder, "\" can be read"));
+    return last;
+}
+
+// --- resources ---------------------------------------------------------------------------------------------------
+
+/// Errors: in the diagnostics.
+void add_resources(const Arguments& arguments, Files& files, ResourceLibrary& library, Diagnostics& diagnostics) {
+    for (const std::string& path : arguments.values(kResourceFlag.name)) {
+        Result<Blob> blob = read_blob(files, path);
+        if (!blob) {
+            diagnostics.error({}, std::string(blob.message()), "give --resource a blob that `shoal compile` made");
+            continue;
+        }
+        if (library.find(blob->id()) != nullptr) {
+            diagnostics.error({}, concat(path, ": the resource \"", blob->name(), "\" is given already"),
+                              "give --resource each blob once");
+            continue;
+        }
+        if (const Status status = library.add(std::move(*blob)).status(); !status)
+            diagnostics.error({}, concat(path, ": ", status.message()));
+    }
+}
+
+/// What a state refers to in blobs, and cannot be loaded without them.
+struct MissingResources {
+    std::vector<std::string> scopes;  // paths of parts begin so
+    std::vector<std::string> names;   // of the resources, or their ids
+};
+
+void add_name(std::string name, MissingResources& missing) {
+    if (std::ranges::find(missing.names, name) == missing.names.end()) missing.names.push_back(std::move(name));
+}
+
+/// The trees of models, whose nodes lie in blobs.
+void find_models(const SavedState& state, MissingResources& missing) {
+    const std::string scope = concat("stores/", schema_of<ModelPose>().name(), '/');
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        if (!part.path.starts_with(scope) || !part.path.ends_with("/source")) continue;
+        ModelPose source;
+        if (!StateReader(state).value(part.path, source) || source.names.count == 0) continue;
+        std::string id = "#";
+        append_hex(id, source.names.resource.hash);
+        add_name(std::move(id), missing);
+        if (missing.scopes.empty()) missing.scopes.push_back(scope);
+    }
+}
+
+/// The commands of databases that spawn blobs.
+void find_commands(const SavedState& state, MissingResources& missing) {
+    constexpr std::string_view kBlobs = "commands/blobs";
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        if (!part.path.starts_with("stores/") || !part.path.ends_with(kBlobs) || part.num_elements == 0) continue;
+        const Result<std::string> names = StateReader(state).text(part.path);
+        for (std::string_view rest = names ? *names : std::string_view(); !rest.empty();)
+            add_name(concat('"', take_line(rest), '"'), missing);
+        missing.scopes.emplace_back(part.path.substr(0, part.path.size() - std::string_view("blobs").size()));
+    }
+}
+
+/// Returns the lines of "stores" but those of stores that are left out.
+std::string remaining_stores(std::string_view lines, const std::vector<std::string>& scopes) {
+    std::string text;
+    while (!lines.empty()) {
+        const std::string_view line = take_line(lines);
+        const std::string scope = concat("stores/", line.substr(0, line.find('\t')), '/');
+        if (std::ranges::find(scopes, scope) == scopes.end()) text += concat(line, '\n');
+    }
+    return text;
+}
+
+/// Copies a state without the parts whose paths begin as one of `scopes`.
+Result<SavedState> without(const SavedState& state, const std::vector<std::string>& scopes) {
+    const Result<std::string> stores = StateReader(state).text("stores");
+    if (!stores) return stores.status();
+    SavedState rest;
+    StateWriter to(rest);
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        const auto has_part = [&](const std::string& scope) { return part.path.starts_with(scope); };
+        if (std::ranges::any_of(scopes, has_part) || part.path == "stores") continue;
+        bytes.resize(static_cast<std::size_t>(part.num_bytes()));
+        state.copy(part, 0, part.num_elements, bytes.data());
+        to.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+    }
+    to.text("stores", remaining_stores(*stores, scopes));
+    return to.status() ? Result<SavedState>(std::move(rest)) : Result<SavedState>(to.status());
+}
+
+std::string name_of_left_out(const std::vector<std::string>& scopes) {
+    const auto is_of_commands = [](const std::string& scope) { return scope.ends_with("/commands/"); };
+    const bool has_commands = std::ranges::any_of(scopes, is_of_commands);
+    const bool has_models = !std::ranges::all_of(scopes, is_of_commands);
+    return concat(has_models ? "the poses of models" : "", has_models && has_commands ? " and " : "",
+                  has_commands ? "the commands that wait" : "");
+}
+
+/// Loads what can be loaded without blobs, if none are given, and notes what cannot.
+Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagnostics) {
+    MissingResources missing;
+    if (save.world.library() == nullptr) {
+        find_models(save.file, missing);
+        find_commands(save.file, missing);
+    }
+    if (missing.scopes.empty()) return save.world.load(save.file, false);
+    std::string names;
+    for (const std::string& name : missing.names) names += concat(names.empty() ? "" : ", ", name);
+    diagnostics.warning(
+        {},
+        concat(path, ": ", name_of_left_out(missing.scopes),
+               " are left out and not checked, because they refer to blobs that are not given: ", names),
+        "give these blobs with --resource");
+    Result<SavedState> rest = without(save.file, missing.scopes);
+    if (!rest) return rest.status();
+    save.left_out = std::move(missing.scopes);
+    return save.world.load(*rest, false);
+}
+
+}  // namespace
+
+LoadedSave::LoadedSave(const Arguments& arguments)
+    : world(entities, {.library = arguments.has(kResourceFlag.name) ? &library : nullptr}) {}
+
+bool holds_world(Files& files, const std::string& path) {
+    if (!is_standard_stream(path) && is_directory(path)) return true;
+    const std::string magic = magic_of(files, path);
+    return magic == kSaveMagic || magic == kLogMagic;
+}
+
+bool load_save(const Arguments& arguments, Files& files, const std::string& path, Snapshots snapshots, LoadedSave& save,
+               Diagnostics& diagnostics) {
+    SourceRules rules;
+    read_schemas(arguments, files, save.world.registry(), rules, diagnostics);
+    add_resources(arguments, files, save.library, diagnostics);
+    if (diagnostics.num_errors() != 0) return false;
+    const bool is_folder = !is_standard_stream(path) && is_directory(path);
+    if (!is_folder && magic_of(files, path) == kLogMagic) {
+        const Result<std::string> bytes = files.read(path);
+        refuse_log(path, bytes ? *bytes : std::string_view(), diagnostics);
+        return false;
+    }
+    Result<SavedState> file =
+        is_folder ? read_folder(path, snapshots, save, diagnostics) : read_file_of_save(files, path);
+    if (!file) return diagnostics.error({}, std::string(file.message())), false;
+    save.file = std::move(*file);
+    Status status = load_world(path, save, diagnostics);
+    if (status) status = save.world.save(save.state);
+    if (!status) {
+        const bool is_about_blob =
+            arguments.has(kResourceFlag.name) && status.message().find("resource") != std::string_view::npos;
+        diagnostics.error(
+            {}, concat(path, ": ", status.message()),
+            is_about_blob
+                ? "give --resource all blobs to which the world refers, as they were when it was saved, or none"
+                : "");
+        return false;
+    }
+    save.all = living_entities(save.world);
+    return true;
+}
+
+}  // namespace shoal_tool
