@@ -10,8 +10,8 @@ namespace shoal {
 namespace {
 
 constexpr const char* kStateOwner = "saved state";
-constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;  // of parts that are no columns
-constexpr std::size_t kFirstSlabBytes = std::size_t(128) << 10;
+constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that are no columns
+constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc takes this from what it has, more it maps
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
 constexpr std::size_t kMaxSteps = 64;     // longer blocks are allocated one by one

@@ -32,13 +32,13 @@ bool refers_to_array(const Table& table) {
     for (const Field& field : table.schema().fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const std::byte* const first = table.column(field.first_column) + table.schema().offset_in_column(field);
-        const std::size_t stride = table.schema().columns()[field.first_column].element_bytes;
-        for (std::size_t i = 0; i < std::size_t(table.num_rows()) * field.num_values(); ++i) {
+        const auto is_empty = [](const std::byte* place) {
             BlobArrayBase array;
-            std::memcpy(static_cast<void*>(&array),
-                        first + i / field.num_values() * stride + i % field.num_values() * sizeof array, sizeof array);
-            if (array.count != 0) return true;
-        }
+            std::memcpy(static_cast<void*>(&array), place, sizeof array);
+            return array.count == 0;
+        };
+        const FieldRows rows{first, table.schema().columns()[field.first_column].element_bytes, table.num_rows()};
+        if (find_invalid_value(field, rows, is_empty) != nullptr) return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #include "pose/model_pose_tree.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/resource/blob_values.h"
 
 #include <memory>
 
@@ -16,6 +17,15 @@ struct SavedTree {
 };
 
 std::string tree_name(std::uint32_t slot) { return concat("tree/", slot); }
+
+/// Whether a blob has all arrays of a tree: only one blob is pinned.
+bool has_arrays(const Blob& blob, const ModelPose& pose) {
+    const auto is_there = [&]<class T>(const BlobArray<T>& array) {
+        return array.resource == blob.id() && find_array(arrays_of(blob), array, FieldTraits<T>::type) != nullptr;
+    };
+    return is_there(pose.names) && is_there(pose.parents) && is_there(pose.positions) && is_there(pose.rotations) &&
+           is_there(pose.scales);
+}
 
 }  // namespace
 
@@ -109,6 +119,8 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
             return from.error("source",
                               "the nodes lie in a resource that is not loaded; load it through the world's library, "
                               "WorldOptions::library, before the state");
+        if (const Blob& blob = *library->find(source.names.resource); !from.is_trusted() && !has_arrays(blob, source))
+            return from.error("source", concat("\"", blob.name(), "\" does not have these arrays"));
         if (Status status =
                 accept({library->view(source.names), library->view(source.parents), library->view(source.positions),
                         library->view(source.rotations), library->view(source.scales)});

@@ -3,6 +3,7 @@
 
 #include "resource/blob_check.h"
 
+#include "shoal/resource/blob_values.h"
 #include "shoal/table/value_check.h"
 
 #include <algorithm>
@@ -426,11 +427,8 @@ Status BlobCheck::check_arrays() {
 bool BlobCheck::is_array(const BlobArrayBase& array, FieldType element_type) const {
     if (array.count == 0) return array == BlobArrayBase();
     if (array.resource != blob_.id() || array.reserved != 0) return false;
-    const auto entry =
-        std::lower_bound(blob_.arrays_.begin(), blob_.arrays_.end(), array.offset,
-                         [](const BlobArrayEntry& e, std::uint64_t offset) { return e.offset < offset; });
-    return entry != blob_.arrays_.end() && entry->offset == array.offset && entry->count == array.count &&
-           entry->element_type == static_cast<std::uint32_t>(element_type);
+    const BlobArrayEntry* const entry = find_array(blob_.arrays_, array, element_type);
+    return entry != nullptr && entry->offset == array.offset && entry->count == array.count;
 }
 
 Status BlobCheck::check_component_types() {

@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace shoal {
@@ -44,6 +45,34 @@ Status BlobValues::copy_array(const Schema& schema, const Field& field, std::byt
     array = writer_.add_array(field.element_type, bytes);
     std::memcpy(value, static_cast<const void*>(&array), sizeof array);
     return {};
+}
+
+std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind) {
+    const auto* const sections = reinterpret_cast<const BlobSection*>(blob.bytes().data() + blob.header().header_bytes);
+    for (const BlobSection& section : std::span(sections, blob.header().num_sections))
+        if (section.kind == static_cast<std::uint32_t>(kind))
+            return blob.bytes().subspan(static_cast<std::size_t>(section.offset),
+                                        static_cast<std::size_t>(section.num_bytes));
+    return {};
+}
+
+std::span<const BlobArrayEntry> arrays_of(const Blob& blob) {
+    const std::span<const std::byte> bytes = section_bytes(blob, BlobSectionKind::kArrays);
+    return {reinterpret_cast<const BlobArrayEntry*>(bytes.data()), bytes.size() / sizeof(BlobArrayEntry)};
+}
+
+const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const BlobArrayBase& array,
+                                 FieldType element_type) {
+    const auto behind =
+        std::upper_bound(arrays.begin(), arrays.end(), array.offset,
+                         [](std::uint64_t offset, const BlobArrayEntry& entry) { return offset < entry.offset; });
+    if (behind == arrays.begin()) return nullptr;
+    const BlobArrayEntry& entry = behind[-1];
+    if (entry.element_type != static_cast<std::uint32_t>(element_type)) return nullptr;
+    const std::uint64_t begin = array.offset - entry.offset, element_bytes = field_type_bytes(element_type);
+    const bool is_inside = begin % element_bytes == 0 && begin / element_bytes <= entry.count &&
+                           array.count <= entry.count - begin / element_bytes;
+    return is_inside ? &entry : nullptr;
 }
 
 }  // namespace shoal

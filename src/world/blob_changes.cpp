@@ -2,6 +2,7 @@
 
 #include "shoal/base/bit_set.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/resource/blob_values.h"
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
@@ -22,16 +23,6 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
-/// The bytes of a section; empty if the blob has none of that kind.
-std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind) {
-    const auto* const sections = reinterpret_cast<const BlobSection*>(blob.bytes().data() + blob.header().header_bytes);
-    for (const BlobSection& section : std::span(sections, blob.header().num_sections))
-        if (section.kind == static_cast<std::uint32_t>(kind))
-            return blob.bytes().subspan(static_cast<std::size_t>(section.offset),
-                                        static_cast<std::size_t>(section.num_bytes));
-    return {};
-}
-
 /// Offsets count from the start of the blob, so equal lists of arrays say that they lie in the same places.
 bool have_same_arrays(const Blob& before, const Blob& after) {
     return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
@@ -39,10 +30,6 @@ bool have_same_arrays(const Blob& before, const Blob& after) {
     });
 }
 
-std::span<const BlobArrayEntry> array_table(const Blob& blob) {
-    const std::span<const std::byte> bytes = section_bytes(blob, BlobSectionKind::kArrays);
-    return {reinterpret_cast<const BlobArrayEntry*>(bytes.data()), bytes.size() / sizeof(BlobArrayEntry)};
-}
 BlobArrayBase array_of(const Blob& blob, const BlobArrayEntry& entry) {
     return {blob.id(), entry.offset, entry.count, 0};
 }
@@ -70,8 +57,8 @@ Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
 
 }  // namespace
 
-MovedArrays::MovedArrays(const Blob& before, const Blob& after) : befores_(array_table(before)) {
-    const std::span<const BlobArrayEntry> afters = array_table(after);
+MovedArrays::MovedArrays(const Blob& before, const Blob& after) : befores_(arrays_of(before)) {
+    const std::span<const BlobArrayEntry> afters = arrays_of(after);
     afters_.resize(befores_.size(), BlobArrayBase());
     HashMap<std::uint64_t, std::size_t> moved{Owner("reload")};
     for (std::size_t b = 0, a = 0; b < befores_.size(); ++b) {

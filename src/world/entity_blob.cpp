@@ -356,6 +356,11 @@ public:
 
     /// Completes the copies, which lie one behind the other. Errors: no memory; some are not complete.
     Status complete(std::span<const Entity> copies) {
+        Status status;
+        for_each_database(world_, [&](Database& database) {
+            if (status) status = give_rows(database, copies);
+        });
+        if (!status) return status;
         for (Store* store : world_.stores())
             for (const Schema* component : store->schemas())
                 for (std::size_t first = 0; first < copies.size(); first += originals_.size())
@@ -373,6 +378,18 @@ private:
         const CopyCall& call;
         std::span<const Entity> copies;
     };
+
+    /// Gives copies a row where the original has one of which the blob knows nothing: it has no components that are bytes.
+    Status give_rows(Database& database, std::span<const Entity> copies) const {
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            const DatabaseRow original = database.find(originals_[i % originals_.size()]);
+            if (!original || database.has_row(copies[i])) continue;
+            const Zone zone = zone_ != kNoZone ? zone_ : original.table->zone();
+            const Result<AddCounts> inserted = database.insert({&copies[i], 1}, database.archetype({}), zone);
+            if (!inserted) return inserted.status();
+        }
+        return {};
+    }
 
     Status complete(Store& store, const Schema& component, std::span<const Entity> copies) {
         const bool refers = component.has(FieldType::kEntity) || component.has(FieldType::kBlobArray);
@@ -407,8 +424,6 @@ private:
             values.push_back(at);
             at = next_value(store, component, at, originals_[original], static_cast<std::uint32_t>(values.size()));
         }
-        auto* const database = dynamic_cast<Database*>(&store);
-        const bool is_new = database != nullptr && !database->has_row(copies[original]);
         for (std::size_t i = values.size(); i-- > 0;) {
             // The first value may lie in a row that moves when the copy is given room; those behind it stay.
             const ComponentRow* const at = i == 0 ? nullptr : &values[i];
@@ -417,9 +432,7 @@ private:
                 !status)
                 return status;
         }
-        if (!is_new) return {};
-        const Zone zone = zone_ != kNoZone ? zone_ : database->find(originals_[original]).table->zone();
-        return database->move(copies[original], zone).status();
+        return {};
     }
 
     static Status add_opaque(const Original& original, Store& store, Entity copy) {

@@ -43,6 +43,10 @@ std::size_t num_pieces_of(std::uint64_t raw_bytes) {
     return static_cast<std::size_t>((raw_bytes + kPieceBytes - 1) / kPieceBytes);
 }
 
+std::size_t largest_piece(std::uint64_t raw_bytes) {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw_bytes));
+}
+
 /// The elements of all parts as one array of bytes.
 class RawBytes {
 public:
@@ -129,8 +133,9 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     Array<Array<std::byte>> pieces(num_pieces, Array<std::byte>("saved state"), "saved state");
     std::atomic<bool> failed{false};
     for_pieces(executor, num_pieces, [&](RowRange some) {
-        Array<std::byte> whole(kPieceBytes, std::byte(0), "saved state");
-        Array<std::byte> compressed(ZSTD_compressBound(kPieceBytes), std::byte(0), "saved state");
+        const std::size_t most_bytes = largest_piece(raw.size());
+        Array<std::byte> whole(most_bytes, std::byte(0), "saved state");
+        Array<std::byte> compressed(ZSTD_compressBound(most_bytes), std::byte(0), "saved state");
         ZSTD_CCtx* const context = ZSTD_createCCtx();
         for (std::uint32_t i = some.begin; i < some.end && context != nullptr; ++i) {
             const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
@@ -203,7 +208,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sa
 /// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes. Returns whether all are sound.
 bool unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
                    RowRange pieces, StateFiller& to) {
-    Array<std::byte> raw(kPieceBytes, std::byte(0), "saved state");  // stays in the cache
+    Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "saved state");  // stays in the cache
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     bool is_sound = context != nullptr;
     for (std::uint32_t i = pieces.begin; i < pieces.end && is_sound; ++i) {

@@ -45,6 +45,12 @@ void list_component(Store& store, const Schema& schema, Array<StateRows>& rows) 
 
 }  // namespace
 
+FieldRows StateRows::values_of(const Field& field) const {
+    const std::uint32_t column = first_column + field.first_column;
+    return {table->column(column) + schema->offset_in_column(field), table->schema().columns()[column].element_bytes,
+            num_rows()};
+}
+
 void StateRows::read(const Field& field, std::uint32_t row, std::byte* value) const {
     const FieldPart part = field_part(*schema, field);
     if (asks_store)

@@ -15,6 +15,7 @@
 #include "shoal/store/zone.h"
 #include "shoal/table/schema.h"
 #include "shoal/table/table.h"
+#include "shoal/table/value_check.h"
 
 namespace shoal {
 
@@ -29,6 +30,8 @@ struct StateRows {
     bool asks_store = false;                     ///< the store keeps the values elsewhere: Store::read_field() has them
 
     std::uint32_t num_rows() const { return table->num_rows(); }
+    /// Where a field lies that has one column. Requires: the store is not asked.
+    FieldRows values_of(const Field& field) const;
     /// Copies a field of a row. Shape: field.size bytes.
     void read(const Field& field, std::uint32_t row, std::byte* value) const;
 };

@@ -91,8 +91,10 @@ void World::give_references(ComponentHomes& homes) {
         return saved == nullptr ? nullptr : saved->schema;
     };
     homes.check_poses = [](void*, std::span<const RootPose> poses) { return check_poses(poses); };
-    homes.check_images = [](void*, const Schema& schema, std::span<const std::byte> images) {
+    homes.check_images = [](void* self, const Schema& schema, std::span<const std::byte> images) {
         static_assert(sizeof(Transform) == sizeof(RootPose) && offsetof(Transform, scale) == offsetof(RootPose, scale));
+        if (schema.has(FieldType::kBlobArray))
+            return check_arrays(static_cast<World*>(self)->library(), schema, images);
         if (schema.layout_hash() != schema_of<Transform>().layout_hash() || schema.id() != schema_of<Transform>().id())
             return Status();
         return check_poses({reinterpret_cast<const RootPose*>(images.data()), images.size() / sizeof(RootPose)});
@@ -147,6 +149,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
         store->save(to);
     }
     to.text("stores", stores);
+    save_arrays(to, state, before);
     const auto save_part = [&](const char* name, const auto& part) {
         const StatePath::Scope scope = to.in(name);
         part.save(to);
@@ -224,6 +227,7 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
         return Status::error(concat(world_.entities_.num_worlds(),
                                     " worlds share the entities, which a state has all of; load it into a world with "
                                     "an entity manager of its own"));
+    if (Status status = check_builds(ids); !status) return status;
     SavedState converted;
     if (Status status = StateMigration(*this, state).run(converted); !status) return status;
     const std::size_t num_owned = world_.owned_.size();
@@ -396,7 +400,7 @@ Status WorldState::load_stores(StateReader& from) {
             return from.error(concat("stores/", single.schema().name()), "a single has one row, of a living entity");
         }
     }
-    return {};
+    return from.is_trusted() ? Status() : check_arrays(from);
 }
 
 Status WorldState::load_rest(StateReader& from) {

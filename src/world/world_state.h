@@ -5,6 +5,7 @@
 //     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
 //                      name component types that no store keeps)
 //     entities         see EntityManager::save()
+//     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
 //     schedule, relations, places, reactions, events/type/NAME, events/name/NAME, spawns
 //
@@ -29,6 +30,12 @@ struct LastingTypes {
 struct Clocks {
     std::uint64_t frame, stamp, random;
 };
+
+class ArrayUses;
+
+/// Errors: values in the structs of a component type refer to arrays that the library does not have. Without one there is
+/// nothing to check.
+Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::span<const std::byte> images);
 
 struct SavedLayout {
     ComponentId component;
@@ -77,6 +84,13 @@ private:
     Status load_world(StateReader& from);
     Status load_rest(StateReader& from);
     Status load_events(StateReader& from);
+
+    // state_arrays.cpp
+    void save_arrays(StateWriter& to, const SavedState& state, const SavedState* before) const;
+    void list_arrays_of_commands(const SavedState& state, ArrayUses& uses) const;
+    static void list_arrays_of_models(const SavedState& state, ArrayUses& uses);
+    Status check_builds(StateReader& from) const;
+    Status check_arrays(StateReader& from) const;
 
     World& world_;
     Array<SavedStore> saved_{Owner("world")};

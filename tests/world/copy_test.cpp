@@ -429,6 +429,27 @@ TEST_F(Harbour, components_of_the_database_that_are_more_than_bytes_are_copied_t
     }
 }
 
+TEST_F(Harbour, a_copy_of_an_entity_without_components_in_the_database_has_a_row_in_the_zone_of_the_original) {
+    Database& database = world.database();
+    launch();
+    ASSERT_TRUE(database.insert(Entities{mast, captain}, database.archetype({}), 7));
+    for (const Zone zone : {kNoZone, Zone(9)}) {
+        const Result<Spawned> copies = world.copy(boat, {.copies = 2, .zone = zone});
+        ASSERT_TRUE(copies) << copies.message();
+        std::vector<Zone> zones;
+        for (const Entity copy : copies->entities())
+            if (database.has_row(copy)) zones.push_back(database.find(copy).table->zone());
+        std::sort(zones.begin(), zones.end());
+        const std::vector<Zone> expected =
+            zone == kNoZone ? std::vector<Zone>{3, 3, 3, 3, 7, 7, 7, 7} : std::vector<Zone>(8, zone);
+        EXPECT_EQ(zones, expected);
+        EXPECT_TRUE(database.validate().ok());
+    }
+    const Result<Spawned> alone = world.copy(mast);
+    ASSERT_TRUE(alone && database.has_row(alone->entity(0)));
+    EXPECT_EQ(database.find(alone->entity(0)).table->zone(), 7u);
+}
+
 TEST_F(Harbour, several_values_in_the_database_are_copied_in_their_order_and_refer_to_copies) {
     EntityManager others;
     World sea(others);

@@ -1,6 +1,8 @@
 // Live reload: what a newer version of a blob changes in a running world.
 
 #include "shoal/world/reload.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
@@ -11,12 +13,15 @@
 #include "shoal/resource/migration.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/persist.h"
+#include "support/changed_state.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -927,9 +932,9 @@ SHOAL_COMPONENT(Route, depths, speed)
 
 /// A blob whose entity i has a route with these depths. It lies in memory of its own, so that the address sanitizer sees
 /// who looks at it too late.
-Blob routes(const std::vector<std::vector<float>>& all, std::int32_t speed) {
+Blob routes(const std::vector<std::vector<float>>& all, std::int32_t speed, const char* name = "routes") {
     BlobWriter writer;
-    writer.set_name("routes");
+    writer.set_name(name);
     const std::uint32_t type = writer.add_component_type(schema_of<Route>()).value();
     for (std::uint32_t i = 0; i < all.size(); ++i) {
         Route route;
@@ -1226,6 +1231,286 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     EXPECT_FALSE(poses.has(ships->entity(2)));
     EXPECT_EQ(height(3, 0, 1), 4);
     EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+}
+
+// --- saved states that refer to arrays -----------------------------------------------------------------------------
+
+/// A game with ships that sail routes, as one process runs it.
+struct Routes {
+    explicit Routes(Blob blob, bool is_in_database = false) {
+        EXPECT_TRUE(library.add(std::move(blob)).ok());
+        if (is_in_database)
+            world.database().component<Route>();
+        else
+            world.manager<Route>();
+    }
+    /// Spawns all ships and returns the first one.
+    Entity spawn() { return world.spawn(*library.find("routes"))->entity(0); }
+    BlobArray<float> array(Entity entity) {
+        BlobArray<float> found;
+        world.query<Read<&Route::depths>>().for_each([&](Entity one, const BlobArray<float>& depths) {
+            if (one == entity) found = depths;
+        });
+        return found;
+    }
+    std::vector<float> depths(Entity entity) {
+        const std::span<const float> values = library.view(array(entity));
+        return {values.begin(), values.end()};
+    }
+
+    ResourceLibrary library;
+    EntityManager entities;
+    World world{entities, {.library = &library, .reloadable = true}};
+};
+
+std::string hex_of(const Blob& blob) {
+    std::string text = "0x";
+    append_hex(text, blob.header().checksum);
+    return text;
+}
+
+/// Why a state of `older` is not loaded where `newer` is.
+std::string refusal(const Blob& older, const Blob& newer, const char* what = "route.depths") {
+    return concat(
+        "the saved state, part \"arrays/blobs\": \"", what, "\" refers to arrays of the resource \"", older.name(),
+        "\" with the checksum ", hex_of(older), ", and the library has it with the checksum ", hex_of(newer),
+        " and other arrays; give the library the older build with ResourceLibrary::replace(), load the state, "
+        "and then go on to the newer one with replace() and World::reload()");
+}
+
+SavedState state_of(const World& world) {
+    SavedState state;
+    const Status status = world.save(state);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return state;
+}
+
+TEST(SavedArrays, a_save_is_refused_where_the_library_has_another_build_and_loaded_where_it_has_the_same) {
+    for (const bool is_in_database : {false, true}) {
+        Routes saved(routes({{1, 2}, {3}}, 1), is_in_database);
+        const Entity ship = saved.spawn();
+        Array<std::byte> bytes{Owner("test")};
+        ASSERT_TRUE(saved.world.save(bytes).ok());
+
+        Routes same(routes({{1, 2}, {3}}, 1), is_in_database);
+        ASSERT_TRUE(same.world.load(bytes).ok());
+        EXPECT_EQ(same.depths(ship), (std::vector<float>{1, 2}));
+
+        Routes other(routes({{7, 8, 9}, {1, 2}, {3}}, 1), is_in_database);
+        const Entity own = other.spawn();
+        const std::string before = std::to_string(other.world.state_hash());
+        EXPECT_EQ(other.world.load(bytes).message(),
+                  refusal(*saved.library.find("routes"), *other.library.find("routes")));
+        EXPECT_EQ(std::to_string(other.world.state_hash()), before);
+        EXPECT_EQ(other.depths(own), (std::vector<float>{7, 8, 9}));
+
+        // What the message says: the older build, then the newer one.
+        Result<Blob> newer = other.library.replace(routes({{1, 2}, {3}}, 1));
+        ASSERT_TRUE(newer.ok() && other.world.load(bytes).ok());
+        EXPECT_EQ(other.depths(ship), (std::vector<float>{1, 2}));
+        const Result<Blob> older = other.library.replace(std::move(*newer));
+        ASSERT_TRUE(older.ok() && other.world.reload(*older, *other.library.find("routes")).ok());
+        EXPECT_EQ(other.depths(ship), (std::vector<float>{7, 8, 9}));
+    }
+}
+
+TEST(SavedArrays, a_build_with_other_values_beside_the_same_arrays_takes_a_save_of_the_older_one) {
+    Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{1, 2}, {3}}, 5));
+    ASSERT_NE(hex_of(*saved.library.find("routes")), hex_of(*other.library.find("routes")));
+    const Entity ship = saved.spawn();
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(saved.world.save(bytes).ok());
+    const Status status = other.world.load(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(other.depths(ship), (std::vector<float>{1, 2}));
+}
+
+TEST(SavedArrays, a_state_that_follows_another_knows_the_builds_of_its_own_time) {
+    Routes game(routes({{1, 2}, {3}}, 1)), same(routes({{7, 8}, {3}}, 5)), other(routes({{7, 8}, {3}}, 1));
+    ASSERT_TRUE(game.library.add(routes({{5}}, 1, "canals")).ok());
+    ASSERT_TRUE(same.library.add(routes({{5}}, 2, "canals")).ok());
+    ASSERT_TRUE(other.library.add(routes({{6}}, 1, "canals")).ok());
+    const Entity ship = game.spawn();
+    ASSERT_TRUE(game.world.spawn(*game.library.find("canals"), {.copies = 3}).ok());
+    const SavedState before = state_of(game.world);
+    const Result<Blob> older = game.library.replace(routes({{7, 8}, {3}}, 1));
+    ASSERT_TRUE(game.world.reload(*older, *game.library.find("routes")).ok());
+    SavedState now;
+    ASSERT_TRUE(game.world.save(now, &before).ok());
+    const Status status = same.world.load(now);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(same.depths(ship), (std::vector<float>{7, 8}));
+    EXPECT_EQ(other.world.load(now).message(), refusal(*game.library.find("canals"), *other.library.find("canals")));
+}
+
+TEST(SavedArrays, what_rows_hold_that_their_entities_have_left_does_not_count) {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    world.manager<Route>({.index = RowIndexKind::kIdentity});
+    const Result<Spawned> ships = world.spawn(*library.add(routes({{1, 2}, {3}}, 1)).value());
+    const Entity own = *entities.create();
+    ASSERT_TRUE(ships.ok() && world.manager<Route>().add(own, Route{{}, 4}).ok());
+    entities.destroy(ships->entities());
+    world.settle();
+    ASSERT_TRUE(library.unload("routes").ok()) << "nothing refers to it";
+    const SavedState state = state_of(world);
+    EXPECT_EQ(state.find("arrays/blobs"), state.num_parts());
+    const Status status = world.load(state, false);
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(SavedArrays, a_resource_that_is_not_loaded_is_named) {
+    Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{1, 2}, {3}}, 1));
+    saved.spawn();
+    const SavedState state = state_of(saved.world);
+    ASSERT_TRUE(other.library.unload("routes").ok());
+    for (const bool is_trusted : {false, true})
+        EXPECT_EQ(other.world.load(state, is_trusted).message(),
+                  concat("the saved state, part \"arrays/blobs\": \"route.depths\" refers to arrays of the resource "
+                         "\"routes\" with the checksum ",
+                         hex_of(*saved.library.find("routes")),
+                         ", which is not loaded; load it through the world's library, WorldOptions::library, before "
+                         "the state"));
+    EntityManager entities;
+    World without_library(entities);
+    without_library.manager<Route>();
+    EXPECT_TRUE(without_library.load(state, false).ok()) << "a tool that shows the state";
+}
+
+Status go_back_over_a_reload(World& world, ResourceLibrary& library, Blob older, std::uint64_t frame) {
+    // [go_back]
+    Result<Blob> newer = library.replace(std::move(older));  // what World::reload() was given as `before`
+    if (!newer) return newer.status();
+    if (Status status = world.rewind(frame); !status) return status;
+    const Result<Blob> before = library.replace(std::move(*newer));
+    if (!before) return before.status();
+    return world.reload(*before, *library.find(before->id())).status();
+    // [go_back]
+}
+
+TEST(SavedArrays, a_rewind_over_a_reload_is_refused_until_the_library_has_the_older_build_again) {
+    Routes game(routes({{1, 2}, {3}}, 1));
+    const Entity ship = game.spawn();
+    game.world.keep_frames(4);
+    game.world.step(0.1f);
+    const std::uint64_t frame = game.world.frame();
+    Result<Blob> older = game.library.replace(routes({{7, 8, 9}, {1, 2}, {3}}, 1));
+    ASSERT_TRUE(game.world.reload(*older, *game.library.find("routes")).ok());
+    game.world.step(0.1f);
+    const std::uint64_t hash = game.world.state_hash();
+    EXPECT_EQ(game.world.rewind(frame).message(), refusal(*older, *game.library.find("routes")));
+    EXPECT_EQ(game.world.state_hash(), hash);
+    EXPECT_EQ(game.depths(ship), (std::vector<float>{7, 8, 9}));
+    EXPECT_TRUE(game.world.rewind(frame + 1).ok()) << "what was kept since";
+
+    const Status status = go_back_over_a_reload(game.world, game.library, std::move(*older), frame);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(game.world.frame(), frame);
+    EXPECT_EQ(game.depths(ship), (std::vector<float>{7, 8, 9}));
+}
+
+TEST(SavedArrays, a_persisted_world_comes_back_with_the_build_that_it_had_only) {
+    const std::string folder = (std::filesystem::temp_directory_path() / "shoal_saved_arrays").string();
+    std::filesystem::remove_all(folder);
+    Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{7, 8, 9}, {1, 2}}, 1)), same(routes({{1, 2}, {3}}, 1));
+    const Entity ship = saved.spawn();
+    ASSERT_TRUE(saved.world.persist(folder).ok());
+    saved.world.step(0.1f);
+    ASSERT_TRUE(saved.world.stop_persisting().ok());
+    const Result<Recovered> refused = other.world.recover(folder);
+    EXPECT_NE(refused.message().find(refusal(*saved.library.find("routes"), *other.library.find("routes"))),
+              std::string::npos)
+        << refused.message();
+    EXPECT_EQ(other.entities.num_alive(), 0u);
+    const Result<Recovered> recovered = same.world.recover(folder);
+    ASSERT_TRUE(recovered.ok()) << recovered.message();
+    EXPECT_EQ(same.depths(ship), (std::vector<float>{1, 2}));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(SavedArrays, of_commands_that_wait_and_of_models_are_refused_likewise) {
+    Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{7, 8, 9}, {1, 2}}, 1));
+    const Result<Spawned> ships = saved.world.spawn(*saved.library.find("routes"));
+    const Route route{saved.array(ships->entity(0)), 1};
+    saved.entities.destroy(ships->entities());
+    saved.world.settle();
+    saved.world.commands().create(route);
+    EXPECT_EQ(other.world.load(state_of(saved.world)).message(),
+              refusal(*saved.library.find("routes"), *other.library.find("routes")));
+
+    const auto library_of = [](ResourceLibrary& library, const std::vector<std::vector<float>>& all) {
+        return library.add(models(all)).value();
+    };
+    ResourceLibrary older, newer;
+    EntityManager entities, others;
+    World world(entities, {.library = &older}), loaded(others, {.library = &newer});
+    const Blob* const before = library_of(older, {{1, 2}, {3}});
+    const Blob* const after = library_of(newer, {{1, 4}, {3}});
+    ASSERT_TRUE(world.spawn(*before).ok());
+    loaded.model_poses();
+    EXPECT_EQ(loaded.load(state_of(world)).message(), refusal(*before, *after, "model_pose.names"));
+}
+
+/// A copy of a state in which `change` has changed the first value of a part.
+template <class T, class Change>
+SavedState with_other(const SavedState& from, std::string_view path, Change&& change) {
+    return shoal_test::with_part(from, path, [&](auto& bytes) { change(*reinterpret_cast<T*>(bytes.data())); });
+}
+
+TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_commands_and_models) {
+    Routes game(routes({{1, 2, 3}, {5}}, 1));
+    const Entity ship = game.spawn();
+    game.world.commands().create(Route{game.array(ship), 1});
+    const SavedState state = state_of(game.world);
+    const std::uint64_t hash = game.world.state_hash();
+    using Change = void (*)(BlobArrayBase&);
+    const std::vector<std::pair<Change, bool>> changes = {
+        {[](BlobArrayBase& array) { array.offset += sizeof(float), array.count = 2; }, true},  // a part of it
+        {[](BlobArrayBase& array) { array.count = 0; }, true},
+        {[](BlobArrayBase& array) { array.count = 4; }, false},
+        {[](BlobArrayBase& array) { array.count = 0xFFFFFFFF; }, false},
+        {[](BlobArrayBase& array) { array.offset += 2; }, false},
+        {[](BlobArrayBase& array) { array.offset += 3 * sizeof(float), array.count = 1; }, false},
+        {[](BlobArrayBase& array) { array.offset = 0; }, false},
+        {[](BlobArrayBase& array) { array.offset = ~std::uint64_t(0) - 3; }, false},
+        {[](BlobArrayBase& array) { array.offset = 1u << 20; }, false},
+    };
+    constexpr std::string_view kWhy = "\"route.depths\" refers to an array that the resource \"routes\" does not have";
+    for (const auto& [change, is_right] : changes) {
+        const Status row =
+            game.world.load(with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", change), false);
+        EXPECT_EQ(row.message(), is_right ? "" : concat("the saved state, part \"stores/route\": ", kWhy));
+        const Status command = game.world.load(
+            with_other<BlobArrayBase>(state, "stores/database/commands/list/0/route/field/depths", change), false);
+        EXPECT_EQ(command.ok(), is_right);
+        EXPECT_NE(concat(command.message(), is_right ? kWhy : "").find(kWhy), std::string::npos) << command.message();
+        ASSERT_TRUE(game.world.load(state, false).ok());
+        EXPECT_EQ(game.world.state_hash(), hash);
+    }
+    const auto elsewhere = [](BlobArrayBase& array) { array.resource = ResourceId("elsewhere"); };
+    EXPECT_EQ(
+        game.world.load(with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", elsewhere), false).message(),
+        "the saved state, part \"stores/route\": \"route.depths\" refers to an array of a resource that is not "
+        "loaded; load it through the world's library, WorldOptions::library, before the state");
+
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library});
+    ASSERT_TRUE(world.spawn(*library.add(models({{1, 2}})).value()).ok());
+    ASSERT_TRUE(library.add(routes({{1}}, 1)).ok());
+    const SavedState posed = state_of(world);
+    ASSERT_TRUE(world.load(posed, false).ok());
+    const auto change_model = [&](void (*change)(ModelPose&)) -> std::string {
+        const Status status =
+            world.load(with_other<ModelPose>(posed, "stores/model_pose/tree/0/source", change), false);
+        return std::string(status.message());
+    };
+    constexpr std::string_view kModel =
+        "the saved state, part \"stores/model_pose/tree/0/source\": \"models\" does not have these arrays";
+    EXPECT_EQ(change_model([](ModelPose& pose) { pose.parents.resource = ResourceId("routes"); }), kModel)
+        << "nothing would pin it";
+    EXPECT_EQ(change_model([](ModelPose& pose) { pose.positions.offset += 4; }), kModel);
 }
 
 // --- fields that come and go -------------------------------------------------------------------------------------

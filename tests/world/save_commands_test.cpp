@@ -301,13 +301,25 @@ struct Chart {
 };
 SHOAL_COMPONENT(Chart, depths)
 
+/// A blob with a chart of one depth.
+Blob chart_blob(const char* name) {
+    BlobWriter writer;
+    writer.set_name(name);
+    const float depth = 4;
+    Chart chart;
+    static_cast<BlobArrayBase&>(chart.depths) =
+        writer.add_array(FieldType::kFloat, std::as_bytes(std::span(&depth, 1)));
+    writer.add_entity({});
+    writer.add_component(writer.add_component_type(schema_of<Chart>()).value(), 0, std::as_bytes(std::span(&chart, 1)));
+    return Blob::load(writer.write().value()).value();
+}
+
 TEST(SaveCommands, values_that_were_loaded_pin_the_blobs_of_their_arrays) {
     ResourceLibrary library;
-    ASSERT_TRUE(library.add(mass_blob("levels/stone")).ok());
+    const Blob& blob = **library.add(chart_blob("levels/stone"));
     Game saved(&library), loaded(&library);
     Chart chart;
-    chart.depths.resource = ResourceId("levels/stone");
-    chart.depths.count = 1;
+    std::memcpy(static_cast<void*>(&chart), blob.component_types().front().columns[0], sizeof chart);
     saved.world.commands().create(chart);
     ASSERT_TRUE(loaded.world.load(through_a_file(saved.world), false).ok());
     saved.world.load(state_of(Game().world)).ok();

@@ -7,6 +7,7 @@
 #include "shoal/world/persist.h"
 #include "world/state_file.h"
 
+#include "support/changed_state.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 #include "support/whole_world.h"
@@ -586,18 +587,10 @@ TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as
 
 /// A copy of a state with another text as one of its parts.
 SavedState with_text(const SavedState& from, std::string_view path, std::string_view text) {
-    SavedState result;
-    StateWriter to(result);
-    for (std::size_t i = 0; i < from.num_parts(); ++i) {
-        const StatePart part = from.part(i);
-        std::vector<std::byte> bytes(part.num_bytes());
-        from.copy(part, 0, part.num_elements, bytes.data());
-        if (part.path == path)
-            to.text(path, text);
-        else
-            to.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
-    }
-    return result;
+    return with_part(from, path, [&](std::vector<std::byte>& bytes) {
+        const std::span<const std::byte> other = std::as_bytes(std::span(text));
+        bytes.assign(other.begin(), other.end());
+    });
 }
 
 TEST(Save, a_store_that_a_file_lists_twice_is_refused) {

@@ -1,7 +1,7 @@
 #pragma once
 // Turns values of rows into those that a blob holds: references to entities into numbers of blob entities, read-only
 // arrays into copies of them, string ids into themselves and their texts. For whoever saves rows: see zone_blob.h and
-// world/entity_blob.h.
+// world/entity_blob.h. And finds the arrays that values in rows name.
 // Thread: values; one thread at a time.
 
 #include "shoal/base/string_table.h"
@@ -43,5 +43,13 @@ private:
     BlobValueSources sources_;
     std::uint64_t num_lost_references_ = 0;
 };
+
+/// The bytes of a section of a blob; empty if it has none of that kind. Lifetime: that of the blob.
+SHOAL_API std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind);
+/// The read-only arrays of a blob, by offset. Lifetime: that of the blob.
+SHOAL_API std::span<const BlobArrayEntry> arrays_of(const Blob& blob);
+/// Returns the one of these in which all values of `array` lie, or nullptr. Cost: O(log arrays).
+SHOAL_API const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const BlobArrayBase& array,
+                                           FieldType element_type);
 
 }  // namespace shoal
