@@ -111,11 +111,11 @@ void print_facts(Console& console, const Task& task, const CompiledSource& compi
         task.source, " -> ", name_of_output(task.output), "\n", counted(compiled.num_entities, "entity", "entities"),
         ", ", counted(compiled.num_roots, "root", "roots"), ", ",
         counted(compiled.num_components, "component", "components"), " of ",
-        counted(compiled.components.size(), "type", "types"), "\n", table.empty() ? "" : "\n" + table.text() + "\n",
-        kept, bytes_text(compiled.blob.size()), ", ", task.endian, "-endian",
-        task.offset_tables ? ", with offset tables" : "", "; ", decimal_text(ms(total_ns), 1), " ms (merge ",
-        decimal_text(ms(compiled.compose_ns), 1), ", compile ", decimal_text(ms(compiled.compile_ns), 1), ", blob ",
-        decimal_text(ms(compiled.write_ns), 1), "); ", summary_of(diagnostics), "\n"));
+        counted(compiled.components.size(), "type", "types"), "\n",
+        table.empty() ? "" : concat("\n", table.text(), "\n"), kept, bytes_text(compiled.blob.size()), ", ",
+        task.endian, "-endian", task.offset_tables ? ", with offset tables" : "", "; ", decimal_text(ms(total_ns), 1),
+        " ms (merge ", decimal_text(ms(compiled.compose_ns), 1), ", compile ", decimal_text(ms(compiled.compile_ns), 1),
+        ", blob ", decimal_text(ms(compiled.write_ns), 1), "); ", summary_of(diagnostics), "\n"));
 }
 
 void print_json(Console& console, const Task& task, const CompiledSource& compiled, const Diagnostics& diagnostics,

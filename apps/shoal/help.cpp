@@ -53,7 +53,7 @@ std::string wrapped(std::string_view text, std::size_t column, std::size_t inden
         const std::string_view word = text.substr(0, text.find(' '));
         text.remove_prefix(std::min(text.size(), word.size() + 1));
         if (!starts_line && column + 1 + word.size() > kLineWidth) {
-            out += "\n" + std::string(indent, ' ');
+            out.append(1, '\n').append(indent, ' ');
             column = indent;
             starts_line = true;
         }

@@ -510,8 +510,10 @@ int gsub(lua_State* lua, State& state) {
     return 2;
 }
 
-constexpr Function kPatternFunctions[] = {
-    {"find", run_body<find_pattern>}, {"match", run_body<match>}, {"gmatch", run_body<gmatch>}, {"gsub", run_body<gsub>}};
+constexpr Function kPatternFunctions[] = {{"find", run_body<find_pattern>},
+                                          {"match", run_body<match>},
+                                          {"gmatch", run_body<gmatch>},
+                                          {"gsub", run_body<gsub>}};
 
 }  // namespace
 
