@@ -295,11 +295,6 @@ std::vector<Entity> Model::below(int number, Entity who) const {
 std::string Model::copy(int number, Entity original) {
     if (!alive(number, original)) return "refused";
     ModelWorld& world = this->world(number);
-    const auto has_components_in_database = [&](int of, Entity who) {  // a row without any is not copied
-        for (int type = 0; type < kNumTypes; ++type)
-            if (in_database(of, type) && world.rows[type].contains(who)) return true;
-        return false;
-    };
     std::vector<Entity> all = below(number, original), seen = stage_.below;
     std::vector<Entity> sorted = all, seen_sorted = seen;
     std::sort(sorted.begin(), sorted.end()), std::sort(seen_sorted.begin(), seen_sorted.end());
@@ -321,7 +316,7 @@ std::string Model::copy(int number, Entity original) {
     }
     for (const Entity one : all) {
         const Entity twin = copy_of[one];
-        if (has_components_in_database(number, one)) world.zones[twin] = world.zones[one];
+        if (world.zones.contains(one)) world.zones[twin] = world.zones[one];
         if (world.positions.contains(one)) world.positions[twin] = world.positions[one];
         if (world.tags.contains(one)) world.tags[twin] = world.tags[one];
         if (world.names.contains(one)) world.names[twin] = world.names[one];

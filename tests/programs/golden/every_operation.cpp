@@ -273,7 +273,7 @@ int main() {
     expect(stage.told(pond), "+mark:another +mark:another +scar:another +scar:another +scar:p[6]");
     expect(sea.single<Wind>().n, "0");
     expect(lake.entities().num_alive(), "68");
-    expect(pond.database().num_rows(), "5");
+    expect(pond.database().num_rows(), "6");
     expect(sea.manager<Mark>().num_components(), "2");
     expect(sea.frame(), "1");
     expect(lake.frame_statistics().num_frames, "0");
