@@ -270,7 +270,8 @@ struct Sea {
     void run(int frames) {
         for (int i = 0; i < frames; ++i) {
             meddle();
-            if (world.frame() % 2 == 0) world.transforms().compute_moved();
+            const bool is_deferred = world.transforms().mode() == TransformMode::kDeferred;  // a save may say otherwise
+            if (is_deferred && world.frame() % 2 == 0) world.transforms().compute_moved();
             world.step(1.0f / 60);
         }
     }
