@@ -366,9 +366,15 @@ void Model::put(int number, const Prefab& from, const std::vector<Entity>& twins
     }
 }
 
+bool Model::can_copy(int number, Entity original) const {
+    if (!alive(number, original)) return false;
+    const std::vector<Entity> all = below(number, original);
+    return std::none_of(all.begin(), all.end(), [&](Entity one) { return is_unloaded(number, one); });
+}
+
 /// Learns from the stage who is whose copy.
 std::string Model::copy(int number, Entity original) {
-    if (!alive(number, original)) return "refused";
+    if (!can_copy(number, original)) return "refused";
     if (below(number, original) != stage_.below) return "copies others than those below";
     if (!born(number, stage_.copies)) return "an id is used twice";
     const Prefab from = prefab_of(number, stage_.below);
@@ -474,7 +480,7 @@ void Model::make_copies(int number, const std::vector<Command>& asked, std::vect
     for (std::size_t i = 0; i < asked.size(); ++i) {
         const Command& command = asked[i];
         const bool is_copy = command.what == Command::kCopy;
-        if (is_copy && !alive(number, command.who)) continue;
+        if (is_copy && !can_copy(number, command.who)) continue;
         const bool is_like_last =
             is_copy && i > 0 && asked[i - 1].what == Command::kCopy && asked[i - 1].who == command.who;
         if (is_copy && !is_like_last) copied = prefab_of(number, below(number, command.who));
@@ -487,6 +493,62 @@ void Model::make_copies(int number, const std::vector<Command>& asked, std::vect
         put(number, from, twins[i], is_copy ? from.world.zones : spawn_zones(number, from, command.zone),
             command.has_pose ? command.value.n - was : 0);
     }
+}
+
+// --- zones in files --------------------------------------------------------------------------------------------------
+
+bool Model::is_unloaded(int number, Entity who) const {
+    for (const auto& [zone, its] : streaming[number].unloaded)
+        if (its.rows.contains(who)) return true;
+    return false;
+}
+
+std::string Model::unload_zone(int number, int zone) {
+    ModelWorld& world = this->world(number);
+    if (!streaming[number].is_on || (number == 2 && (max_frames != 0 || is_persisted))) return "refused";
+    std::vector<Entity> all;
+    for (const auto& [who, its] : world.zones)
+        if (its == zone) all.push_back(who);
+    if (all.empty()) return "ok";
+    if (load_zone(number, zone) == "refused") return "refused";  // rows have come to it since
+    all.clear();
+    for (const auto& [who, its] : world.zones)
+        if (its == zone) all.push_back(who);
+    const auto has_text = [&](Entity who) { return world.rows[kTitle].contains(who); };
+    if (in_database(number, kTitle) && std::any_of(all.begin(), all.end(), has_text)) return "refused";
+    UnloadedZone& file = streaming[number].unloaded[zone];
+    for (const Entity who : all) {
+        file.rows[who];
+        for (int type = 0; type < kNumTypes; ++type)
+            if (in_database(number, type) && world.rows[type].contains(who))
+                file.rows[who][type] = world.rows[type][who];
+        drop_from_database(number, who);
+    }
+    return "ok";
+}
+
+/// Rows of the dead do not come back. Whoever has got another row gains what is in the file, unless both have a type.
+std::string Model::load_zone(int number, int zone) {
+    ModelWorld& world = this->world(number);
+    const auto found = streaming[number].unloaded.find(zone);
+    if (found == streaming[number].unloaded.end()) return "ok";
+    for (const auto& [who, rows] : found->second.rows)
+        for (const auto& [type, row] : rows)
+            if (alive(number, who) && world.rows[type].contains(who)) return "refused";
+    for (const auto& [who, rows] : found->second.rows) {
+        if (!alive(number, who)) continue;
+        for (const auto& [type, row] : rows) world.rows[type][who] = row;
+        world.zones[who] = zone;
+    }
+    streaming[number].unloaded.erase(found);
+    return "ok";
+}
+
+std::string Model::load_all_zones(int number) {
+    std::string result = "ok";
+    for (int zone = 0; zone < 3; ++zone)
+        if (load_zone(number, zone) != "ok") result = "refused";
+    return result;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -558,6 +620,11 @@ void Model::step(int number) {
 
 void Model::settle(int number) {
     ModelWorld& world = this->world(number);
+    for (const int zone : std::exchange(streaming[number].visited, {})) {
+        const auto found = streaming[number].unloaded.find(zone);
+        if (found == streaming[number].unloaded.end() || found->second.is_refused) continue;
+        if (load_zone(number, zone) != "ok") found->second.is_refused = true;
+    }
     carry_out(number);
     settle_relations(number);
     for (int type = 0; type < kNumTypes; ++type)

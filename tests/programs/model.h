@@ -96,6 +96,12 @@ struct ModelEntities {
     std::set<Entity> living, known;
 };
 
+/// Rows of a zone of the database that lie in a file.
+struct UnloadedZone {
+    std::map<Entity, std::map<int, Row>> rows;  // by type
+    bool is_refused = false;                    // it was visited, but could not come back
+};
+
 class Model {
 public:
     explicit Model(Stage& stage, Forgets forgets = Forgets::kNothing) : stage_(stage), forgets_(forgets) {
@@ -170,6 +176,17 @@ public:
     std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
     bool has_nothing(int world, Entity who) const;
 
+    std::string unload_zone(int world, int zone);
+    std::string load_zone(int world, int zone);
+    std::string load_all_zones(int world);
+    bool is_unloaded(int world, Entity who) const;
+    struct Streaming {
+        bool is_on = false;
+        std::map<int, UnloadedZone> unloaded;
+        std::set<int> visited;  // since the last settle
+    };
+    Streaming streaming[3];
+
     void step(int world);
     void settle(int world);
 
@@ -214,6 +231,7 @@ private:
     void bury(int world, Entity who);
     void drop_from_database(int world, Entity who);
     void drop_stale(int world, int type, Entity who);
+    bool can_copy(int world, Entity original) const;
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
     std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
     void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,

@@ -584,6 +584,20 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    10});
+    all.push_back({CALL(stage.catch_up(world)),
+                   [](Model& model, const Arguments& a) {
+                       model.settle(a.world);
+                       std::vector<std::string> marks;
+                       for (const auto& [who, row] : model.world(a.world).rows[kMark])
+                           marks.push_back(model.name(a.world, who) + ":" + std::to_string(row.values[0].n));
+                       std::sort(marks.begin(), marks.end());
+                       return Stage::joined(marks);
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   8});
     all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
                    [](Model&, const Arguments&) { return std::string(); },
                    [](const Model&, const Arguments& a) { return a.m < Rule::kNumActions; },
@@ -619,11 +633,55 @@ bool waits_for_call(const Model& model, int world) {
     return std::any_of(commands.begin(), commands.end(), [](const Command& command) { return command.name >= 0; });
 }
 
+bool has_unloaded(const Model& model, int world) { return !model.streaming[world].unloaded.empty(); }
+
+void list_zones(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    add(
+        CALL(world.stream_zones(stage.zones_folder(world))),
+        [](Model& model, const Arguments& a) {
+            model.streaming[a.world].is_on = true;
+            return std::string("ok");
+        },
+        nullptr, 4);
+    add(
+        CALL(world.unload_zone(zone)),
+        [](Model& model, const Arguments& a) { return model.unload_zone(a.world, zone_of(a)); },
+        [](const Model& model, const Arguments& a) { return model.has_no_dead(a.world); }, 10);
+    add(
+        CALL(world.load_zone(zone)),
+        [](Model& model, const Arguments& a) { return model.load_zone(a.world, zone_of(a)); }, nullptr, 3);
+    add(
+        CALL(stage.visited(world, query<With<Wet>>(world.database()).in({zone})).empty()),
+        [](Model& model, const Arguments& a) {
+            if (model.streaming[a.world].is_on) model.streaming[a.world].visited.insert(zone_of(a));
+            const ModelWorld& its = model.world(a.world);
+            for (const auto& [who, row] : its.rows[kWet])
+                if (its.zones.at(who) == zone_of(a) && model.alive(a.world, who) && !model.is_inactive(a.world, who))
+                    return text_of(false);
+            return text_of(true);
+        },
+        in_database<Wet>, 4);
+    add(
+        CALL(world.load_all_zones()), [](Model& model, const Arguments& a) { return model.load_all_zones(a.world); },
+        nullptr, 1);
+    add(
+        CALL(world.stop_streaming_zones()),
+        [](Model& model, const Arguments& a) {
+            const std::string loaded = model.load_all_zones(a.world);
+            if (loaded == "ok") model.streaming[a.world] = {};
+            return loaded;
+        },
+        nullptr, 1);
+}
+
 /// The same world in memory, in a file, and in a folder with a log.
 void list_saves_of(std::vector<Operation>& all, int place, const Code& save, const Code& load) {
     all.push_back({save,
                    [place](Model& model, const Arguments& a) -> std::string {
-                       if (waits_for_call(model, a.world)) {
+                       if (waits_for_call(model, a.world) || has_unloaded(model, a.world)) {
                            if (place == Model::kMemory) model.saved[place].reset();
                            return "refused";
                        }
@@ -637,7 +695,8 @@ void list_saves_of(std::vector<Operation>& all, int place, const Code& save, con
                    6});
     all.push_back({load,
                    [place](Model& model, const Arguments& a) -> std::string {
-                       if (a.world != 2 || waits_for_call(model, a.world)) return "refused";
+                       if (a.world != 2 || waits_for_call(model, a.world) || has_unloaded(model, a.world))
+                           return "refused";
                        model.load(*model.saved[place]);
                        return "ok";
                    },
@@ -659,7 +718,7 @@ void list_persisting(std::vector<Operation>& all) {
     add(
         CALL(world.persist(stage.folder(world), {.replace = true})),
         [](Model& model, const Arguments& a) -> std::string {
-            if (a.world != 2 || model.is_persisted) return "refused";
+            if (a.world != 2 || model.is_persisted || has_unloaded(model, a.world)) return "refused";
             model.saved[Model::kFolder] = model.picture();
             model.is_persisted = true;
             return "ok";
@@ -681,9 +740,10 @@ void list_persisting(std::vector<Operation>& all) {
         [rests](const Model& model, const Arguments& a) { return a.world == 2 && rests(model, a); }, 6);
     add(
         CALL(stage.recover(world)),
-        [](Model& model, const Arguments&) -> std::string {
+        [](Model& model, const Arguments& a) -> std::string {
             if (model.is_persisted) return "refused";
             if (!model.saved[Model::kFolder]) return "nothing there";
+            if (has_unloaded(model, a.world)) return "refused";
             model.load(*model.saved[Model::kFolder]);
             return "ok";
         },
@@ -696,7 +756,7 @@ void list_persisting(std::vector<Operation>& all) {
 void list_saves(std::vector<Operation>& all) {
     list_saves_of(all, Model::kMemory, CALL(world.save(stage.saved)), CALL(stage.load(world, stage.saved)));
     list_saves_of(all, Model::kFile, CALL(world.save(stage.file())), CALL(stage.load(world, stage.file())));
-    list_persisting(all);
+    list_persisting(all), list_zones(all);
     all.push_back({DO(world.keep_frames(count)),
                    [](Model& model, const Arguments& a) {
                        model.max_frames = std::size_t(count_of(a));
@@ -704,7 +764,8 @@ void list_saves(std::vector<Operation>& all) {
                        return std::string();
                    },
                    [](const Model& model, const Arguments& a) {
-                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2);
+                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2) &&
+                              !has_unloaded(model, 2);
                    },
                    {},
                    {},

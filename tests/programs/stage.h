@@ -24,6 +24,7 @@
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/world.h"
+#include "shoal/world/zone_files.h"
 #include "support/thread_pool_executor.h"
 
 #include <unistd.h>
@@ -250,8 +251,9 @@ public:
     std::array<Entity, kNumNames>& names(const World& world) { return &world == &pond ? p : e; }
     CoinStore& coins_of(const World& world) { return coins[std::size_t(number_of(world))]; }
     Rule& rule(const World& world) { return rules[std::size_t(number_of(world))]; }
-    /// A folder, which goes with the stage, for what the world persists, and a file beside it.
+    /// Folders, which go with the stage, for what a world persists and for its zones, and a file beside them.
     std::string folder(const World& world) { return folder() + "/" + std::to_string(number_of(world)); }
+    std::string zones_folder(const World& world) { return folder(world) + "_zones"; }
     std::string file() { return folder() + "/pond.save"; }
 
     // --- what can be seen --------------------------------------------------------------------------------------------
@@ -423,6 +425,29 @@ public:
         const Status status = world.rewind(world.frame_statistics().last - num_frames);
         return status ? forget_dead(world) : status;
     }
+    /// Settles, and brings what a reader of changes knows of all marks up to date: by the journal who has one, and by the rows
+    /// that were written since what it says. It begins anew after a load, and when the journal has forgotten too much.
+    std::string catch_up(World& world) {
+        world.settle();
+        Reader& reader = readers_[std::size_t(number_of(world))];
+        const Journal journal = world.journal(reader.since);
+        const auto note = [&](Entity who, int n) { reader.marks[who] = n; };
+        if (!reader.is_current || !journal.is_complete) {
+            reader.marks.clear();
+            world.query<Read<&Mark::n>>().with_inactive().for_each(note);
+        } else {
+            for (const JournalEntry& entry : journal.entries)
+                for (const Entity who : entry.entities) reader.hear(entry, who);
+            world.query<Read<&Mark::n>>().with_inactive().changed_since(reader.since).for_each([&](Entity who, int n) {
+                if (reader.marks.contains(who)) note(who, n);  // the journal names those that are new
+            });
+        }
+        reader.since = world.stamp(), reader.is_current = true;
+        std::vector<std::string> all;
+        for (const auto& [who, n] : reader.marks) all.push_back(name(world, who) + ":" + std::to_string(n));
+        std::sort(all.begin(), all.end());
+        return joined(all);
+    }
     /// Gives the copy of an entity a name.
     Status copy(World& world, Entity original, Entity* copied) {
         below = entities_below(world, original);
@@ -552,6 +577,7 @@ private:
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
         world.single<Wind>();
         world.events<Bell>();
+        world.keep_journal(100);
         if (!attach(world)) std::abort();
         add_reactions(number);
         add_passes(number);
@@ -633,6 +659,7 @@ private:
         return folder_;
     }
     Status forget_dead(const World& world) {
+        readers_[std::size_t(number_of(world))].is_current = false;
         auto& all = names(world);
         for (std::size_t i = 2; i < all.size(); ++i)
             if (!world.entities().alive(all[i])) all[i] = {};
@@ -647,6 +674,20 @@ private:
         std::uint64_t settle;
         std::string text;
     };
+    struct Reader {
+        bool is_current = false;
+        std::uint64_t since = 0;
+        std::map<Entity, int> marks;
+
+        void hear(const JournalEntry& entry, Entity who) {
+            if (entry.component != schema_of<Mark>().id()) return;
+            if (entry.kind == JournalEntry::Kind::kRemoved)
+                marks.erase(who);
+            else
+                marks[who] = -1;  // the row was written
+        }
+    };
+    std::array<Reader, 3> readers_;
     std::array<std::vector<Told>, 3> told_;
     std::string folder_;
 };
