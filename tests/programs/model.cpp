@@ -294,14 +294,19 @@ std::vector<Entity> Model::below(int number, Entity who) const {
         for (const auto* lists : {&world(number).owned, &world(number).children})
             for (const Entity one : find_or(*lists, all[i], {}))
                 if (alive(number, one) && !has(one)) all.push_back(one);
-    std::map<Entity, int> depths;
-    for (const Entity one : all)
-        for (Entity at = one; at != who; ++depths[one]) {
+    std::vector<std::pair<int, std::size_t>> by_depth;  // with the place before
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        int depth = 0;
+        for (Entity at = all[i]; at != who; ++depth) {
             at = find_or(world(number).parents, at, {});
             if (!at || !has(at)) break;
         }
-    std::stable_sort(all.begin(), all.end(), [&](Entity a, Entity b) { return depths[a] < depths[b]; });
-    return all;
+        by_depth.emplace_back(depth, i);
+    }
+    std::sort(by_depth.begin(), by_depth.end());
+    std::vector<Entity> sorted;
+    for (const auto& [depth, place] : by_depth) sorted.push_back(all[place]);
+    return sorted;
 }
 
 Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
