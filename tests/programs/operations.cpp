@@ -710,7 +710,6 @@ void list_saves_of(std::vector<Operation>& all, int place, const Code& save, con
 }
 
 void list_persisting(std::vector<Operation>& all) {
-    // Stores come and go with loads: one that is not there cannot take what a state has.
     const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
         all.push_back({code, expected, can, {}, {}, {}, weight});
     };
