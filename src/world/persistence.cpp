@@ -173,7 +173,6 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
         return status;
     }
     kept_frame_ = statistics_.last_frame = world_.frame();
-    kept_stamp_ = world_.stamp();
     written_ = std::move(state);
     frames_left_ = options_.every_frames;
     is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
@@ -227,14 +226,13 @@ void Persistence::keep() {
     if (const Status status = take(); !status) fail(status);
 }
 
-/// Takes the state of now, unless it is the one that was taken last.
+/// Takes the state of now, unless it is the one that was taken last: programs change worlds between steps, too.
 Status Persistence::keep_latest() {
-    const bool is_kept = kept_frame_ == world_.frame() && kept_stamp_ == world_.stamp() && !is_new_history_;
-    return is_kept || has_told_ || world_.passes_run_ || world_.is_settling_ ? Status() : take();
+    return has_told_ || world_.passes_run_ || world_.is_settling_ ? Status() : take(true);
 }
 
 /// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
-Status Persistence::take() {
+Status Persistence::take(bool only_if_new) {
     frames_left_ = options_.every_frames;
     std::vector<State> retired;
     const SavedState* before = nullptr;
@@ -244,6 +242,7 @@ Status Persistence::take() {
         retired.swap(retired_);
         // The newest. It stays until this thread destroys it.
         before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
+        if (has_failed_ && only_if_new) return {};  // whoever asks for it is told
         if (has_failed_) {
             has_told_ = true;
             log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
@@ -253,9 +252,10 @@ Status Persistence::take() {
     auto state = std::make_unique<SavedState>();
     if (Status status = WorldState(world_).save(*state, is_new_history_ ? nullptr : before, &types_); !status)
         return Status::error(concat(folder_, ": ", status.message()));
+    const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
+    if (only_if_new && !is_new_history_ && is_same) return {};
     is_new_history_ = false;
     kept_frame_ = world_.frame();
-    kept_stamp_ = world_.stamp();
     const std::lock_guard lock(mutex_);
     if (has_failed_) return {};
     if (waiting_ != nullptr) {

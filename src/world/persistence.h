@@ -60,7 +60,7 @@ private:
     Status begin(const SavedState& state, Executor& executor);
     Result<StateLogWriter> begin_log(std::uint64_t number, std::uint64_t base) const;
     Status keep_latest();
-    Status take();
+    Status take(bool only_if_new = false);
     Status write(const SavedState& state, const SavedState& before, std::uint64_t frame);
     void remove_old() const;
     void write_frames();
@@ -72,10 +72,10 @@ private:
     std::string folder_;
     FileLock lock_;
     LastingTypes types_;
-    Mark known_;                                     // what this world has loaded or written
-    std::vector<std::uint64_t> damaged_;             // numbers of snapshots beside it that could not be read
-    std::uint64_t frames_left_ = 0;                  // until the next one is taken
-    std::uint64_t kept_frame_ = 0, kept_stamp_ = 0;  // of the state that was taken last
+    Mark known_;                          // what this world has loaded or written
+    std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
+    std::uint64_t frames_left_ = 0;       // until the next one is taken
+    std::uint64_t kept_frame_ = 0;        // of the state that was taken last
     bool is_new_history_ = false;
     bool has_told_ = false;  // why the writer has ended
 

@@ -205,7 +205,9 @@ void list_queries(std::vector<Operation>& all) {
                            return of.has(w, kMark, who) && of.world(w).zones[who] == a.n % 3;
                        })(model, a);
                    },
-                   [](const Model& model, const Arguments& a) { return model.in_database(a.world, kMark); }});
+                   [](const Model& model, const Arguments& a) {  // otherwise it brings the zone back
+                       return model.in_database(a.world, kMark) && !model.streaming[a.world].is_on;
+                   }});
 }
 
 void list_text_queries(std::vector<Operation>& all) {

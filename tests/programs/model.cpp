@@ -29,6 +29,10 @@ bool Model::born(int world, Entity who) {
     return who && side(world).known.insert(who).second;
 }
 
+bool Model::born(int world, const std::vector<Entity>& all) {
+    return std::all_of(all.begin(), all.end(), [&](Entity who) { return born(world, who); });
+}
+
 int Model::destroy(int number, const std::vector<Entity>& all) {
     int num_destroyed = 0;
     std::vector<Entity> dead;
@@ -80,7 +84,8 @@ bool Model::has_no_dead(int number) const {
 /// An entity that gets a row takes the place of a dead one on the same index.
 void Model::drop_stale(int number, int type, Entity who) {
     const auto is_stale = [&](const auto& row) { return row.first.index() == who.index() && row.first != who; };
-    if (!in_database(number, type)) return static_cast<void>(std::erase_if(world(number).rows[type], is_stale));
+    if (type != kNumTypes && !in_database(number, type))
+        return static_cast<void>(std::erase_if(world(number).rows[type], is_stale));
     std::vector<Entity> stale;
     for (const auto& row : world(number).zones)
         if (is_stale(row)) stale.push_back(row.first);
@@ -281,59 +286,274 @@ void Model::set_active(int number, Entity who, bool is_active) {
 
 // --- copies ----------------------------------------------------------------------------------------------------------
 
-/// An entity, what hangs below it and what it owns, and so on.
+/// An entity, what it owns and what hangs below it, and so on, in the order in which they are in a blob.
 std::vector<Entity> Model::below(int number, Entity who) const {
     std::vector<Entity> all = {who};
+    const auto has = [&](Entity one) { return std::find(all.begin(), all.end(), one) != all.end(); };
     for (std::size_t i = 0; i < all.size(); ++i)
-        for (const auto* lists : {&world(number).children, &world(number).owned})
+        for (const auto* lists : {&world(number).owned, &world(number).children})
             for (const Entity one : find_or(*lists, all[i], {}))
-                if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
-    return all;
+                if (alive(number, one) && !has(one)) all.push_back(one);
+    std::vector<std::pair<int, std::size_t>> by_depth;  // with the place before
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        int depth = 0;
+        for (Entity at = all[i]; at != who; ++depth) {
+            at = find_or(world(number).parents, at, {});
+            if (!at || !has(at)) break;
+        }
+        by_depth.emplace_back(depth, i);
+    }
+    std::sort(by_depth.begin(), by_depth.end());
+    std::vector<Entity> sorted;
+    for (const auto& [depth, place] : by_depth) sorted.push_back(all[place]);
+    return sorted;
+}
+
+Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
+    const ModelWorld& from = world(number);
+    Prefab result;
+    result.all = all;
+    ModelWorld& to = result.world;
+    const auto take = [](const auto& map, auto& into, Entity one) {
+        if (const auto found = map.find(one); found != map.end()) into.insert(*found);
+    };
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Entity one = all[i];
+        for (int type = 0; type < kNumTypes; ++type)
+            if (has_store(number, type)) take(from.rows[type], to.rows[type], one);
+        take(from.zones, to.zones, one), take(from.tags, to.tags, one), take(from.names, to.names, one);
+        take(from.data, to.data, one), take(from.owners, to.owners, one);
+        if (from.inactive.contains(one)) to.inactive.insert(one);
+        take(from.positions, to.positions, one);
+        const Entity parent = find_or(from.parents, one, {});
+        if (parent &&
+            std::find(all.begin(), all.begin() + std::ptrdiff_t(i), parent) != all.begin() + std::ptrdiff_t(i))
+            to.parents[one] = parent;
+        else if (from.positions.contains(one))
+            to.positions[one] = world_position(number, one);
+    }
+    for (const Entity one : all)
+        for (const Entity child : find_or(from.children, one, {}))
+            if (find_or(to.parents, child, {}) == one) to.children[one].push_back(child);
+    return result;
+}
+
+/// Gives new entities what those of a prefab had. References among these lead to the new ones.
+void Model::put(int number, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
+                int offset) {
+    ModelWorld& world = this->world(number);
+    std::map<Entity, Entity> twin_of;
+    for (std::size_t i = 0; i < twins.size(); ++i) twin_of[from.all[i]] = twins[i];
+    for (const auto& [one, twin] : twin_of) {
+        for (int type = 0; type < kNumTypes; ++type) {
+            const auto found = from.world.rows[type].find(one);
+            if (found == from.world.rows[type].end() || !has_store(number, type)) continue;
+            drop_stale(number, type, twin);
+            Row row = found->second;
+            for (Value& value : row.values) value.who = find_or(twin_of, value.who, value.who);
+            row.is_on |= !in_database(number, type);
+            world.rows[type][twin] = row;
+        }
+        if (zones.contains(one)) drop_stale(number, kNumTypes, twin), world.zones[twin] = zones.at(one);
+        if (from.world.tags.contains(one)) world.tags[twin] = from.world.tags.at(one);
+        if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
+        if (from.world.data.contains(one)) world.data[twin] = from.world.data.at(one);
+        if (from.world.inactive.contains(one)) world.inactive.insert(twin);
+        const bool is_root = !from.world.parents.contains(one);
+        if (from.world.positions.contains(one))
+            add_transform(number, twin, from.world.positions.at(one) + (is_root ? offset : 0));
+    }
+    for (const auto& [one, children] : from.world.children)
+        for (std::size_t i = children.size(); i-- > 0;) link(number, twin_of[children[i]], twin_of[one]);
+    for (const Entity one : from.all) {
+        const Entity owner = find_or(from.world.owners, one, {});
+        if (owner) own(number, find_or(twin_of, owner, owner), twin_of[one]);
+    }
+}
+
+bool Model::can_copy(int number, Entity original) const {
+    if (!alive(number, original)) return false;
+    const std::vector<Entity> all = below(number, original);
+    return std::none_of(all.begin(), all.end(), [&](Entity one) { return is_unloaded(number, one); });
 }
 
 /// Learns from the stage who is whose copy.
 std::string Model::copy(int number, Entity original) {
-    if (!alive(number, original)) return "refused";
-    ModelWorld& world = this->world(number);
-    std::vector<Entity> all = below(number, original), seen = stage_.below;
-    std::vector<Entity> sorted = all, seen_sorted = seen;
-    std::sort(sorted.begin(), sorted.end()), std::sort(seen_sorted.begin(), seen_sorted.end());
-    if (sorted != seen_sorted) return "copies others than those below";
-    std::map<Entity, Entity> copy_of;
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-        if (!born(number, stage_.copies[i])) return "an id is used twice";
-        copy_of[seen[i]] = stage_.copies[i];
-    }
-    const int where = world_position(number, original);
-    for (auto& rows : world.rows) {
-        if (!has_store(number, int(&rows - world.rows))) continue;
-        for (const Entity one : all) {
-            if (!rows.contains(one)) continue;
-            Row row = rows[one];
-            for (Value& value : row.values) value.who = find_or(copy_of, value.who, value.who);
-            rows[copy_of[one]] = row;
-        }
-    }
-    for (const Entity one : all) {
-        const Entity twin = copy_of[one];
-        if (world.zones.contains(one)) world.zones[twin] = world.zones[one];
-        if (world.positions.contains(one)) world.positions[twin] = world.positions[one];
-        if (world.tags.contains(one)) world.tags[twin] = world.tags[one];
-        if (world.names.contains(one)) world.names[twin] = world.names[one];
-        if (world.data.contains(one)) world.data[twin] = world.data[one];
-        if (world.inactive.contains(one)) world.inactive.insert(twin);
-    }
-    for (const Entity one : all) {
-        const std::vector<Entity> children = find_or(world.children, one, {});
-        for (std::size_t i = children.size(); i-- > 0;)
-            if (copy_of.contains(children[i])) link(number, copy_of[children[i]], copy_of[one]);
-    }
-    for (const Entity one : seen) {
-        const Entity owner = find_or(world.owners, one, {});
-        if (owner) own(number, find_or(copy_of, owner, owner), copy_of[one]);
-    }
-    if (world.positions.contains(original)) world.positions[copy_of[original]] = where;
+    if (!can_copy(number, original)) return "refused";
+    if (below(number, original) != stage_.below) return "copies others than those below";
+    if (!born(number, stage_.copies)) return "an id is used twice";
+    const Prefab from = prefab_of(number, stage_.below);
+    put(number, from, stage_.copies, from.world.zones, 0);
     return "ok";
+}
+
+/// A blob keeps no texts of C++, and nothing about entities that are not in it.
+std::string Model::pack(int number, Entity who, bool keeps_zones) {
+    if (!alive(number, who)) return "refused";
+    const std::vector<Entity> all = below(number, who);
+    if (all != stage_.below) return "saves others than those below";
+    Prefab made = prefab_of(number, all);
+    if (!made.world.rows[kTitle].empty()) return "refused";
+    const auto is_outside = [&](Entity one) { return std::find(all.begin(), all.end(), one) == all.end(); };
+    for (auto& rows : made.world.rows)
+        for (auto& [one, row] : rows)
+            for (Value& value : row.values)
+                if (is_outside(value.who)) value.who = {};
+    std::erase_if(made.world.owners, [&](const auto& owner) { return is_outside(owner.second); });
+    made.keeps_zones = keeps_zones;
+    prefab = std::make_shared<const Prefab>(std::move(made));
+    return "ok";
+}
+
+/// Who has a component of the database lies in the zone that it names, or that the nearest above it names, or in `zone`.
+std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zone) const {
+    std::map<Entity, int> named, zones;
+    for (const Entity one : from.all) {  // parents first
+        const int above = find_or(named, find_or(from.world.parents, one, {}), -1);
+        named[one] = from.keeps_zones ? find_or(from.world.zones, one, above) : above;
+        for (int type = 0; type < kNumTypes; ++type)
+            if (in_database(number, type) && from.world.rows[type].contains(one))
+                zones[one] = named[one] >= 0 ? named[one] : std::max(zone, 0);
+    }
+    return zones;
+}
+
+std::string Model::spawn(int number, int zone, int offset, int step) {
+    const std::vector<Entity>& made = stage_.copies;
+    const std::map<Entity, int> zones = spawn_zones(number, *prefab, zone);
+    for (std::size_t first = 0; first < made.size(); first += prefab->all.size(), offset += step) {
+        const auto begin = made.begin() + std::ptrdiff_t(first);
+        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(prefab->all.size()));
+        // One of them may be there already, see SpawnOptions::first_entities.
+        if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
+            return "an id is used twice";
+        put(number, *prefab, twins, zones, offset);
+    }
+    return "ok";
+}
+
+/// Whether an entity lives and has no components.
+bool Model::has_nothing(int number, Entity who) const {
+    if (!alive(number, who)) return false;
+    for (int w = 0; w < 3; ++w) {
+        if (&side(w) != &side(number)) continue;
+        const ModelWorld& its = world(w);
+        for (const auto& rows : its.rows)
+            if (rows.contains(who)) return false;
+        const bool is_owner = its.owned.contains(who) && !its.owned.at(who).empty();
+        if (its.zones.contains(who) || its.positions.contains(who) || its.owners.contains(who) || is_owner)
+            return false;
+        if (its.tags.contains(who) || its.names.contains(who) || its.data.contains(who) || its.inactive.contains(who))
+            return false;
+    }
+    return true;
+}
+
+/// Spawns and copies what commands ask for. Who is whose copy is learned by the order in which a copy is found from its first
+/// entity, so all is done twice: with ids that nobody has, to know that order, and with those of the world.
+void Model::make_copies(int number, const std::vector<Command>& all) {
+    std::vector<Command> asked;
+    for (const Command::What what : {Command::kSpawn, Command::kCopy})
+        for (std::size_t i = 0; i < all.size(); ++i) {  // copies of one original are made in one call
+            const auto is_like = [&](const Command& other) { return other.what == what && other.who == all[i].who; };
+            if (all[i].what != what || std::any_of(all.begin(), all.begin() + std::ptrdiff_t(i), is_like)) continue;
+            std::copy_if(all.begin(), all.end(), std::back_inserter(asked), is_like);
+        }
+    if (asked.empty()) return;
+    Model rehearsal = *this;
+    std::vector<std::vector<Entity>> twins(asked.size());
+    rehearsal.make_copies(number, asked, twins);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        if (twins[i].empty()) continue;
+        const std::vector<Entity> order = rehearsal.below(number, twins[i][0]);
+        const std::vector<Entity>& found =
+            stage_.learned[&(number == 2 ? stage_.p : stage_.e)[std::size_t(asked[i].name)]];
+        if (found.size() != order.size()) {
+            world(number).missing.push_back("a copy is not made, or not of all");
+            return;
+        }
+        for (Entity& twin : twins[i])
+            twin = found[std::size_t(std::find(order.begin(), order.end(), twin) - order.begin())];
+    }
+    make_copies(number, asked, twins);
+}
+
+void Model::make_copies(int number, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins) {
+    constexpr std::uint32_t kNobody = 500'000;
+    std::uint32_t num_nobodies = 0;
+    Prefab copied;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        const Command& command = asked[i];
+        const bool is_copy = command.what == Command::kCopy;
+        if (is_copy && !can_copy(number, command.who)) continue;
+        const bool is_like_last =
+            is_copy && i > 0 && asked[i - 1].what == Command::kCopy && asked[i - 1].who == command.who;
+        if (is_copy && !is_like_last) copied = prefab_of(number, below(number, command.who));
+        const Prefab& from = is_copy ? copied : *command.prefab;
+        if (twins[i].empty())
+            for (std::size_t k = 0; k < from.all.size(); ++k)
+                twins[i].push_back(make_entity(kNobody + num_nobodies++, 1));
+        if (!born(number, twins[i])) world(number).missing.push_back("an id is used twice");
+        const int was = is_copy ? find_or(from.world.positions, command.who, 0) : 0;
+        put(number, from, twins[i], is_copy ? from.world.zones : spawn_zones(number, from, command.zone),
+            command.has_pose ? command.value.n - was : 0);
+    }
+}
+
+// --- zones in files --------------------------------------------------------------------------------------------------
+
+bool Model::is_unloaded(int number, Entity who) const {
+    for (const auto& [zone, its] : streaming[number].unloaded)
+        if (its.rows.contains(who)) return true;
+    return false;
+}
+
+std::string Model::unload_zone(int number, int zone) {
+    ModelWorld& world = this->world(number);
+    if (!streaming[number].is_on || (number == 2 && (max_frames != 0 || is_persisted))) return "refused";
+    std::vector<Entity> all;
+    for (const auto& [who, its] : world.zones)
+        if (its == zone) all.push_back(who);
+    if (all.empty()) return "ok";
+    if (load_zone(number, zone) == "refused") return "refused";  // rows have come to it since
+    all.clear();
+    for (const auto& [who, its] : world.zones)
+        if (its == zone) all.push_back(who);
+    const auto has_text = [&](Entity who) { return world.rows[kTitle].contains(who); };
+    if (in_database(number, kTitle) && std::any_of(all.begin(), all.end(), has_text)) return "refused";
+    UnloadedZone& file = streaming[number].unloaded[zone];
+    for (const Entity who : all) {
+        file.rows[who];
+        for (int type = 0; type < kNumTypes; ++type)
+            if (in_database(number, type) && world.rows[type].contains(who))
+                file.rows[who][type] = world.rows[type][who];
+        drop_from_database(number, who);
+    }
+    return "ok";
+}
+
+/// Rows of the dead do not come back. Whoever has got another row gains what is in the file, unless both have a type.
+std::string Model::load_zone(int number, int zone) {
+    ModelWorld& world = this->world(number);
+    const auto found = streaming[number].unloaded.find(zone);
+    if (found == streaming[number].unloaded.end()) return "ok";
+    for (const auto& [who, rows] : found->second.rows)
+        for (const auto& [type, row] : rows)
+            if (alive(number, who) && world.rows[type].contains(who)) return "refused";
+    for (const auto& [who, rows] : found->second.rows) {
+        if (!alive(number, who)) continue;
+        for (const auto& [type, row] : rows) world.rows[type][who] = row;
+        world.zones[who] = zone;
+    }
+    streaming[number].unloaded.erase(found);
+    return "ok";
+}
+
+std::string Model::load_all_zones(int number) {
+    std::string result = "ok";
+    for (int zone = 0; zone < 3; ++zone)
+        if (load_zone(number, zone) != "ok") result = "refused";
+    return result;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -397,6 +617,7 @@ void Model::step(int number) {
     world.last_bells = std::exchange(world.bells, {});
     ++world.frame;
     settle(number);
+    if (number == 2 && is_persisted) saved[kFolder] = picture();
     if (number != 2 || max_frames == 0) return;
     frames.push_back(picture());
     if (frames.size() > max_frames) frames.pop_front();
@@ -404,6 +625,11 @@ void Model::step(int number) {
 
 void Model::settle(int number) {
     ModelWorld& world = this->world(number);
+    for (const int zone : std::exchange(streaming[number].visited, {})) {
+        const auto found = streaming[number].unloaded.find(zone);
+        if (found == streaming[number].unloaded.end() || found->second.is_refused) continue;
+        if (load_zone(number, zone) != "ok") found->second.is_refused = true;
+    }
     carry_out(number);
     settle_relations(number);
     for (int type = 0; type < kNumTypes; ++type)
@@ -432,6 +658,7 @@ void Model::carry_out(int number) {
         add(number, command.type, {command.who}, command.value);
     }
     born_now.clear();
+    make_copies(number, all);
     std::map<Entity, int> zones;
     for (const Command& command : all) {
         if (command.what != Command::kMove || !alive(number, command.who)) continue;
@@ -539,6 +766,7 @@ void Model::tell(int number) {
         world.told_rows[type] = now;
     }
     std::sort(world.told.begin(), world.told.end());
+    for (const std::string& text : std::exchange(world.missing, {})) world.told.push_back(text);
 }
 
 }  // namespace programs

@@ -6,6 +6,8 @@
 
 #include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace programs {
@@ -25,17 +27,37 @@ struct Row {
     bool is_on = true;
 };
 
+struct Prefab;
+
 struct Command {
-    enum What { kDestroy, kCreate, kMove, kAdd, kRemove, kLink, kUnlink, kOwn, kRelease, kName, kTag, kUntag, kData };
+    enum What {
+        kDestroy,
+        kCreate,
+        kSpawn,
+        kCopy,
+        kMove,
+        kAdd,
+        kRemove,
+        kLink,
+        kUnlink,
+        kOwn,
+        kRelease,
+        kName,
+        kTag,
+        kUntag,
+        kData
+    };
     What what = kDestroy;
     Entity who{};   // a creation learns it when the world settles
-    int name = -1;  // of what is created; -1: see Stage::born
+    int name = -1;  // of what is created, or of the first entity of a copy; -1: see Stage::born
     Entity by{};    // who asked for the creation
     int type = 0;
     Value value{};
     bool is_on = true;
     int zone = 0;
     std::string text{};
+    std::shared_ptr<const Prefab> prefab{};
+    bool has_pose = false;  // of a copy: the number in `value` is where it lies
 };
 
 /// What a rule of the documents is called that the model may forget, to show that programs notice.
@@ -59,12 +81,25 @@ struct ModelWorld {
     // As of the last settle.
     std::map<Entity, Row> told_rows[kNumTypes];
     std::map<Entity, std::vector<Entity>> hunters;
-    std::vector<std::string> told;
+    std::vector<std::string> told, missing;  // the second: copies that were not made as the rules say
     std::uint64_t frame = 0;
+};
+
+/// Some entities and what they have, to be copied.
+struct Prefab {
+    std::vector<Entity> all;  // the first one leads to all others
+    ModelWorld world;         // roots lie where they lie in the world
+    bool keeps_zones = true;
 };
 
 struct ModelEntities {
     std::set<Entity> living, known;
+};
+
+/// Rows of a zone of the database that lie in a file.
+struct UnloadedZone {
+    std::map<Entity, std::map<int, Row>> rows;  // by type
+    bool is_refused = false;                    // it was visited, but could not come back
 };
 
 class Model {
@@ -99,6 +134,7 @@ public:
     bool alive(int world, Entity who) const { return side(world).living.contains(who); }
     /// Takes note of a new entity. Returns false if the id was used before.
     bool born(int world, Entity who);
+    bool born(int world, const std::vector<Entity>& all);
     int destroy(int world, const std::vector<Entity>& all);
 
     bool has(int world, int type, Entity who) const;
@@ -134,6 +170,22 @@ public:
 
     std::vector<Entity> below(int world, Entity who) const;
     std::string copy(int world, Entity original);
+    std::string pack(int world, Entity who, bool keeps_zones);
+    /// Makes as many copies of a prefab as there are entities for. They lie where the blob does not say otherwise in a zone
+    /// (-1: the first one), and each `step` farther away.
+    std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
+    bool has_nothing(int world, Entity who) const;
+
+    std::string unload_zone(int world, int zone);
+    std::string load_zone(int world, int zone);
+    std::string load_all_zones(int world);
+    bool is_unloaded(int world, Entity who) const;
+    struct Streaming {
+        bool is_on = false;
+        std::map<int, UnloadedZone> unloaded;
+        std::set<int> visited;  // since the last settle
+    };
+    Streaming streaming[3];
 
     void step(int world);
     void settle(int world);
@@ -162,8 +214,15 @@ public:
         worlds_[2].told = told;
         sides_[1] = picture.entities;
     }
-    bool has_saved = false;
-    Picture saved;
+    enum { kMemory, kFile, kFolder };  // where states are
+    std::optional<Picture> saved[3];
+    bool is_persisted = false;
+    std::shared_ptr<const Prefab> prefab;  // the last one
+    /// The pond becomes what it was, and the frames that it keeps begin anew.
+    void load(const Picture& picture) {
+        take_back(picture);
+        if (max_frames != 0) frames = {this->picture()};
+    }
     std::size_t max_frames = 0;
     std::deque<Picture> frames;
 
@@ -172,6 +231,13 @@ private:
     void bury(int world, Entity who);
     void drop_from_database(int world, Entity who);
     void drop_stale(int world, int type, Entity who);
+    bool can_copy(int world, Entity original) const;
+    Prefab prefab_of(int world, const std::vector<Entity>& all) const;
+    std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
+    void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
+             int offset);
+    void make_copies(int world, const std::vector<Command>& all);
+    void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);

@@ -56,6 +56,14 @@ bool asks_nothing_of(const Model& model, int world, Command::What first, Command
     return true;
 }
 
+/// Whether no command waits that gives the name too.
+bool is_free(const Model& model, const Arguments& a) {
+    for (int world = 0; world < 3; ++world)
+        for (const Command& command : model.world(world).commands)
+            if ((world == 2) == (a.world == 2) && command.name == a.e) return false;
+    return a.e >= 2;
+}
+
 void ask(Model& model, const Arguments& a, const Command& command) { model.world(a.world).commands.push_back(command); }
 
 // --- lives -----------------------------------------------------------------------------------------------------------
@@ -434,14 +442,7 @@ void list_typed_commands(std::vector<Operation>& all) {
              ask(model, a, {.what = Command::kCreate, .name = a.e, .type = kType, .value = value_of<T>(model, a)});
              return std::string();
          },
-         [is_kept](const Model& model, const Arguments& a) {  // one command for each name
-             for (const Command& command : model.world(a.world).commands)
-                 if (command.name == a.e) return false;
-             for (int other = 0; other < 2; ++other)
-                 for (const Command& command : model.world(other).commands)
-                     if (a.world < 2 && command.name == a.e) return false;
-             return a.e >= 2 && is_kept(model, a);
-         }});
+         [is_kept](const Model& model, const Arguments& a) { return is_free(model, a) && is_kept(model, a); }});
     if constexpr (std::is_trivially_copyable_v<T> && !std::is_empty_v<T>)
         add({DO(world.commands().add(e, schema_of<T>(), reinterpret_cast<const std::byte*>(std::array{value}.data()))),
              asked(Command::kAdd), is_kept});
@@ -492,6 +493,74 @@ void list_commands(std::vector<Operation>& all) {
     all.push_back({DO(world.commands().remove<Inactive>(e)), asked(Command::kRemove, -1)});
 }
 
+void list_copying_commands(std::vector<Operation>& all) {
+    const auto asked = [](Command::What what, bool has_pose, bool has_zone) {
+        return [=](Model& model, const Arguments& a) {
+            Command command{.what = what, .name = a.e, .has_pose = has_pose};
+            command.value.n = a.m, command.zone = has_zone ? zone_of(a) : -1;
+            if (what == Command::kCopy) command.who = f_of(model, a);
+            if (what == Command::kSpawn) command.prefab = model.prefab;
+            ask(model, a, command);
+            return std::string();
+        };
+    };
+    const auto can_spawn = [](const Model& model, const Arguments& a) {
+        return model.prefab != nullptr && is_free(model, a);
+    };
+    // In which order copies with and without a place are made is nowhere said.
+    const auto can_copy = [](bool has_pose) {
+        return [has_pose](const Model& model, const Arguments& a) {
+            for (const Command& command : model.world(a.world).commands)
+                if (command.what == Command::kCopy && command.has_pose != has_pose) return false;
+            return is_free(model, a);
+        };
+    };
+    const auto add = [&](const Code& code, const auto& expected, const Call& can) {
+        all.push_back({code, expected, can, {}, {}, {}, 4});
+    };
+    add(DO(world.commands().call(world.commands().spawn(stage.prefabs.back()), stage.learn(world, &e))),
+        asked(Command::kSpawn, false, false), can_spawn);
+    add(DO(world.commands().call(world.commands().spawn(stage.prefabs.back(), stage.pose(m), zone),
+                                 stage.learn(world, &e))),
+        asked(Command::kSpawn, true, true), can_spawn);
+    add(DO(world.commands().call(world.commands().copy(f), stage.learn(world, &e))),
+        asked(Command::kCopy, false, false), can_copy(false));
+    add(DO(world.commands().call(world.commands().copy(f, stage.pose(m)), stage.learn(world, &e))),
+        asked(Command::kCopy, true, false), can_copy(true));
+}
+
+// --- blobs -------------------------------------------------------------------------------------------------------------
+
+void list_blobs(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto can_spawn = [](int count) {
+        return [count](const Model& model, const Arguments& a) {
+            return model.prefab != nullptr && names_enough(a, count == 0 ? count_of(a) : count);
+        };
+    };
+    add(
+        CALL(stage.pack(world, e, m % 2 == 1)),
+        [](Model& model, const Arguments& a) { return model.pack(a.world, e_of(model, a), a.m % 2 == 1); }, nullptr, 6);
+    add(
+        CALL(stage.spawn(world, &e, {.copies = count})),
+        [](Model& model, const Arguments& a) { return model.spawn(a.world); }, can_spawn(0), 4);
+    add(
+        CALL(stage.spawn(world, &e, {.zone = zone})),
+        [](Model& model, const Arguments& a) { return model.spawn(a.world, zone_of(a)); }, can_spawn(1), 4);
+    add(
+        CALL(stage.spawn_at(world, &e, count, n)),
+        [](Model& model, const Arguments& a) { return model.spawn(a.world, -1, a.n, 1); }, can_spawn(0), 4);
+    add(
+        CALL(stage.spawn(world, &e, {.first_entities = std::span(&e, 1)})),
+        [](Model& model, const Arguments& a) { return model.spawn(a.world); },
+        [](const Model& model, const Arguments& a) {
+            return model.prefab != nullptr && model.has_nothing(a.world, e_of(model, a));
+        },
+        4);
+}
+
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
 
 void list_time(std::vector<Operation>& all) {
@@ -515,6 +584,20 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    10});
+    all.push_back({CALL(stage.catch_up(world)),
+                   [](Model& model, const Arguments& a) {
+                       model.settle(a.world);
+                       std::vector<std::string> marks;
+                       for (const auto& [who, row] : model.world(a.world).rows[kMark])
+                           marks.push_back(model.name(a.world, who) + ":" + std::to_string(row.values[0].n));
+                       std::sort(marks.begin(), marks.end());
+                       return Stage::joined(marks);
+                   },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   8});
     all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
                    [](Model&, const Arguments&) { return std::string(); },
                    [](const Model&, const Arguments& a) { return a.m < Rule::kNumActions; },
@@ -550,32 +633,129 @@ bool waits_for_call(const Model& model, int world) {
     return std::any_of(commands.begin(), commands.end(), [](const Command& command) { return command.name >= 0; });
 }
 
+bool has_unloaded(const Model& model, int world) { return !model.streaming[world].unloaded.empty(); }
+
+void list_zones(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    add(
+        CALL(world.stream_zones(stage.zones_folder(world))),
+        [](Model& model, const Arguments& a) {
+            model.streaming[a.world].is_on = true;
+            return std::string("ok");
+        },
+        nullptr, 4);
+    add(
+        CALL(world.unload_zone(zone)),
+        [](Model& model, const Arguments& a) { return model.unload_zone(a.world, zone_of(a)); },
+        [](const Model& model, const Arguments& a) { return model.has_no_dead(a.world); }, 10);
+    add(
+        CALL(world.load_zone(zone)),
+        [](Model& model, const Arguments& a) { return model.load_zone(a.world, zone_of(a)); }, nullptr, 3);
+    add(
+        CALL(stage.visited(world, query<With<Wet>>(world.database()).in({zone})).empty()),
+        [](Model& model, const Arguments& a) {
+            if (model.streaming[a.world].is_on) model.streaming[a.world].visited.insert(zone_of(a));
+            const ModelWorld& its = model.world(a.world);
+            for (const auto& [who, row] : its.rows[kWet])
+                if (its.zones.at(who) == zone_of(a) && model.alive(a.world, who) && !model.is_inactive(a.world, who))
+                    return text_of(false);
+            return text_of(true);
+        },
+        in_database<Wet>, 4);
+    add(
+        CALL(world.load_all_zones()), [](Model& model, const Arguments& a) { return model.load_all_zones(a.world); },
+        nullptr, 1);
+    add(
+        CALL(world.stop_streaming_zones()),
+        [](Model& model, const Arguments& a) {
+            const std::string loaded = model.load_all_zones(a.world);
+            if (loaded == "ok") model.streaming[a.world] = {};
+            return loaded;
+        },
+        nullptr, 1);
+}
+
+/// The same world in memory, in a file, and in a folder with a log.
+void list_saves_of(std::vector<Operation>& all, int place, const Code& save, const Code& load) {
+    all.push_back({save,
+                   [place](Model& model, const Arguments& a) -> std::string {
+                       if (waits_for_call(model, a.world) || has_unloaded(model, a.world)) {
+                           if (place == Model::kMemory) model.saved[place].reset();
+                           return "refused";
+                       }
+                       model.saved[place] = model.picture();
+                       return "ok";
+                   },
+                   [](const Model&, const Arguments& a) { return a.world == 2; },
+                   {},
+                   {},
+                   {},
+                   6});
+    all.push_back({load,
+                   [place](Model& model, const Arguments& a) -> std::string {
+                       if (a.world != 2 || waits_for_call(model, a.world) || has_unloaded(model, a.world))
+                           return "refused";
+                       model.load(*model.saved[place]);
+                       return "ok";
+                   },
+                   [place](const Model& model, const Arguments&) {
+                       return model.saved[place].has_value() && model.has_store(2, kCoin);
+                   },
+                   {},
+                   {},
+                   {},
+                   6});
+}
+
+void list_persisting(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto rests = [](const Model& model, const Arguments& a) { return !waits_for_call(model, a.world); };
+    add(
+        CALL(world.persist(stage.folder(world), {.replace = true})),
+        [](Model& model, const Arguments& a) -> std::string {
+            if (a.world != 2 || model.is_persisted || has_unloaded(model, a.world)) return "refused";
+            model.saved[Model::kFolder] = model.picture();
+            model.is_persisted = true;
+            return "ok";
+        },
+        rests, 6);
+    add(
+        CALL(world.flush_persisted()),
+        [](Model& model, const Arguments&) {
+            if (model.is_persisted) model.saved[Model::kFolder] = model.picture();
+            return std::string("ok");
+        },
+        [rests](const Model& model, const Arguments& a) { return a.world == 2 && rests(model, a); }, 3);
+    add(
+        CALL(world.stop_persisting()),
+        [](Model& model, const Arguments&) {
+            if (std::exchange(model.is_persisted, false)) model.saved[Model::kFolder] = model.picture();
+            return std::string("ok");
+        },
+        [rests](const Model& model, const Arguments& a) { return a.world == 2 && rests(model, a); }, 6);
+    add(
+        CALL(stage.recover(world)),
+        [](Model& model, const Arguments& a) -> std::string {
+            if (model.is_persisted) return "refused";
+            if (!model.saved[Model::kFolder]) return "nothing there";
+            if (has_unloaded(model, a.world)) return "refused";
+            model.load(*model.saved[Model::kFolder]);
+            return "ok";
+        },
+        [rests](const Model& model, const Arguments& a) {
+            return a.world == 2 && rests(model, a) && model.has_store(2, kCoin);
+        },
+        8);
+}
+
 void list_saves(std::vector<Operation>& all) {
-    const auto is_pond = [](const Model&, const Arguments& a) { return a.world == 2; };
-    all.push_back({CALL(world.save(stage.saved)),
-                   [](Model& model, const Arguments& a) -> std::string {
-                       model.has_saved = !waits_for_call(model, a.world);
-                       if (!model.has_saved) return "refused";
-                       model.saved = model.picture();
-                       return "ok";
-                   },
-                   is_pond,
-                   {},
-                   {},
-                   {},
-                   6});
-    all.push_back({CALL(stage.load(world)),
-                   [](Model& model, const Arguments& a) -> std::string {
-                       if (a.world != 2 || waits_for_call(model, a.world)) return "refused";
-                       model.take_back(model.saved);
-                       if (model.max_frames != 0) model.frames = {model.picture()};
-                       return "ok";
-                   },
-                   [](const Model& model, const Arguments&) { return model.has_saved && model.has_store(2, kCoin); },
-                   {},
-                   {},
-                   {},
-                   6});
+    list_saves_of(all, Model::kMemory, CALL(world.save(stage.saved)), CALL(stage.load(world, stage.saved)));
+    list_saves_of(all, Model::kFile, CALL(world.save(stage.file())), CALL(stage.load(world, stage.file())));
+    list_persisting(all), list_zones(all);
     all.push_back({DO(world.keep_frames(count)),
                    [](Model& model, const Arguments& a) {
                        model.max_frames = std::size_t(count_of(a));
@@ -583,7 +763,8 @@ void list_saves(std::vector<Operation>& all) {
                        return std::string();
                    },
                    [](const Model& model, const Arguments& a) {
-                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2);
+                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2) &&
+                              !has_unloaded(model, 2);
                    },
                    {},
                    {},
@@ -624,7 +805,7 @@ std::vector<Operation> make_operations() {
         [&]<class T>(std::type_identity<T>) { list_typed_commands<T>(all); });
     for_each_type<Mark, Place, Body, Scar, Hungry, Coin>([&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_rest_of_database(all), list_singles(all), list_transforms(all), list_owners_and_texts(all);
-    list_commands(all), list_time(all), list_saves(all), list_faults(all);
+    list_commands(all), list_blobs(all), list_copying_commands(all), list_time(all), list_saves(all), list_faults(all);
     return all;
 }
 

@@ -14,11 +14,11 @@ using Clock = std::chrono::steady_clock;
 struct Asked {
     double minutes = 10;
     std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'000'000;
-    std::string path = "program.cpp";
+    std::string path;  // of what is written if a program fails
 };
 
 int usage() {
-    std::fputs("usage: program_soak [--minutes N] [--seed N] [--to FILE]\n", stderr);
+    std::fputs("usage: program_soak --to FILE [--minutes N] [--seed N]\n", stderr);
     return 2;
 }
 
@@ -77,5 +77,5 @@ int main(int argc, char** argv) {
         else
             return usage();
     }
-    return soak(asked);
+    return asked.path.empty() ? usage() : soak(asked);
 }

@@ -22,7 +22,9 @@
 #include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/persist.h"
 #include "shoal/world/world.h"
+#include "shoal/world/zone_files.h"
 #include "support/thread_pool_executor.h"
 
 #include <unistd.h>
@@ -30,7 +32,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
+#include <map>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -232,8 +236,9 @@ public:
     ~Stage() {
         for (int i = 0; i < 3; ++i)
             if (is_attached[std::size_t(i)]) world(i).detach(coins[std::size_t(i)]);
+        static_cast<void>(pond.stop_persisting());  // before its folder goes
         std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
+        if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
     }
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
@@ -246,11 +251,10 @@ public:
     std::array<Entity, kNumNames>& names(const World& world) { return &world == &pond ? p : e; }
     CoinStore& coins_of(const World& world) { return coins[std::size_t(number_of(world))]; }
     Rule& rule(const World& world) { return rules[std::size_t(number_of(world))]; }
-    /// A folder for zones, which goes with the stage.
-    std::string folder() {
-        folder_ = std::filesystem::temp_directory_path() / ("shoal_program_" + std::to_string(::getpid()));
-        return folder_.string();
-    }
+    /// Folders, which go with the stage, for what a world persists and for its zones, and a file beside them.
+    std::string folder(const World& world) { return folder() + "/" + std::to_string(number_of(world)); }
+    std::string zones_folder(const World& world) { return folder(world) + "_zones"; }
+    std::string file() { return folder() + "/pond.save"; }
 
     // --- what can be seen --------------------------------------------------------------------------------------------
 
@@ -405,10 +409,44 @@ public:
     }
     /// Loads what was saved, or goes back some frames, and forgets the ids of those who do not live then: a later life may
     /// have the same.
-    Status load(World& world) { return world.load(saved) ? forget_dead(world) : Status::error("refused"); }
+    template <class From>
+    Status load(World& world, const From& from) {
+        const Status status = world.load(from);
+        return status ? forget_dead(world) : status;
+    }
+    /// The same for what was persisted.
+    std::string recover(World& world) {
+        const Result<Recovered> recovered = world.recover(folder(world));
+        if (!recovered) return "refused";
+        if (!recovered->damage.empty()) return recovered->damage;
+        return recovered->found ? text_of(forget_dead(world)) : "nothing there";
+    }
     Status go_back(World& world, std::uint64_t num_frames) {
         const Status status = world.rewind(world.frame_statistics().last - num_frames);
         return status ? forget_dead(world) : status;
+    }
+    /// Settles, and brings what a reader of changes knows of all marks up to date: by the journal who has one, and by the rows
+    /// that were written since what it says. It begins anew after a load, and when the journal has forgotten too much.
+    std::string catch_up(World& world) {
+        world.settle();
+        Reader& reader = readers_[std::size_t(number_of(world))];
+        const Journal journal = world.journal(reader.since);
+        const auto note = [&](Entity who, int n) { reader.marks[who] = n; };
+        if (!reader.is_current || !journal.is_complete) {
+            reader.marks.clear();
+            world.query<Read<&Mark::n>>().with_inactive().for_each(note);
+        } else {
+            for (const JournalEntry& entry : journal.entries)
+                for (const Entity who : entry.entities) reader.hear(entry, who);
+            world.query<Read<&Mark::n>>().with_inactive().changed_since(reader.since).for_each([&](Entity who, int n) {
+                if (reader.marks.contains(who)) note(who, n);  // the journal names those that are new
+            });
+        }
+        reader.since = world.stamp(), reader.is_current = true;
+        std::vector<std::string> all;
+        for (const auto& [who, n] : reader.marks) all.push_back(name(world, who) + ":" + std::to_string(n));
+        std::sort(all.begin(), all.end());
+        return joined(all);
     }
     /// Gives the copy of an entity a name.
     Status copy(World& world, Entity original, Entity* copied) {
@@ -420,6 +458,41 @@ public:
         return {};
     }
 
+    /// Makes a blob of an entity and all below it, to be spawned.
+    Status pack(World& world, Entity entity, bool keeps_zones) {
+        below = entities_below(world, entity);
+        const Result<EntityBlob> saved = save_entities(world, below, {.keeps_zones = keeps_zones});
+        if (!saved) return saved.status();
+        Result<Blob> blob = Blob::load(saved->bytes);
+        if (!blob) return blob.status();
+        prefabs.push_back(std::move(*blob));
+        return {};
+    }
+    /// Spawns the last of these blobs, and gives the first entities of the copies names.
+    Status spawn(World& world, Entity* names, const SpawnOptions& given) {
+        const Result<Spawned> spawned = world.spawn(prefabs.back(), given);
+        if (!spawned) return spawned.status();
+        copies.assign(spawned->entities().begin(), spawned->entities().end());
+        for (std::uint32_t copy = 0; copy < given.copies; ++copy) names[copy] = spawned->entity(0, copy);
+        return {};
+    }
+    /// The same at x, x + 1, and so on.
+    Status spawn_at(World& world, Entity* names, std::uint32_t count, int x) {
+        std::vector<RootPose> poses(count);
+        for (std::uint32_t copy = 0; copy < count; ++copy) poses[copy] = pose(x + int(copy));
+        return spawn(world, names, {.copies = count, .root_poses = poses});
+    }
+    static RootPose pose(int x) { return {.position = {float(x), 0, 0}}; }
+    /// For a copy that a command makes: gives its first entity a name, and notes who is below it.
+    auto learn(World& world, Entity* name) {
+        learned.erase(name);
+        return [this, &world, name](Entity self) {
+            *name = self;
+            learned[name] = entities_below(world, self);
+        };
+    }
+
+    std::deque<Blob> prefabs;  // which commands refer to
     const StageOptions options;
     EntityManager entities, pond_entities;
     shoal_test::ThreadPoolExecutor executor;
@@ -428,8 +501,9 @@ public:
     std::array<bool, 3> is_attached{};
     std::array<Entity, kNumNames> e{}, p{};
     std::array<Rule, 3> rules{};
-    std::array<std::vector<Entity>, 3> crowds;               // of the last crowd()
-    std::vector<Entity> below, copies;                       // of the last copy()
+    std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
+    std::vector<Entity> below, copies;          // of the last copy(), pack() or spawn()
+    std::map<const Entity*, std::vector<Entity>> learned;
     std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
     SavedState saved;
 
@@ -503,6 +577,7 @@ private:
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
         world.single<Wind>();
         world.events<Bell>();
+        world.keep_journal(100);
         if (!attach(world)) std::abort();
         add_reactions(number);
         add_passes(number);
@@ -575,7 +650,16 @@ private:
         }
     }
 
+    const std::string& folder() {
+        if (folder_.empty()) {
+            const std::filesystem::path all = std::filesystem::temp_directory_path();
+            folder_ = (all / ("shoal_program_" + std::to_string(::getpid()))).string();
+            std::filesystem::create_directories(folder_);
+        }
+        return folder_;
+    }
     Status forget_dead(const World& world) {
+        readers_[std::size_t(number_of(world))].is_current = false;
         auto& all = names(world);
         for (std::size_t i = 2; i < all.size(); ++i)
             if (!world.entities().alive(all[i])) all[i] = {};
@@ -590,8 +674,22 @@ private:
         std::uint64_t settle;
         std::string text;
     };
+    struct Reader {
+        bool is_current = false;
+        std::uint64_t since = 0;
+        std::map<Entity, int> marks;
+
+        void hear(const JournalEntry& entry, Entity who) {
+            if (entry.component != schema_of<Mark>().id()) return;
+            if (entry.kind == JournalEntry::Kind::kRemoved)
+                marks.erase(who);
+            else
+                marks[who] = -1;  // the row was written
+        }
+    };
+    std::array<Reader, 3> readers_;
     std::array<std::vector<Told>, 3> told_;
-    std::filesystem::path folder_;
+    std::string folder_;
 };
 
 }  // namespace programs

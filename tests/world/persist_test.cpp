@@ -146,6 +146,24 @@ TEST(Persist, blocks_that_are_full_are_recovered_with_what_transforms_write_with
     EXPECT_TRUE(bytes_of(other.world) == bytes_of(sea.world));
 }
 
+TEST(Persist, what_a_program_changes_between_two_steps_is_there_after_a_flush_and_at_the_end) {
+    const Folder folder("between");
+    Sea sea;
+    sea.run(3);
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    static_cast<void>(sea.world.random().next());
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    EXPECT_EQ(sea.world.persist_statistics().num_records, 1u) << "the second flush has nothing new";
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).frame, 3u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+    ASSERT_TRUE(sea.world.entities().create().ok());
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).num_records, 2u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
 TEST(Persist, an_empty_folder_and_none_leave_the_world_as_it_is) {
     const Folder folder("empty");
     Sea sea;
