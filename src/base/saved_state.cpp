@@ -19,6 +19,7 @@ constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 8;  // in blocks
 constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
+constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
@@ -97,6 +98,16 @@ void copy_pieces(const StateBlock& block, const StateMarks& marks, std::size_t p
         });
 }
 
+/// Copies to a block what it has of the bytes at `data`, which are those of a whole block.
+void fill_block(StateBlock& block, const std::byte* data) {
+    if (block.under == nullptr) return static_cast<void>(std::memcpy(block.data(), data, block.num_bytes));
+    std::byte* to = block.data();
+    for_each_run(block.marks, block.piece_bytes, block.whole_bytes, [&](std::size_t begin, std::size_t bytes) {
+        std::memcpy(to, data + begin, bytes);
+        to += bytes;
+    });
+}
+
 /// Adds the pieces in which `block` may differ from `base`. Returns whether it lies over that.
 bool add_layers(const StateBlock& block, const StateBlock& base, StateMarks& marks) {
     const StateBlock* at = &block;
@@ -116,6 +127,17 @@ void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const StateGap
     if (gaps.empty()) return;
     for (std::size_t element = 0; element < num_bytes; element += element_bytes)
         for (const StateGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
+}
+
+/// Calls function(begin, end) for ranges of 0 to `count`, which take `num_bytes` together. What is small is done at once.
+template <class Function>
+void for_blocks(const StateLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
+    if (count == 0) return;
+    if (loop.run == nullptr || num_bytes < 2 * kBytesAtOnce) return function(std::size_t(0), count);
+    const auto some = [](void* job, std::size_t begin, std::size_t end) {
+        (*static_cast<std::remove_reference_t<Function>*>(job))(begin, end);
+    };
+    loop.run(loop.context, count, std::max<std::size_t>(kBytesAtOnce * count / num_bytes, 1), some, &function);
 }
 
 }  // namespace
@@ -306,11 +328,16 @@ void SavedState::add_part(std::string_view path, std::uint32_t element_bytes, st
     num_bytes_ += num_elements * element_bytes;
 }
 
+/// Returns a block of arbitrary bytes, which is to be one of this state.
+StateBlock& SavedState::take_block(std::size_t num_bytes) {
+    num_own_bytes_ += num_bytes;
+    return pool_->take(num_bytes);
+}
+
 /// Adds a block of arbitrary bytes.
 StateBlock& SavedState::add_block(std::size_t num_bytes) {
-    StateBlock& block = pool_->take(num_bytes);
+    StateBlock& block = take_block(num_bytes);
     blocks_.push_back(&block);
-    num_own_bytes_ += num_bytes;
     return block;
 }
 
@@ -389,18 +416,10 @@ StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_b
                                                                                                       : StatePart();
 }
 
-StateBlock& StateWriter::add_block(const std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps,
-                                   std::size_t element_bytes) {
-    StateBlock& block = to_.add_block(num_bytes);
-    std::memcpy(block.data(), data, num_bytes);
-    clear_gaps(block.data(), num_bytes, gaps, element_bytes);
-    return block;
-}
-
-/// Adds a block of the marked pieces of `data`, over an earlier block, if a whole block would not do better: reading goes through
+/// Adds a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
 /// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
-bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, const std::byte* data,
-                             std::span<const StateGap> gaps, std::size_t element_bytes) {
+bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks,
+                             std::size_t element_bytes) {
     const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
     const std::size_t most_bytes = marks.count() * piece_bytes;
     if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
@@ -409,12 +428,6 @@ bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const Stat
     std::size_t num_bytes = 0;
     for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
     StateBlock& block = to_.add_block(num_bytes);
-    std::byte* to = block.data();
-    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t begin, std::size_t bytes) {
-        std::memcpy(to, data + begin, bytes);
-        to += bytes;
-    });
-    clear_gaps(block.data(), num_bytes, gaps, element_bytes);
     ++under.num_users;
     block.under = &under;
     block.whole_bytes = under.whole_bytes;
@@ -425,12 +438,16 @@ bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const Stat
     return true;
 }
 
-/// Whether the bytes of a block are those at `data`.
-bool StateWriter::is_equal(const StateBlock& block, const std::byte* data) {
-    if (block.under == nullptr) return std::memcmp(block.data(), data, block.num_bytes) == 0;
-    room_.resize(block.whole_bytes);
-    copy_block(block, 0, block.whole_bytes, room_.data());
-    return std::memcmp(room_.data(), data, block.whole_bytes) == 0;
+/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where it lies.
+bool StateWriter::is_equal(const StateBlock& block, const std::byte* data, const Gaps& gaps, Array<std::byte>& room) {
+    if (block.under == nullptr && gaps.gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;
+    room.resize(2 * block.whole_bytes);
+    std::byte* const before = room.data();
+    std::byte* const now = before + block.whole_bytes;
+    copy_block(block, 0, block.whole_bytes, before);
+    std::memcpy(now, data, block.whole_bytes);
+    clear_gaps(now, block.whole_bytes, gaps.gaps, gaps.element_bytes);
+    return std::memcmp(before, now, block.whole_bytes) == 0;
 }
 
 void StateWriter::borrow_columns() {
@@ -440,12 +457,6 @@ void StateWriter::borrow_columns() {
 
 void StateWriter::borrow_block(const std::byte* data, std::size_t num_bytes) {
     to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
-}
-
-void StateWriter::drop_last_block() {
-    to_.num_own_bytes_ -= to_.blocks_.back()->num_bytes;
-    to_.pool_->give_back(*to_.blocks_.back());
-    to_.blocks_.pop_back();
 }
 
 void StateWriter::share_block(StateBlock& block) {
@@ -458,16 +469,17 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
     const std::uint32_t per_block = per_block_of(element_bytes);
     const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, 0);
     const auto* from = static_cast<const std::byte*>(data);
+    Array<std::byte> room{Owner(kStateOwner)};
     for (std::uint64_t first = 0, b = 0; first < num_elements; first += per_block, ++b) {
         const auto bytes =
             static_cast<std::size_t>(std::min<std::uint64_t>(num_elements - first, per_block) * element_bytes);
         StateBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
                                       ? nullptr
                                       : before_->blocks_[earlier.first_block + static_cast<std::size_t>(b)];
-        if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from))
+        if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from, {}, room))
             share_block(*known);
         else
-            add_block(from, bytes, {}, element_bytes);
+            fill_block(to_.add_block(bytes), from);
         from += bytes;
     }
 }
@@ -485,36 +497,64 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
         StateBlock* known = b < num_known ? before_->blocks_[earlier.first_block + b] : nullptr;
         if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
         if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
-        if (known != nullptr && same_source_)
-            add_written(*known, b, written_since(context, b, since_), from, gaps, element_bytes);
-        else if (known == nullptr && borrows_ && gaps.empty())
+        if (known != nullptr && same_source_) {
+            add_written(*known, b, written_since(context, b, since_), from, element_bytes);
+        } else if (known != nullptr) {
+            compared_.push_back({to_.blocks_.size(), from});
+            share_block(*known);
+        } else if (borrows_ && gaps.empty()) {
             borrow_block(from, bytes);
-        else if (known == nullptr)
-            add_block(from, bytes, gaps, element_bytes);
-        else
-            add_compared(*known, from, gaps, element_bytes);
+        } else {
+            copied_.push_back({to_.blocks_.size(), from});
+            to_.add_block(bytes);
+        }
         from += bytes;
     }
+    compare_blocks({gaps, element_bytes});
+    copy_blocks({gaps, element_bytes});
 }
 
 /// Adds a block of which only the marked elements may differ from an earlier one.
 void StateWriter::add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
-                              std::span<const StateGap> gaps, std::size_t element_bytes) {
+                              std::size_t element_bytes) {
     const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
     set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
     if (marks.is_empty()) return share_block(known);
-    if (!add_pieces(known, number, marks, data, gaps, element_bytes))
-        add_block(data, known.whole_bytes, gaps, element_bytes);
+    copied_.push_back({to_.blocks_.size(), data});
+    if (!add_pieces(known, number, marks, element_bytes)) to_.add_block(known.whole_bytes);
 }
 
-/// Adds a block of which nothing is known. It is compared where it lies, if there are no gaps, so that it need not be copied.
-void StateWriter::add_compared(StateBlock& known, const std::byte* data, std::span<const StateGap> gaps,
-                               std::size_t element_bytes) {
-    if (gaps.empty() && is_equal(known, data)) return share_block(known);
-    const StateBlock& copied = add_block(data, known.whole_bytes, gaps, element_bytes);
-    if (gaps.empty() || !is_equal(known, copied.data())) return;
-    drop_last_block();
-    share_block(known);
+/// Finds out which of the blocks that the state shares so far, and of which nothing is known, are equal. The others are to be copied.
+void StateWriter::compare_blocks(const Gaps& gaps) {
+    std::size_t num_bytes = 0;
+    for (const Source& one : compared_) num_bytes += to_.blocks_[one.block]->whole_bytes;
+    differs_.resize(compared_.size());
+    for_blocks(loop_, compared_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+        Array<std::byte> room{Owner(kStateOwner)};
+        for (std::size_t i = begin; i < end; ++i)
+            differs_[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps, room);
+    });
+    for (std::size_t i = 0; i < compared_.size(); ++i) {
+        if (!differs_[i]) continue;
+        StateBlock*& block = to_.blocks_[compared_[i].block];
+        StateBlock& copied = to_.take_block(block->whole_bytes);
+        to_.pool_->give_back(*std::exchange(block, &copied));
+        copied_.push_back(compared_[i]);
+    }
+    compared_.clear();
+}
+
+void StateWriter::copy_blocks(const Gaps& gaps) {
+    std::size_t num_bytes = 0;
+    for (const Source& one : copied_) num_bytes += to_.blocks_[one.block]->num_bytes;
+    for_blocks(loop_, copied_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            StateBlock& block = *to_.blocks_[copied_[i].block];
+            fill_block(block, copied_[i].data);
+            clear_gaps(block.data(), block.num_bytes, gaps.gaps, gaps.element_bytes);
+        }
+    });
+    copied_.clear();
 }
 
 void StateWriter::refuse(std::string_view why) {
@@ -586,27 +626,32 @@ Status StateReader::elements(std::string_view name, void* to, std::uint32_t elem
 
 Status StateReader::column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                            std::uint64_t source) {
-    const std::size_t number = present_ == nullptr || source == 0 ? 0 : present_->find(path_.with(name));
-    const bool is_in_place = present_ != nullptr && source != 0 && number < present_->num_parts() &&
-                             present_->parts_[number].source == source;
-    if (!is_in_place) return elements(name, to, element_bytes, num_elements);
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
     if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
-    const StatePart part = from_.part(from_.find(path_.with(name))), present = present_->part(number);
+    const StatePart part = from_.part(from_.find(path_.with(name)));
+    const std::size_t number = present_ == nullptr || source == 0 ? 0 : present_->find(path_.with(name));
+    const bool is_in_place = present_ != nullptr && source != 0 && number < present_->num_parts() &&
+                             present_->parts_[number].source == source;
+    StatePart present;
+    if (is_in_place) present = present_->part(number);
     const bool is_alike =
         present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
-    auto* out = static_cast<std::byte*>(to);
-    for (std::size_t b = 0; b < part.num_blocks(); ++b) {
+    const std::size_t block_bytes = std::size_t(part.element_bytes) * part.elements_per_block;
+    const auto copy_one = [&](std::size_t b) {
         const StateBlock& block = *from_.blocks_[part.first_block + b];
+        std::byte* const out = static_cast<std::byte*>(to) + b * block_bytes;
         StateMarks marks;
         if (is_alike && b < present.num_blocks() &&
             add_layers(*present_->blocks_[present.first_block + b], block, marks))
             copy_pieces(block, marks, std::size_t(element_bytes) * kElementsPerStateMark, out);
         else
             copy_block(block, 0, block.whole_bytes, out);
-        out += block.whole_bytes;
-    }
+    };
+    for_blocks(loop_, part.num_blocks(), static_cast<std::size_t>(part.num_bytes()),
+               [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t b = begin; b < end; ++b) copy_one(b);
+               });
     return {};
 }
 

@@ -20,6 +20,17 @@ namespace {
 
 constexpr std::uint32_t kFormat = 1;
 
+/// Loops of states on the workers of a world.
+StateLoop loop_on(Executor& executor) {
+    const auto run = [](void* context, std::size_t count, std::size_t at_once,
+                        void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
+        const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(count), 1, static_cast<std::uint32_t>(at_once));
+        for_rows(*static_cast<Executor*>(context), cuts,
+                 [&](RowRange blocks, std::uint32_t) { some(job, blocks.begin, blocks.end); });
+    };
+    return {run, &executor};
+}
+
 /// Everybody who has something in a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};
@@ -122,6 +133,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
         if (earlier.has("clocks") && earlier.value("clocks", then)) since = then.stamp;
     }
     StateWriter to(state, before, since);
+    to.use_loop(loop_on(*world_.executor_));
     if (borrows) to.borrow_columns();
     {
         const StatePath::Scope scope = to.in("world");
@@ -348,6 +360,7 @@ Status WorldState::load_types(StateReader& from) {
 
 Status WorldState::replace(const SavedState& state, bool is_trusted, const SavedState* present) {
     StateReader from(state, is_trusted, present);
+    from.use_loop(loop_on(*world_.executor_));
     for (Store* store : world_.stores_) {
         const std::string name = name_of(*store);
         const auto is_of = [&](const SavedStore& saved) { return saved.name == name; };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace shoal {
@@ -174,6 +175,99 @@ TEST_F(TableState, bytes_of_a_component_that_belong_to_no_field_are_saved_as_zer
     std::vector<std::byte> bytes(part.num_bytes());
     state.copy(part, 0, 3, bytes.data());
     for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], std::byte(i % sizeof(Padded) < 9 ? 5 : 0)) << i;
+}
+
+/// A loop that does each range on a thread of its own, the last one first.
+struct ThreadPerRange {
+    static void run(void* context, std::size_t count, std::size_t at_once,
+                    void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
+        std::vector<std::jthread> threads;
+        for (std::size_t end = count; end != 0; end -= std::min(at_once, end))
+            threads.emplace_back([=] { some(job, end - std::min(at_once, end), end); });
+        static_cast<ThreadPerRange*>(context)->num_ranges += threads.size();
+    }
+    StateLoop loop() { return {&run, this}; }
+
+    std::size_t num_ranges = 0;
+};
+
+/// Tables with columns that are large enough for a loop, one with bytes between its fields.
+struct LargeTableState : TableState {
+    LargeTableState() {
+        append_filled(large, kMany, Image(schema.struct_bytes(), std::byte(5)));
+        append_filled(padded, kMany, Image(sizeof(Padded), std::byte(5)));
+    }
+    SavedState save_in_loop(Table& from, const SavedState* before, std::uint64_t since) {
+        SavedState state;
+        StateWriter to(state, before, since);
+        to.use_loop(threads.loop());
+        from.save(to);
+        return state;
+    }
+    void load_in_loop(Table& to, const SavedState& state, const SavedState* present) {
+        StateReader from(state, true, present);
+        from.use_loop(threads.loop());
+        const Status status = to.load(from);
+        ASSERT_TRUE(status.ok()) << status.message();
+    }
+    /// Writes some rows here and there, and all rows of a block.
+    static void scatter(Table& to, Random& random) {
+        const auto column = static_cast<std::uint32_t>(to.schema().columns().size() - 1);
+        const std::size_t bytes = to.schema().columns()[column].element_bytes;
+        for (int i = 0; i < 300; ++i) *to.write_element(column, random.below(kMany)) = std::byte(random.below(256));
+        const std::uint32_t first = random.below(kMany / kRowsPerStampBlock) * kRowsPerStampBlock;
+        const RowRange block{first, first + kRowsPerStampBlock};
+        std::memset(to.write_column(column, block) + first * bytes, int(random.below(2)), block.size() * bytes);
+    }
+    void expect_loop_makes_no_difference(Table& table);
+
+    static constexpr std::uint32_t kMany = 40 * kRowsPerStampBlock + 3;
+    Table large{schema, pool}, padded{schema_of<Padded>(), pool};
+    ThreadPerRange threads;
+};
+
+void LargeTableState::expect_loop_makes_no_difference(Table& table) {
+    Random random(seed());
+    SavedState before = save(table);
+    const SavedState first = save_in_loop(table, nullptr, 0);
+    ASSERT_EQ(plain_copy(first, table.schema()) == plain_copy(before, table.schema()), true);
+    for (int round = 0; round < 8; ++round) {
+        const std::uint64_t since = table.stamp() + 1;
+        table.set_stamp(since);
+        scatter(table, random);
+        SavedState alone = save(table, &before, since), shared = save_in_loop(table, &before, since);
+        ASSERT_EQ(plain_copy(shared, table.schema()) == plain_copy(alone, table.schema()), true) << round;
+        ASSERT_EQ(shared.num_own_bytes(), alone.num_own_bytes()) << round;
+        if (round % 4 == 1) {
+            ASSERT_LT(shared.num_own_bytes(), shared.num_bytes() / 4) << "pieces were expected";
+        }
+        if (round % 4 == 3) {  // stamps tell nothing of states from before a load, so that the next one is compared
+            load_in_loop(table, before, &shared);
+            ASSERT_EQ(plain_copy(save(table), table.schema()) == plain_copy(before, table.schema()), true) << round;
+            load_in_loop(table, shared, nullptr);
+            ASSERT_EQ(plain_copy(save(table), table.schema()) == plain_copy(shared, table.schema()), true) << round;
+        }
+        before = std::move(shared);
+    }
+    EXPECT_GT(threads.num_ranges, 20u);
+}
+
+TEST_F(LargeTableState, is_the_same_whether_a_loop_compares_and_copies_the_blocks_or_not) {
+    SCOPED_TRACE(seed_text());
+    expect_loop_makes_no_difference(large);
+}
+
+TEST_F(LargeTableState, has_no_bytes_between_fields_when_a_loop_copies_the_blocks) {
+    SCOPED_TRACE(seed_text());
+    expect_loop_makes_no_difference(padded);
+    const SavedState state = save_in_loop(padded, nullptr, 0);
+    const StatePart part = state.part(state.find("field/number..."));
+    std::vector<std::byte> bytes(part.num_bytes());
+    state.copy(part, 0, part.num_elements, bytes.data());
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(Padded))
+        ASSERT_EQ(
+            std::count(bytes.begin() + std::ptrdiff_t(i) + 9, bytes.begin() + std::ptrdiff_t(i) + 16, std::byte(0)), 7)
+            << i;
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ private:
     friend class StateReader;
     void add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                   std::uint64_t num_elements, std::size_t first_block, std::uint64_t source);
+    StateBlock& take_block(std::size_t num_bytes);
     StateBlock& add_block(std::size_t num_bytes);
     struct Part {
         std::size_t path_begin, path_bytes;
@@ -163,6 +164,15 @@ private:
     std::string text_, with_;
 };
 
+/// Runs loops over the blocks of large columns, on several threads perhaps. What is written or read does not depend on it.
+struct StateLoop {
+    /// Calls some(job, begin, end) for ranges of about `at_once` that together are 0 to `count`, in any order, and returns when all
+    /// calls have returned.
+    void (*run)(void* context, std::size_t count, std::size_t at_once,
+                void (*some)(void* job, std::size_t begin, std::size_t end), void* job) = nullptr;
+    void* context = nullptr;
+};
+
 /// Returns which elements of block `block` of a column were written at the stamp `since` or later, or may have been.
 using WrittenSince = StateMarks (*)(const void* context, std::uint32_t block, std::uint64_t since);
 
@@ -179,6 +189,8 @@ public:
     /// Lets the state refer to columns that are written from now on, where it would copy them.
     /// Lifetime: that of the bytes of these columns. Requires: there is no state before it.
     SHOAL_API void borrow_columns();
+    /// Compares and copies the blocks of large columns in a loop. Lifetime: that of the writer.
+    void use_loop(const StateLoop& loop) { loop_ = loop; }
     /// Writes a part of plain elements.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements);
@@ -206,27 +218,37 @@ public:
 private:
     StatePart begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                          std::uint64_t num_elements, std::uint64_t source);
-    StateBlock& add_block(const std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps,
-                          std::size_t element_bytes);
-    bool add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, const std::byte* data,
-                    std::span<const StateGap> gaps, std::size_t element_bytes);
-    void borrow_block(const std::byte* data, std::size_t num_bytes);
+    /// What a block is copied from, or compared with.
+    struct Source {
+        std::size_t block;  // its place in the state
+        const std::byte* data;
+    };
+    /// The bytes between the fields of each element of a column.
+    struct Gaps {
+        std::span<const StateGap> gaps;
+        std::size_t element_bytes;
+    };
+
     void add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
-                     std::span<const StateGap> gaps, std::size_t element_bytes);
-    void add_compared(StateBlock& known, const std::byte* data, std::span<const StateGap> gaps,
-                      std::size_t element_bytes);
-    void drop_last_block();
+                     std::size_t element_bytes);
+    bool add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, std::size_t element_bytes);
+    void borrow_block(const std::byte* data, std::size_t num_bytes);
     void share_block(StateBlock& block);
-    bool is_equal(const StateBlock& block, const std::byte* data);
+    void compare_blocks(const Gaps& gaps);
+    void copy_blocks(const Gaps& gaps);
+    static bool is_equal(const StateBlock& block, const std::byte* data, const Gaps& gaps, Array<std::byte>& room);
 
     SavedState& to_;
     const SavedState* before_;
     std::uint64_t since_;
     bool same_source_ = false;  // the part that is written, and that of before_
     bool borrows_ = false;
+    StateLoop loop_;
     StatePath path_;
     Status status_;
-    Array<std::byte> room_{Owner("saved state")};  // for a block that lies in pieces
+    // Of the column that is written: blocks that are yet to be compared with those of before_, and to be filled.
+    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
+    Array<char> differs_{Owner("saved state")};
 };
 
 /// Fills a state with the bytes of all parts, one part behind the other, which come in any order.
@@ -261,6 +283,8 @@ public:
     StateReader& operator=(const StateReader&) = delete;
 
     bool is_trusted() const { return is_trusted_; }
+    /// Copies the blocks of large columns in a loop. Lifetime: that of the reader.
+    void use_loop(const StateLoop& loop) { loop_ = loop; }
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
 
     /// Whether there is such a part.
@@ -296,6 +320,7 @@ private:
     const SavedState& from_;
     const SavedState* present_;
     bool is_trusted_;
+    StateLoop loop_;
     StatePath path_;
 };
 
