@@ -341,6 +341,11 @@ StateBlock& SavedState::add_block(std::size_t num_bytes) {
     return block;
 }
 
+void SavedState::share_block(StateBlock& block) {
+    ++block.num_users;
+    blocks_.push_back(&block);
+}
+
 std::span<const std::byte> SavedState::block(const StatePart& part, std::size_t number, Array<std::byte>& room) const {
     SHOAL_ASSERT(number < part.num_blocks(), "the part has no such block");
     const StateBlock& block = *blocks_[part.first_block + number];
@@ -382,6 +387,128 @@ std::string_view StatePath::with(std::string_view name) {
     return with_;
 }
 
+// --- columns -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where it lies.
+bool is_equal(const StateBlock& block, const std::byte* data, std::span<const StateGap> gaps, std::size_t element_bytes,
+              Array<std::byte>& room) {
+    if (block.under == nullptr && gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;
+    room.resize(2 * block.whole_bytes);
+    std::byte* const before = room.data();
+    std::byte* const now = before + block.whole_bytes;
+    copy_block(block, 0, block.whole_bytes, before);
+    std::memcpy(now, data, block.whole_bytes);
+    clear_gaps(now, block.whole_bytes, gaps, element_bytes);
+    return std::memcmp(before, now, block.whole_bytes) == 0;
+}
+
+}  // namespace
+
+/// Adds the blocks of one column to a state. Which blocks there are is decided one by one; their bytes are compared and copied
+/// at the end, in a loop.
+class StateColumn {
+public:
+    StateColumn(SavedState& to, std::size_t element_bytes, std::span<const StateGap> gaps)
+        : to_(to), element_bytes_(element_bytes), gaps_(gaps) {}
+
+    /// Refers to the bytes of a block.
+    void borrow(const std::byte* data, std::size_t num_bytes) {
+        to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
+    }
+    void add_copied(const std::byte* data, std::size_t num_bytes) {
+        copied_.push_back({to_.blocks_.size(), data});
+        to_.add_block(num_bytes);
+    }
+    /// Adds a block that is shared with an earlier state if it turns out to be equal.
+    void add_compared(StateBlock& known, const std::byte* data) {
+        compared_.push_back({to_.blocks_.size(), data});
+        to_.share_block(known);
+    }
+    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
+    void finish(const StateLoop& loop) {
+        compare_blocks(loop);
+        copy_blocks(loop);
+    }
+
+private:
+    /// What a block is copied from, or compared with.
+    struct Source {
+        std::size_t block;  // its place in the state
+        const std::byte* data;
+    };
+    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
+    void compare_blocks(const StateLoop& loop);
+    void copy_blocks(const StateLoop& loop);
+
+    SavedState& to_;
+    std::size_t element_bytes_;
+    std::span<const StateGap> gaps_;
+    Array<Source> compared_{Owner(kStateOwner)}, copied_{Owner(kStateOwner)};
+};
+
+/// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
+void StateColumn::add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number) {
+    const std::size_t piece_bytes = element_bytes_ * kElementsPerStateMark;
+    set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
+    if (marks.is_empty()) return to_.share_block(known);
+    copied_.push_back({to_.blocks_.size(), data});
+    if (!add_pieces(known, marks, number)) to_.add_block(known.whole_bytes);
+}
+
+/// Adds a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
+/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
+bool StateColumn::add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number) {
+    const std::size_t piece_bytes = element_bytes_ * kElementsPerStateMark;
+    const std::size_t most_bytes = marks.count() * piece_bytes;
+    if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
+    if (under.num_layers == kMostLayers || under.whole_bytes > kMaxLayeredBytes) return false;
+    if (under.num_layers != 0 && (to_.number_ + number) % kMostLayers == 0) return false;
+    std::size_t num_bytes = 0;
+    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
+    StateBlock& block = to_.add_block(num_bytes);
+    ++under.num_users;
+    block.under = &under;
+    block.whole_bytes = under.whole_bytes;
+    block.piece_bytes = static_cast<std::uint32_t>(piece_bytes);
+    block.num_layers = static_cast<std::uint16_t>(under.num_layers + 1);
+    block.layer_bytes = under.layer_bytes + static_cast<std::uint32_t>(num_bytes);
+    block.marks = marks;
+    return true;
+}
+
+/// Finds out which of the blocks that are shared so far are equal. The others are to be copied.
+void StateColumn::compare_blocks(const StateLoop& loop) {
+    std::size_t num_bytes = 0;
+    for (const Source& one : compared_) num_bytes += to_.blocks_[one.block]->whole_bytes;
+    Array<char> differs(compared_.size(), 0, kStateOwner);
+    for_blocks(loop, compared_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+        Array<std::byte> room{Owner(kStateOwner)};
+        for (std::size_t i = begin; i < end; ++i)
+            differs[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps_, element_bytes_, room);
+    });
+    for (std::size_t i = 0; i < compared_.size(); ++i) {
+        if (!differs[i]) continue;
+        StateBlock*& block = to_.blocks_[compared_[i].block];
+        StateBlock& copied = to_.take_block(block->whole_bytes);
+        to_.pool_->give_back(*std::exchange(block, &copied));
+        copied_.push_back(compared_[i]);
+    }
+}
+
+void StateColumn::copy_blocks(const StateLoop& loop) {
+    std::size_t num_bytes = 0;
+    for (const Source& one : copied_) num_bytes += to_.blocks_[one.block]->num_bytes;
+    for_blocks(loop, copied_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            StateBlock& block = *to_.blocks_[copied_[i].block];
+            fill_block(block, copied_[i].data);
+            clear_gaps(block.data(), block.num_bytes, gaps_, element_bytes_);
+        }
+    });
+}
+
 // --- writing -----------------------------------------------------------------------------------------------------
 
 StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
@@ -416,52 +543,9 @@ StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_b
                                                                                                       : StatePart();
 }
 
-/// Adds a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
-/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
-bool StateWriter::add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks,
-                             std::size_t element_bytes) {
-    const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
-    const std::size_t most_bytes = marks.count() * piece_bytes;
-    if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
-    if (under.num_layers == kMostLayers || under.whole_bytes > kMaxLayeredBytes) return false;
-    if (under.num_layers != 0 && (to_.number_ + number) % kMostLayers == 0) return false;
-    std::size_t num_bytes = 0;
-    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
-    StateBlock& block = to_.add_block(num_bytes);
-    ++under.num_users;
-    block.under = &under;
-    block.whole_bytes = under.whole_bytes;
-    block.piece_bytes = static_cast<std::uint32_t>(piece_bytes);
-    block.num_layers = static_cast<std::uint16_t>(under.num_layers + 1);
-    block.layer_bytes = under.layer_bytes + static_cast<std::uint32_t>(num_bytes);
-    block.marks = marks;
-    return true;
-}
-
-/// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where it lies.
-bool StateWriter::is_equal(const StateBlock& block, const std::byte* data, const Gaps& gaps, Array<std::byte>& room) {
-    if (block.under == nullptr && gaps.gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;
-    room.resize(2 * block.whole_bytes);
-    std::byte* const before = room.data();
-    std::byte* const now = before + block.whole_bytes;
-    copy_block(block, 0, block.whole_bytes, before);
-    std::memcpy(now, data, block.whole_bytes);
-    clear_gaps(now, block.whole_bytes, gaps.gaps, gaps.element_bytes);
-    return std::memcmp(before, now, block.whole_bytes) == 0;
-}
-
 void StateWriter::borrow_columns() {
     SHOAL_ASSERT(before_ == nullptr, "a state that borrows columns shares blocks with another");
     borrows_ = true;
-}
-
-void StateWriter::borrow_block(const std::byte* data, std::size_t num_bytes) {
-    to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
-}
-
-void StateWriter::share_block(StateBlock& block) {
-    ++block.num_users;
-    to_.blocks_.push_back(&block);
 }
 
 void StateWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
@@ -476,8 +560,8 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
         StateBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
                                       ? nullptr
                                       : before_->blocks_[earlier.first_block + static_cast<std::size_t>(b)];
-        if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from, {}, room))
-            share_block(*known);
+        if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from, {}, element_bytes, room))
+            to_.share_block(*known);
         else
             fill_block(to_.add_block(bytes), from);
         from += bytes;
@@ -490,6 +574,7 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
     const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
+    StateColumn column(to_, element_bytes, gaps);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
         const auto bytes = static_cast<std::size_t>(
@@ -497,64 +582,17 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
         StateBlock* known = b < num_known ? before_->blocks_[earlier.first_block + b] : nullptr;
         if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
         if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
-        if (known != nullptr && same_source_) {
-            add_written(*known, b, written_since(context, b, since_), from, element_bytes);
-        } else if (known != nullptr) {
-            compared_.push_back({to_.blocks_.size(), from});
-            share_block(*known);
-        } else if (borrows_ && gaps.empty()) {
-            borrow_block(from, bytes);
-        } else {
-            copied_.push_back({to_.blocks_.size(), from});
-            to_.add_block(bytes);
-        }
+        if (known != nullptr && same_source_)
+            column.add_written(*known, written_since(context, b, since_), from, b);
+        else if (known != nullptr)
+            column.add_compared(*known, from);
+        else if (borrows_ && gaps.empty())
+            column.borrow(from, bytes);
+        else
+            column.add_copied(from, bytes);
         from += bytes;
     }
-    compare_blocks({gaps, element_bytes});
-    copy_blocks({gaps, element_bytes});
-}
-
-/// Adds a block of which only the marked elements may differ from an earlier one.
-void StateWriter::add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
-                              std::size_t element_bytes) {
-    const std::size_t piece_bytes = element_bytes * kElementsPerStateMark;
-    set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
-    if (marks.is_empty()) return share_block(known);
-    copied_.push_back({to_.blocks_.size(), data});
-    if (!add_pieces(known, number, marks, element_bytes)) to_.add_block(known.whole_bytes);
-}
-
-/// Finds out which of the blocks that the state shares so far, and of which nothing is known, are equal. The others are to be copied.
-void StateWriter::compare_blocks(const Gaps& gaps) {
-    std::size_t num_bytes = 0;
-    for (const Source& one : compared_) num_bytes += to_.blocks_[one.block]->whole_bytes;
-    differs_.resize(compared_.size());
-    for_blocks(loop_, compared_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
-        Array<std::byte> room{Owner(kStateOwner)};
-        for (std::size_t i = begin; i < end; ++i)
-            differs_[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps, room);
-    });
-    for (std::size_t i = 0; i < compared_.size(); ++i) {
-        if (!differs_[i]) continue;
-        StateBlock*& block = to_.blocks_[compared_[i].block];
-        StateBlock& copied = to_.take_block(block->whole_bytes);
-        to_.pool_->give_back(*std::exchange(block, &copied));
-        copied_.push_back(compared_[i]);
-    }
-    compared_.clear();
-}
-
-void StateWriter::copy_blocks(const Gaps& gaps) {
-    std::size_t num_bytes = 0;
-    for (const Source& one : copied_) num_bytes += to_.blocks_[one.block]->num_bytes;
-    for_blocks(loop_, copied_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            StateBlock& block = *to_.blocks_[copied_[i].block];
-            fill_block(block, copied_[i].data);
-            clear_gaps(block.data(), block.num_bytes, gaps.gaps, gaps.element_bytes);
-        }
-    });
-    copied_.clear();
+    column.finish(loop_);
 }
 
 void StateWriter::refuse(std::string_view why) {

@@ -44,6 +44,8 @@ TEST(SineAndCosine, have_these_bits_on_every_machine) {
     EXPECT_EQ(sine_and_cosine(1).sine, 0x1.aed548f090ceep-1);
     EXPECT_EQ(sine_and_cosine(1).cosine, 0x1.14a280fb5068cp-1);
     EXPECT_EQ(sine_and_cosine(-100).sine, 0x1.03425b78c4db8p-1);
+    EXPECT_EQ(sine_and_cosine(5).cosine, 0x1.22785706b4ad9p-2);
+    EXPECT_EQ(sine_and_cosine(11).cosine, 0x1.220ae41ee2fdfp-8);
     EXPECT_EQ(sine_and_cosine(0).sine, 0);
     EXPECT_EQ(sine_and_cosine(0).cosine, 1);
 }

@@ -116,12 +116,14 @@ public:
 
 private:
     friend class StateWriter;
+    friend class StateColumn;
     friend class StateFiller;
     friend class StateReader;
     void add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                   std::uint64_t num_elements, std::size_t first_block, std::uint64_t source);
     StateBlock& take_block(std::size_t num_bytes);
     StateBlock& add_block(std::size_t num_bytes);
+    void share_block(StateBlock& block);
     struct Part {
         std::size_t path_begin, path_bytes;
         std::uint32_t element_bytes, elements_per_block;
@@ -218,25 +220,6 @@ public:
 private:
     StatePart begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                          std::uint64_t num_elements, std::uint64_t source);
-    /// What a block is copied from, or compared with.
-    struct Source {
-        std::size_t block;  // its place in the state
-        const std::byte* data;
-    };
-    /// The bytes between the fields of each element of a column.
-    struct Gaps {
-        std::span<const StateGap> gaps;
-        std::size_t element_bytes;
-    };
-
-    void add_written(StateBlock& known, std::uint32_t number, StateMarks marks, const std::byte* data,
-                     std::size_t element_bytes);
-    bool add_pieces(StateBlock& under, std::uint32_t number, const StateMarks& marks, std::size_t element_bytes);
-    void borrow_block(const std::byte* data, std::size_t num_bytes);
-    void share_block(StateBlock& block);
-    void compare_blocks(const Gaps& gaps);
-    void copy_blocks(const Gaps& gaps);
-    static bool is_equal(const StateBlock& block, const std::byte* data, const Gaps& gaps, Array<std::byte>& room);
 
     SavedState& to_;
     const SavedState* before_;
@@ -246,9 +229,6 @@ private:
     StateLoop loop_;
     StatePath path_;
     Status status_;
-    // Of the column that is written: blocks that are yet to be compared with those of before_, and to be filled.
-    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
-    Array<char> differs_{Owner("saved state")};
 };
 
 /// Fills a state with the bytes of all parts, one part behind the other, which come in any order.
