@@ -14,17 +14,22 @@ namespace programs {
 
 enum Type : int { kMark, kPlace, kBody, kScar, kTitle, kHungry, kWet, kHunts, kLikes, kRides, kCoin, kNumTypes };
 
+inline constexpr const char* kWords[] = {"red", "green", "blue"};
+
 inline constexpr bool is_reference(int type) { return type == kHunts || type == kLikes || type == kRides; }
 
 /// A component: which of these a type has is the business of values_of().
 struct Value {
     int n = 0, m = 0;
     Entity who{};
+    bool is_odd = false;
+    friend bool operator==(const Value&, const Value&) = default;
 };
 
 struct Row {
     std::vector<Value> values;  // the first one first
     bool is_on = true;
+    friend bool operator==(const Row&, const Row&) = default;
 };
 
 struct Prefab;
@@ -63,6 +68,12 @@ struct Command {
 /// What a rule of the documents is called that the model may forget, to show that programs notice.
 enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastMoveCounts };
 
+/// The entities of a copy of a blob, in the order of the blob, and how far away it was spawned.
+struct SpawnedCopy {
+    std::vector<Entity> all;
+    int offset = 0;
+};
+
 struct ModelWorld {
     std::map<Entity, Row> rows[kNumTypes];  // also of the dead, until a settle removes them
     std::map<Entity, int> zones;            // who has a row in the database
@@ -78,6 +89,7 @@ struct ModelWorld {
     int wind = 0;
     std::vector<Command> commands;
     std::vector<Bell> bells, last_bells;
+    std::map<std::size_t, std::vector<SpawnedCopy>> copies;  // by Prefab::version
     // As of the last settle.
     std::map<Entity, Row> told_rows[kNumTypes];
     std::map<Entity, std::vector<Entity>> hunters;
@@ -90,6 +102,7 @@ struct Prefab {
     std::vector<Entity> all;  // the first one leads to all others
     ModelWorld world;         // roots lie where they lie in the world
     bool keeps_zones = true;
+    std::size_t version = 0;  // the same for blobs with the same bytes
 };
 
 struct ModelEntities {
@@ -174,6 +187,8 @@ public:
     /// Makes as many copies of a prefab as there are entities for. They lie where the blob does not say otherwise in a zone
     /// (-1: the first one), and each `step` farther away.
     std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
+    /// The prefabs are counted from the last one.
+    std::string reload(int world, int before, int after);
     bool has_nothing(int world, Entity who) const;
 
     std::string unload_zone(int world, int zone);
@@ -217,7 +232,8 @@ public:
     enum { kMemory, kFile, kFolder };  // where states are
     std::optional<Picture> saved[3];
     bool is_persisted = false;
-    std::shared_ptr<const Prefab> prefab;  // the last one
+    std::vector<std::shared_ptr<const Prefab>> prefabs;
+    const Prefab& prefab(int from_last = 0) const { return **(prefabs.end() - 1 - from_last); }
     /// The pond becomes what it was, and the frames that it keeps begin anew.
     void load(const Picture& picture) {
         take_back(picture);
@@ -234,8 +250,27 @@ private:
     bool can_copy(int world, Entity original) const;
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
     std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
+    std::map<Entity, int> named_zones(const Prefab& from) const;
+    using Twins = std::map<Entity, Entity>;  // of the entities of a prefab; null: dead
     void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
              int offset);
+    void put_one(int world, const Prefab& from, Entity one, const Twins& twins, const std::map<Entity, int>& zones,
+                 int offset);
+    void put_row(int world, int type, Entity twin, Row row, const Twins& twins);
+    void leave_parent(int world, Entity child);
+    // A reload of one copy.
+    struct Reloading {
+        const Prefab &before, &after;
+        std::vector<Entity> was, now;  // in the order of the two; null: dead
+        Twins twins;                   // of the newer version
+        int offset;
+    };
+    std::vector<Reloading> begin_reload(int world, const Prefab& before, const Prefab& after);
+    void follow(int world, const Reloading& copy, std::size_t i);
+    void follow_rows(int world, const Reloading& copy, std::size_t i, int type);
+    void follow_links(int world, const Reloading& copy);
+    bool follow_owners(int world, const std::vector<Reloading>& copies);
+    bool learn_orders(int world, const ModelWorld& before);
     void make_copies(int world, const std::vector<Command>& all);
     void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
     void carry_out(int world);

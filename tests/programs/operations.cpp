@@ -499,13 +499,13 @@ void list_copying_commands(std::vector<Operation>& all) {
             Command command{.what = what, .name = a.e, .has_pose = has_pose};
             command.value.n = a.m, command.zone = has_zone ? zone_of(a) : -1;
             if (what == Command::kCopy) command.who = f_of(model, a);
-            if (what == Command::kSpawn) command.prefab = model.prefab;
+            if (what == Command::kSpawn) command.prefab = model.prefabs.back();
             ask(model, a, command);
             return std::string();
         };
     };
     const auto can_spawn = [](const Model& model, const Arguments& a) {
-        return model.prefab != nullptr && is_free(model, a);
+        return !model.prefabs.empty() && is_free(model, a);
     };
     // In which order copies with and without a place are made is nowhere said.
     const auto can_copy = [](bool has_pose) {
@@ -537,7 +537,7 @@ void list_blobs(std::vector<Operation>& all) {
     };
     const auto can_spawn = [](int count) {
         return [count](const Model& model, const Arguments& a) {
-            return model.prefab != nullptr && names_enough(a, count == 0 ? count_of(a) : count);
+            return !model.prefabs.empty() && names_enough(a, count == 0 ? count_of(a) : count);
         };
     };
     add(
@@ -556,9 +556,17 @@ void list_blobs(std::vector<Operation>& all) {
         CALL(stage.spawn(world, &e, {.first_entities = std::span(&e, 1)})),
         [](Model& model, const Arguments& a) { return model.spawn(a.world); },
         [](const Model& model, const Arguments& a) {
-            return model.prefab != nullptr && model.has_nothing(a.world, e_of(model, a));
+            return !model.prefabs.empty() && model.has_nothing(a.world, e_of(model, a));
         },
         4);
+    add(
+        CALL(stage.reload(world, n, m)),
+        [](Model& model, const Arguments& a) { return model.reload(a.world, a.n, a.m); },
+        [](const Model& model, const Arguments& a) {
+            if (std::size_t(std::max(a.n, a.m)) >= model.prefabs.size()) return false;
+            return model.world(a.world).copies.contains(model.prefab(a.n).version);
+        },
+        10);
 }
 
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
