@@ -343,23 +343,25 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
-/// Words in the code of operations that need each other. Each subject but the first has programs of its own.
-constexpr std::array<std::array<const char*, 3>, 3> kSubjects = {
-    {{}, {"stage.pack", "stage.spawn", "stage.reload"}, {"world.save", "stage.load", "stage.recover"}}};
+/// Words in the code of operations that need each other. Programs about the first subject are about everything.
+using Words = std::vector<const char*>;
+const Words kSubjects[] = {{},
+                           {"stage.pack", "stage.spawn", "stage.reload", "own(", "link(", ".add("},
+                           {"world.save", "stage.load", "recover"}};
 
-bool is_about(const Operation& operation, const std::array<const char*, 3>& words) {
-    return std::any_of(words.begin(), words.end(), [&](const char* word) {
-        return word != nullptr && operation.code.text.find(word) != std::string::npos;
-    });
+bool is_about(const Operation& operation, const Words& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return operation.code.text.find(word) != std::string::npos; });
 }
 
 /// Each operation as often as its weight says, and more often in programs that are about it. There are many of each operation
 /// on a type.
 std::vector<std::size_t> random_choices(Random& random) {
-    const auto& subject = kSubjects[random.below(std::uint32_t(kSubjects.size()))];
+    const Words& subject = kSubjects[random.below(std::uint32_t(std::size(kSubjects)))];
     std::vector<std::size_t> choices;
     for (std::size_t i = 0; i < operations().size(); ++i) {
-        const int times = is_about(operations()[i], subject) ? 40 : operations()[i].type.empty() ? 4 : 1;
+        const bool is_typed = !operations()[i].type.empty();
+        const int times = is_about(operations()[i], subject) ? (is_typed ? 4 : 40) : is_typed ? 1 : 4;
         choices.insert(choices.end(), std::size_t(operations()[i].weight * times), i);
     }
     return choices;
