@@ -323,12 +323,17 @@ std::vector<Entity> Model::below(int number, Entity who) const {
         for (const auto* lists : {&world(number).owned, &world(number).children})
             for (const Entity one : find_or(*lists, all[i], {}))
                 if (alive(number, one) && !has(one)) all.push_back(one);
+    return parents_first(number, all, who);
+}
+
+/// The same entities, with parents before their children, whoever the parent of `top` is. Otherwise the order stays.
+std::vector<Entity> Model::parents_first(int number, const std::vector<Entity>& all, Entity top) const {
     std::vector<std::pair<int, std::size_t>> by_depth;  // with the place before
     for (std::size_t i = 0; i < all.size(); ++i) {
         int depth = 0;
-        for (Entity at = all[i]; at != who; ++depth) {
+        for (Entity at = all[i]; at != top; ++depth) {
             at = find_or(world(number).parents, at, {});
-            if (!at || !has(at)) break;
+            if (!at || std::find(all.begin(), all.end(), at) == all.end()) break;
         }
         by_depth.emplace_back(depth, i);
     }
@@ -413,20 +418,56 @@ bool Model::can_copy(int number, Entity original) const {
 }
 
 /// Learns from the stage who is whose copy.
-std::string Model::copy(int number, Entity original) {
+std::string Model::copy(int number, Entity original, const Placing& at) {
     if (!can_copy(number, original)) return "refused";
     if (below(number, original) != stage_.below) return "copies others than those below";
-    if (!born(number, stage_.copies)) return "an id is used twice";
     const Prefab from = prefab_of(number, stage_.below);
-    put(number, from, stage_.copies, from.world.zones, 0);
+    std::map<Entity, int> zones = from.world.zones;
+    for (auto& [one, zone] : zones) zone = at.zone >= 0 ? at.zone : zone;
+    const int was = at.has_pose ? find_or(from.world.positions, original, 0) : 0;
+    return put_all(number, from, zones, at.x - was, at.step);
+}
+
+std::string Model::put_all(int number, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step) {
+    const std::vector<Entity>& made = stage_.copies;
+    last_made[number] = made;
+    for (std::size_t first = 0; first < made.size(); first += from.all.size(), offset += step) {
+        const auto begin = made.begin() + std::ptrdiff_t(first);
+        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(from.all.size()));
+        // One of them may be there already, see SpawnOptions::first_entities.
+        if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
+            return "an id is used twice";
+        put(number, from, twins, zones, offset);
+    }
     return "ok";
 }
 
-/// A blob keeps no texts of C++, and nothing about entities that are not in it.
 std::string Model::pack(int number, Entity who, bool keeps_zones) {
     if (!alive(number, who)) return "refused";
-    const std::vector<Entity> all = below(number, who);
-    if (all != stage_.below) return "saves others than those below";
+    if (below(number, who) != stage_.below) return "saves others than those below";
+    return add_prefab(number, keeps_zones);
+}
+
+/// In which order entities lie in a zone is nowhere said.
+std::string Model::pack_zone(int number, int zone) {
+    if (streaming[number].unloaded.contains(zone)) return "refused";
+    std::set<Entity> all, found(stage_.below.begin(), stage_.below.end());
+    for (const auto& [who, its] : world(number).zones)
+        if (its == zone && alive(number, who)) all.insert(who);
+    std::vector<Entity> next(all.begin(), all.end());
+    for (std::size_t i = 0; i < next.size(); ++i)
+        for (const auto* lists : {&world(number).owned, &world(number).children})
+            for (const Entity one : find_or(*lists, next[i], {}))
+                if (alive(number, one) && !world(number).zones.contains(one) && all.insert(one).second)
+                    next.push_back(one);
+    if (all != found || found.size() != stage_.below.size()) return "saves others than those in the zone";
+    if (parents_first(number, stage_.below, {}) != stage_.below) return "saves children before their parents";
+    return all.empty() ? "ok" : add_prefab(number, true);
+}
+
+/// A blob keeps no texts of C++, and nothing about entities that are not in it.
+std::string Model::add_prefab(int number, bool keeps_zones) {
+    const std::vector<Entity>& all = stage_.below;
     Prefab made = prefab_of(number, all);
     if (!made.world.rows[kTitle].empty()) return "refused";
     const auto is_outside = [&](Entity one) { return std::find(all.begin(), all.end(), one) == all.end(); };
@@ -436,6 +477,7 @@ std::string Model::pack(int number, Entity who, bool keeps_zones) {
                 if (is_outside(value.who)) value.who = {};
     std::erase_if(made.world.owners, [&](const auto& owner) { return is_outside(owner.second); });
     made.keeps_zones = keeps_zones;
+    made.is_tree = below(number, all[0]).size() == all.size();
     made.version = stage_.version_of(stage_.prefabs.back());
     prefabs.push_back(std::make_shared<const Prefab>(std::move(made)));
     return "ok";
@@ -461,22 +503,19 @@ std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zon
     return zones;
 }
 
-std::string Model::spawn(int number, int zone, int offset, int step) {
-    const std::vector<Entity>& made = stage_.copies;
+std::string Model::spawn(int number, const Placing& at, bool fails_on_unknown) {
     const Prefab& from = prefab();
-    const std::map<Entity, int> zones = spawn_zones(number, from, zone);
-    for (std::size_t first = 0; first < made.size(); first += from.all.size(), offset += step) {
-        const auto begin = made.begin() + std::ptrdiff_t(first);
-        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(from.all.size()));
+    const std::vector<Entity>& made = stage_.copies;
+    if (fails_on_unknown && !has_store(number, kCoin) && !from.world.rows[kCoin].empty()) return "refused";
+    const std::string result = put_all(number, from, spawn_zones(number, from, at.zone), at.x, at.step);
+    for (std::size_t first = 0, i = 0; first < made.size(); first += from.all.size(), ++i) {
         for (auto& [version, copies] : world(number).copies)  // who was there is of this copy now
-            for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), twins[0], Entity());
-        // One of them may be there already, see SpawnOptions::first_entities.
-        if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
-            return "an id is used twice";
-        put(number, from, twins, zones, offset);
-        world(number).copies[from.version].push_back({twins, offset});
+            for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), made[first], Entity());
+        const auto begin = made.begin() + std::ptrdiff_t(first);
+        world(number).copies[from.version].push_back(
+            {{begin, begin + std::ptrdiff_t(from.all.size())}, at.x + int(i) * at.step});
     }
-    return "ok";
+    return result;
 }
 
 // --- reloads ---------------------------------------------------------------------------------------------------------

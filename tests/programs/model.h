@@ -99,9 +99,10 @@ struct ModelWorld {
 
 /// Some entities and what they have, to be copied.
 struct Prefab {
-    std::vector<Entity> all;  // the first one leads to all others
-    ModelWorld world;         // roots lie where they lie in the world
+    std::vector<Entity> all;
+    ModelWorld world;  // roots lie where they lie in the world
     bool keeps_zones = true;
+    bool is_tree = true;      // the first entity leads to all others
     std::size_t version = 0;  // the same for blobs with the same bytes
 };
 
@@ -113,6 +114,13 @@ struct ModelEntities {
 struct UnloadedZone {
     std::map<Entity, std::map<int, Row>> rows;  // by type
     bool is_refused = false;                    // it was visited, but could not come back
+};
+
+/// Where copies lie that options place; those of one call each a step farther away.
+struct Placing {
+    int zone = -1;  // -1: where the blob or the original says, or in the first one
+    bool has_pose = false;
+    int x = 0, step = 0;
 };
 
 class Model {
@@ -182,11 +190,12 @@ public:
     void set_active(int world, Entity who, bool is_active);
 
     std::vector<Entity> below(int world, Entity who) const;
-    std::string copy(int world, Entity original);
+    std::string copy(int world, Entity original, const Placing& at = {});
     std::string pack(int world, Entity who, bool keeps_zones);
-    /// Makes as many copies of a prefab as there are entities for. They lie where the blob does not say otherwise in a zone
-    /// (-1: the first one), and each `step` farther away.
-    std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
+    std::string pack_zone(int world, int zone);
+    /// Makes as many copies of a prefab as there are entities for.
+    std::string spawn(int world, const Placing& at = {}, bool fails_on_unknown = false);
+    int destroy_spawned(int world) { return destroy(world, std::exchange(last_made[world], {})); }
     /// The prefabs are counted from the last one.
     std::string reload(int world, int before, int after);
     bool has_nothing(int world, Entity who) const;
@@ -201,6 +210,7 @@ public:
         std::set<int> visited;  // since the last settle
     };
     Streaming streaming[3];
+    std::vector<Entity> last_made[3];  // by spawn() and copy()
 
     void step(int world);
     void settle(int world);
@@ -248,6 +258,9 @@ private:
     void drop_from_database(int world, Entity who);
     void drop_stale(int world, int type, Entity who);
     bool can_copy(int world, Entity original) const;
+    std::vector<Entity> parents_first(int world, const std::vector<Entity>& all, Entity top) const;
+    std::string add_prefab(int world, bool keeps_zones);
+    std::string put_all(int world, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step);
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
     std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
     std::map<Entity, int> named_zones(const Prefab& from) const;

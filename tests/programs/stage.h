@@ -463,23 +463,34 @@ public:
         std::sort(all.begin(), all.end());
         return joined(all);
     }
-    /// Gives the copy of an entity a name.
-    Status copy(World& world, Entity original, Entity* copied) {
+    /// Gives the copies of an entity names.
+    Status copy(World& world, Entity original, Entity* names, const SpawnOptions& given = {}) {
         below = entities_below(world, original);
-        Result<Spawned> spawned = world.copy(original);
-        if (!spawned) return spawned.status();
-        copies.assign(spawned->entities().begin(), spawned->entities().end());
-        *copied = copies[0];
-        return {};
+        return name_copies(world, world.copy(original, given), names);
+    }
+    /// The same at x, x + 1, and so on.
+    Status copy_to(World& world, Entity original, Entity* names, std::uint32_t count, int x) {
+        const std::vector<RootPose> poses = poses_from(count, x);
+        return copy(world, original, names, {.copies = count, .root_poses = poses});
     }
 
     /// Makes a blob of an entity and all below it, to be spawned. All are builds of one resource.
     Status pack(World& world, Entity entity, bool keeps_zones) {
-        below = entities_below(world, entity);
+        return pack(world, entities_below(world, entity),
+                    [&] { return save_entities(world, below, {.name = kPrefab, .keeps_zones = keeps_zones}); });
+    }
+    /// The same of all that lies in a zone of the database, and what is below it and in no zone.
+    Status pack_zone(World& world, Zone zone) {
+        ZoneSet zones;
+        zones.insert(zone);
+        return pack(world, entities_in(world, zones), [&] { return save_zones(world, zones, {.name = kPrefab}); });
+    }
+    template <class Save>
+    Status pack(World& world, std::vector<Entity> all, Save save) {
+        below = std::move(all);
         auto& origins = world.manager<Origin>();
         for (std::uint32_t i = 0; i < below.size(); ++i) static_cast<void>(origins.add(below[i], {i}));
-        const Result<EntityBlob> saved =
-            save_entities(world, below, {.name = "prefabs/any", .keeps_zones = keeps_zones});
+        const Result<EntityBlob> saved = save();
         origins.remove(below);
         if (!saved) return saved.status();
         Result<Blob> blob = Blob::load(saved->bytes);
@@ -496,12 +507,11 @@ public:
     }
     /// Spawns the last of these blobs, and gives the first entities of the copies names.
     Status spawn(World& world, Entity* names, const SpawnOptions& given) {
-        const Result<Spawned> spawned = world.spawn(prefabs.back(), given);
-        if (!spawned) return spawned.status();
-        copies.assign(spawned->entities().begin(), spawned->entities().end());
-        world.manager<Origin>().remove(copies);
-        for (std::uint32_t copy = 0; copy < given.copies; ++copy) names[copy] = spawned->entity(0, copy);
-        return {};
+        return name_copies(world, world.spawn(prefabs.back(), given), names);
+    }
+    /// Destroys what the last spawn() or copy() in a world has made, and still lives.
+    std::uint32_t destroy_spawned(World& world) {
+        return spawned[std::size_t(number_of(world))].destroy(world.entities());
     }
     /// Reloads one of these blobs as another, both counted from the last one. Lists the entities that are new, copy after
     /// copy, and in the order of the blob: those too that did not stay.
@@ -519,9 +529,13 @@ public:
     }
     /// The same at x, x + 1, and so on.
     Status spawn_at(World& world, Entity* names, std::uint32_t count, int x) {
+        const std::vector<RootPose> poses = poses_from(count, x);
+        return spawn(world, names, {.copies = count, .root_poses = poses});
+    }
+    static std::vector<RootPose> poses_from(std::uint32_t count, int x) {
         std::vector<RootPose> poses(count);
         for (std::uint32_t copy = 0; copy < count; ++copy) poses[copy] = pose(x + int(copy));
-        return spawn(world, names, {.copies = count, .root_poses = poses});
+        return poses;
     }
     static RootPose pose(int x) { return {.position = {float(x), 0, 0}}; }
     /// For a copy that a command makes: gives its first entity a name, and notes who is below it.
@@ -534,6 +548,7 @@ public:
         };
     }
 
+    static constexpr const char* kPrefab = "prefabs/any";
     std::deque<Blob> prefabs;  // which commands refer to
     const StageOptions options;
     EntityManager entities, pond_entities;
@@ -545,6 +560,7 @@ public:
     std::array<Rule, 3> rules{};
     std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
     std::vector<Entity> below, copies;          // of the last copy(), pack(), spawn() or reload()
+    std::array<Spawned, 3> spawned;
     std::vector<std::uint32_t> origin_numbers;  // of those that are new by the last reload()
     std::map<const Entity*, std::vector<Entity>> learned;
     std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
@@ -568,6 +584,14 @@ public:
     }
 
 private:
+    Status name_copies(World& world, Result<Spawned> made, Entity* names) {
+        if (!made) return made.status();
+        copies.assign(made->entities().begin(), made->entities().end());
+        world.manager<Origin>().remove(copies);
+        for (std::uint32_t copy = 0; copy < made->num_copies(); ++copy) names[copy] = made->entity(0, copy);
+        spawned[std::size_t(number_of(world))] = std::move(*made);
+        return {};
+    }
     template <class T>
     std::string text_in(World& world, const T& value) {
         if constexpr (requires { value.who; })
