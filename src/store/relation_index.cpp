@@ -16,6 +16,7 @@ RelationIndex::RelationIndex(Store& store, const Schema& component, std::uint32_
 }
 
 void RelationIndex::refresh(Array<Entity>& dead_targets) {
+    has_cleared_ = false;
     mirror_.compare();
     for (const Entity entity : mirror_.removed()) forget(entity);
     for (const std::span<const Entity> referrers : {mirror_.added(), mirror_.changed()})
@@ -61,6 +62,7 @@ void RelationIndex::clear_references(Entity target) {
         if (!at) continue;
         const Status status = store().write_field(at, part_, reinterpret_cast<const std::byte*>(&none));
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+        has_cleared_ = true;
     }
 }
 

@@ -79,6 +79,8 @@ void Relations::settle(std::span<Store* const> stores) {
         doomed.clear();
         deal_with(dead, doomed);
         dead.clear();
+        for (RelationIndex* index : indices_)  // they know what the rows say now
+            if (index->has_cleared()) index->refresh(dead);
         entities_.destroy(doomed);
     }
 }

@@ -898,7 +898,8 @@ private:
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
                 for (Store* store : world_.stores_) {
                     auto* const database = dynamic_cast<Database*>(store);
-                    if (database == nullptr || !database->has_row(now(copy, i))) continue;
+                    const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(now(copy, i));
+                    if (!at || at.table->zone() == after[i]) continue;
                     if (Status status = steps_.move(*database, now(copy, i), after[i]); !status) return status;
                     note_changed(copy, i);
                 }

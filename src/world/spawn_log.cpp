@@ -1,5 +1,6 @@
 #include "world/spawn_log.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 
@@ -61,6 +62,16 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const Roo
     SpawnedCopies& copies = copies_of(blob);
     append(copies, spawned.num_copies(), spawned.entities(), root_poses);
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
+}
+
+void SpawnLog::forget(std::span<const Entity> entities) {
+    if (entities.empty()) return;
+    BitSet forgotten{Owner("spawn log")};
+    for (const Entity entity : entities) forgotten.set(entity.index());
+    by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
+        for (Entity& entity : copies->entities)
+            if (forgotten.test(entity.index()) && entities_.alive(entity)) entity = kNullEntity;
+    });
 }
 
 void SpawnLog::forget_dead(SpawnedCopies& copies) const {

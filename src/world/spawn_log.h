@@ -4,7 +4,7 @@
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
 // An id for each entity, and a pose for each copy of those that were given any. Copies of which nobody lives any more are
-// forgotten when the entries have doubled since they were last looked at.
+// forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the last one.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/hash_map.h"
@@ -17,7 +17,7 @@ struct SpawnedCopies {
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 0;   // also of a version without entities
     std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
-    /// Shape: num_blob_entities for each copy. Entities that have died stay until the whole copy is dead.
+    /// Shape: num_blob_entities for each copy. Entities that have died stay until the whole copy is dead; null: none.
     Array<Entity> entities{Owner("spawn log")};
     /// Shape: one for each copy, or empty: none was moved.
     Array<RootPose> root_poses{Owner("spawn log")};
@@ -37,6 +37,8 @@ public:
 
     /// Notes the copies of a spawn. Shape: root_poses: one per copy, or empty.
     void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses);
+    /// Takes living entities out of the copies that they are of, before they become those of another.
+    void forget(std::span<const Entity> entities);
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
     SpawnedCopies* find(const Blob& blob);
     /// The same without the copies of which nobody lives.

@@ -808,7 +808,9 @@ Status World::take_schema(const Schema& schema) {
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
     Result<Spawned> spawned = spawn_unlogged(blob, options);
-    if (SHOAL_UNLIKELY(spawn_log_ != nullptr) && spawned) spawn_log_->add(blob, *spawned, options.root_poses);
+    if (SHOAL_LIKELY(spawn_log_ == nullptr) || !spawned) return spawned;
+    spawn_log_->forget(options.first_entities);
+    spawn_log_->add(blob, *spawned, options.root_poses);
     return spawned;
 }
 
@@ -837,7 +839,11 @@ Result<std::uint32_t> World::spawn_for_commands(const Blob& blob, std::span<cons
     options.keep_names = false;
     Status status;
     if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
-    if (status) status = spawn(blob, options).status();
+    if (status) {
+        const Result<Spawned> spawned = spawn_unlogged(blob, options);
+        if (spawned && spawn_log_ != nullptr) spawn_log_->add(blob, *spawned, poses);
+        status = spawned.status();
+    }
     if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
     entities_.destroy(firsts);
     return status;

@@ -10,7 +10,7 @@ Entity e_of(const Model& model, const Arguments& a) { return model.entity(a.worl
 std::string text_in(const Model& model, int world, int type, const Value& value) {
     if (is_reference(type)) return value.who ? model.name(world, value.who) : "null";
     if (type == kPlace) return text_of(Place{value.n, {float(value.m), 0, 2}});
-    if (type == kBody) return text_of(Body{value.n, double(value.m), value.m % 2 == 1});
+    if (type == kBody) return text_of(Body{value.n, double(value.m), value.is_odd});
     if (type == kTitle) return "title " + std::to_string(value.n);
     return type == kWet ? "there" : std::to_string(value.n);
 }

@@ -1,5 +1,7 @@
 #include "programs/model.h"
 
+#include "support/merged_list.h"
+
 namespace programs {
 
 namespace {
@@ -10,6 +12,27 @@ template <class Map>
 auto find_or(const Map& map, Entity who, typename Map::mapped_type otherwise) {
     const auto found = map.find(who);
     return found == map.end() ? otherwise : found->second;
+}
+template <class Map>
+const typename Map::mapped_type* find_in(const Map& map, Entity who) {
+    const auto found = map.find(who);
+    return found == map.end() ? nullptr : &found->second;
+}
+
+/// Calls visit(a, b) with all that an entity has in one world and in another. Returns whether all calls do.
+template <class Visit>
+bool is_same_in(const ModelWorld& a, const ModelWorld& b, Entity who, Visit&& visit) {
+    for (int type = 0; type < kNumTypes; ++type)
+        if (!visit(find_or(a.rows[type], who, {}), find_or(b.rows[type], who, {}))) return false;
+    return visit(find_or(a.zones, who, -1), find_or(b.zones, who, -1)) &&
+           visit(a.positions.contains(who), b.positions.contains(who)) &&
+           visit(find_or(a.positions, who, 0), find_or(b.positions, who, 0)) &&
+           visit(find_or(a.parents, who, {}), find_or(b.parents, who, {})) &&
+           visit(find_or(a.owners, who, {}), find_or(b.owners, who, {})) &&
+           visit(find_or(a.tags, who, {}), find_or(b.tags, who, {})) &&
+           visit(find_or(a.names, who, {}), find_or(b.names, who, {})) &&
+           visit(find_or(a.data, who, {}), find_or(b.data, who, {})) &&
+           visit(a.inactive.contains(who), b.inactive.contains(who));
 }
 
 }  // namespace
@@ -231,10 +254,16 @@ bool Model::link(int number, Entity child, Entity parent) {
 
 /// The child stays where it is.
 void Model::unlink(int number, Entity child) {
+    if (!world(number).parents.contains(child)) return;
+    world(number).positions[child] = world_position(number, child);
+    leave_parent(number, child);
+}
+
+/// Its position is the same number, in the world then.
+void Model::leave_parent(int number, Entity child) {
     ModelWorld& world = this->world(number);
     const Entity parent = find_or(world.parents, child, {});
     if (!parent) return;
-    world.positions[child] = world_position(number, child);
     world.parents.erase(child);
     erase_one(world.children[parent], child);
 }
@@ -294,12 +323,17 @@ std::vector<Entity> Model::below(int number, Entity who) const {
         for (const auto* lists : {&world(number).owned, &world(number).children})
             for (const Entity one : find_or(*lists, all[i], {}))
                 if (alive(number, one) && !has(one)) all.push_back(one);
+    return parents_first(number, all, who);
+}
+
+/// The same entities, with parents before their children, whoever the parent of `top` is. Otherwise the order stays.
+std::vector<Entity> Model::parents_first(int number, const std::vector<Entity>& all, Entity top) const {
     std::vector<std::pair<int, std::size_t>> by_depth;  // with the place before
     for (std::size_t i = 0; i < all.size(); ++i) {
         int depth = 0;
-        for (Entity at = all[i]; at != who; ++depth) {
+        for (Entity at = all[i]; at != top; ++depth) {
             at = find_or(world(number).parents, at, {});
-            if (!at || !has(at)) break;
+            if (!at || std::find(all.begin(), all.end(), at) == all.end()) break;
         }
         by_depth.emplace_back(depth, i);
     }
@@ -341,34 +375,40 @@ Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
 /// Gives new entities what those of a prefab had. References among these lead to the new ones.
 void Model::put(int number, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
                 int offset) {
-    ModelWorld& world = this->world(number);
-    std::map<Entity, Entity> twin_of;
+    Twins twin_of;
     for (std::size_t i = 0; i < twins.size(); ++i) twin_of[from.all[i]] = twins[i];
-    for (const auto& [one, twin] : twin_of) {
-        for (int type = 0; type < kNumTypes; ++type) {
-            const auto found = from.world.rows[type].find(one);
-            if (found == from.world.rows[type].end() || !has_store(number, type)) continue;
-            drop_stale(number, type, twin);
-            Row row = found->second;
-            for (Value& value : row.values) value.who = find_or(twin_of, value.who, value.who);
-            row.is_on |= !in_database(number, type);
-            world.rows[type][twin] = row;
-        }
-        if (zones.contains(one)) drop_stale(number, kNumTypes, twin), world.zones[twin] = zones.at(one);
-        if (from.world.tags.contains(one)) world.tags[twin] = from.world.tags.at(one);
-        if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
-        if (from.world.data.contains(one)) world.data[twin] = from.world.data.at(one);
-        if (from.world.inactive.contains(one)) world.inactive.insert(twin);
-        const bool is_root = !from.world.parents.contains(one);
-        if (from.world.positions.contains(one))
-            add_transform(number, twin, from.world.positions.at(one) + (is_root ? offset : 0));
-    }
+    for (const Entity one : from.all) put_one(number, from, one, twin_of, zones, offset);
     for (const auto& [one, children] : from.world.children)
         for (std::size_t i = children.size(); i-- > 0;) link(number, twin_of[children[i]], twin_of[one]);
     for (const Entity one : from.all) {
         const Entity owner = find_or(from.world.owners, one, {});
         if (owner) own(number, find_or(twin_of, owner, owner), twin_of[one]);
     }
+}
+
+/// The same for one of them, without a parent and an owner.
+void Model::put_one(int number, const Prefab& from, Entity one, const Twins& twins, const std::map<Entity, int>& zones,
+                    int offset) {
+    ModelWorld& world = this->world(number);
+    const Entity twin = twins.at(one);
+    for (int type = 0; type < kNumTypes; ++type)
+        if (const Row* const row = find_in(from.world.rows[type], one); row != nullptr && has_store(number, type))
+            put_row(number, type, twin, *row, twins);
+    if (zones.contains(one)) drop_stale(number, kNumTypes, twin), world.zones[twin] = zones.at(one);
+    if (from.world.tags.contains(one)) world.tags[twin] = from.world.tags.at(one);
+    if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
+    if (from.world.data.contains(one)) world.data[twin] = from.world.data.at(one);
+    if (from.world.inactive.contains(one)) world.inactive.insert(twin);
+    const bool is_root = !from.world.parents.contains(one);
+    if (from.world.positions.contains(one))
+        add_transform(number, twin, from.world.positions.at(one) + (is_root ? offset : 0));
+}
+
+void Model::put_row(int number, int type, Entity twin, Row row, const Twins& twins) {
+    drop_stale(number, type, twin);
+    for (Value& value : row.values) value.who = find_or(twins, value.who, value.who);
+    row.is_on |= !in_database(number, type);
+    world(number).rows[type][twin] = row;
 }
 
 bool Model::can_copy(int number, Entity original) const {
@@ -378,20 +418,56 @@ bool Model::can_copy(int number, Entity original) const {
 }
 
 /// Learns from the stage who is whose copy.
-std::string Model::copy(int number, Entity original) {
+std::string Model::copy(int number, Entity original, const Placing& at) {
     if (!can_copy(number, original)) return "refused";
     if (below(number, original) != stage_.below) return "copies others than those below";
-    if (!born(number, stage_.copies)) return "an id is used twice";
     const Prefab from = prefab_of(number, stage_.below);
-    put(number, from, stage_.copies, from.world.zones, 0);
+    std::map<Entity, int> zones = from.world.zones;
+    for (auto& [one, zone] : zones) zone = at.zone >= 0 ? at.zone : zone;
+    const int was = at.has_pose ? find_or(from.world.positions, original, 0) : 0;
+    return put_all(number, from, zones, at.x - was, at.step);
+}
+
+std::string Model::put_all(int number, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step) {
+    const std::vector<Entity>& made = stage_.copies;
+    last_made[number] = made;
+    for (std::size_t first = 0; first < made.size(); first += from.all.size(), offset += step) {
+        const auto begin = made.begin() + std::ptrdiff_t(first);
+        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(from.all.size()));
+        // One of them may be there already, see SpawnOptions::first_entities.
+        if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
+            return "an id is used twice";
+        put(number, from, twins, zones, offset);
+    }
     return "ok";
 }
 
-/// A blob keeps no texts of C++, and nothing about entities that are not in it.
 std::string Model::pack(int number, Entity who, bool keeps_zones) {
     if (!alive(number, who)) return "refused";
-    const std::vector<Entity> all = below(number, who);
-    if (all != stage_.below) return "saves others than those below";
+    if (below(number, who) != stage_.below) return "saves others than those below";
+    return add_prefab(number, keeps_zones);
+}
+
+/// In which order entities lie in a zone is nowhere said.
+std::string Model::pack_zone(int number, int zone) {
+    if (streaming[number].unloaded.contains(zone)) return "refused";
+    std::set<Entity> all, found(stage_.below.begin(), stage_.below.end());
+    for (const auto& [who, its] : world(number).zones)
+        if (its == zone && alive(number, who)) all.insert(who);
+    std::vector<Entity> next(all.begin(), all.end());
+    for (std::size_t i = 0; i < next.size(); ++i)
+        for (const auto* lists : {&world(number).owned, &world(number).children})
+            for (const Entity one : find_or(*lists, next[i], {}))
+                if (alive(number, one) && !world(number).zones.contains(one) && all.insert(one).second)
+                    next.push_back(one);
+    if (all != found || found.size() != stage_.below.size()) return "saves others than those in the zone";
+    if (parents_first(number, stage_.below, {}) != stage_.below) return "saves children before their parents";
+    return all.empty() ? "ok" : add_prefab(number, true);
+}
+
+/// A blob keeps no texts of C++, and nothing about entities that are not in it.
+std::string Model::add_prefab(int number, bool keeps_zones) {
+    const std::vector<Entity>& all = stage_.below;
     Prefab made = prefab_of(number, all);
     if (!made.world.rows[kTitle].empty()) return "refused";
     const auto is_outside = [&](Entity one) { return std::find(all.begin(), all.end(), one) == all.end(); };
@@ -401,36 +477,262 @@ std::string Model::pack(int number, Entity who, bool keeps_zones) {
                 if (is_outside(value.who)) value.who = {};
     std::erase_if(made.world.owners, [&](const auto& owner) { return is_outside(owner.second); });
     made.keeps_zones = keeps_zones;
-    prefab = std::make_shared<const Prefab>(std::move(made));
+    made.is_tree = below(number, all[0]).size() == all.size();
+    made.version = stage_.version_of(stage_.prefabs.back());
+    prefabs.push_back(std::make_shared<const Prefab>(std::move(made)));
     return "ok";
 }
 
-/// Who has a component of the database lies in the zone that it names, or that the nearest above it names, or in `zone`.
-std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zone) const {
-    std::map<Entity, int> named, zones;
+/// The zone that a blob names for each entity, or for the nearest above it of which it names one; -1: none.
+std::map<Entity, int> Model::named_zones(const Prefab& from) const {
+    std::map<Entity, int> named;
     for (const Entity one : from.all) {  // parents first
         const int above = find_or(named, find_or(from.world.parents, one, {}), -1);
         named[one] = from.keeps_zones ? find_or(from.world.zones, one, above) : above;
+    }
+    return named;
+}
+
+/// Who has a component of the database lies in the zone that is named, or in `zone`.
+std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zone) const {
+    std::map<Entity, int> zones;
+    for (const auto& [one, named] : named_zones(from))
         for (int type = 0; type < kNumTypes; ++type)
             if (in_database(number, type) && from.world.rows[type].contains(one))
-                zones[one] = named[one] >= 0 ? named[one] : std::max(zone, 0);
-    }
+                zones[one] = named >= 0 ? named : std::max(zone, 0);
     return zones;
 }
 
-std::string Model::spawn(int number, int zone, int offset, int step) {
+std::string Model::spawn(int number, const Placing& at, bool fails_on_unknown) {
+    const Prefab& from = prefab();
     const std::vector<Entity>& made = stage_.copies;
-    const std::map<Entity, int> zones = spawn_zones(number, *prefab, zone);
-    for (std::size_t first = 0; first < made.size(); first += prefab->all.size(), offset += step) {
+    if (fails_on_unknown && !has_store(number, kCoin) && !from.world.rows[kCoin].empty()) return "refused";
+    const std::string result = put_all(number, from, spawn_zones(number, from, at.zone), at.x, at.step);
+    for (std::size_t first = 0, i = 0; first < made.size(); first += from.all.size(), ++i) {
+        for (auto& [version, copies] : world(number).copies)  // who was there is of this copy now
+            for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), made[first], Entity());
         const auto begin = made.begin() + std::ptrdiff_t(first);
-        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(prefab->all.size()));
-        // One of them may be there already, see SpawnOptions::first_entities.
-        if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
-            return "an id is used twice";
-        put(number, *prefab, twins, zones, offset);
+        world(number).copies[from.version].push_back(
+            {{begin, begin + std::ptrdiff_t(from.all.size())}, at.x + int(i) * at.step});
     }
-    return "ok";
+    return result;
 }
+
+// --- reloads ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The number of an entity of a blob; of none, or of one that the other version does not have, a number that is no other's.
+std::size_t number_in(const Prefab& prefab, Entity who) {
+    return std::size_t(std::find(prefab.all.begin(), prefab.all.end(), who) - prefab.all.begin());
+}
+bool is_same_reference(const Prefab& before, Entity was, const Prefab& after, Entity is) {
+    return was && is ? number_in(before, was) == number_in(after, is) : !was && !is;
+}
+
+}  // namespace
+
+/// Entities of two versions are the same by their order: those that programs make have no GUIDs.
+std::string Model::reload(int number, int before, int after) {
+    if (!streaming[number].unloaded.empty()) return "refused";
+    const Prefab &older = prefab(before), &newer = prefab(after);
+    const ModelWorld world_before = world(number);
+    const ModelEntities side_before = side(number);
+    std::vector<Reloading> copies = begin_reload(number, older, newer);
+    const std::size_t num_both = std::min(older.all.size(), newer.all.size());
+    for (const Reloading& copy : copies)
+        for (std::size_t i = 0; i < num_both; ++i)
+            if (copy.now[i]) follow(number, copy, i);
+    for (const Reloading& copy : copies) follow_links(number, copy);
+    if (!follow_owners(number, copies)) {
+        world(number) = world_before, side(number) = side_before;
+        for (auto& [parent, children] : world(number).children)
+            if (alive(number, parent)) children = stage_.list_children(stage_.world(number), parent);
+        return "refused";
+    }
+    int num_changed = 0, num_created = 0;
+    std::vector<Entity> gone;
+    for (const Reloading& copy : copies) {
+        for (std::size_t i = 0; i < num_both; ++i)
+            if (copy.now[i] && older.world.positions.contains(older.all[i]) &&
+                !newer.world.positions.contains(newer.all[i]))
+                remove_transform(number, copy.now[i]);
+        for (std::size_t i = 0; i < copy.now.size(); ++i) num_created += i >= num_both && copy.now[i];
+        for (std::size_t i = num_both; i < copy.was.size(); ++i) gone.push_back(copy.was[i]);
+    }
+    const auto is_same = [](const auto& a, const auto& b) { return a == b; };
+    for (const Reloading& copy : copies)
+        for (std::size_t i = 0; i < num_both; ++i)
+            num_changed += copy.now[i] && !is_same_in(world_before, world(number), copy.now[i], is_same);
+    const int num_destroyed = destroy(number, gone);
+    if (!learn_orders(number, world_before)) return "children or possessions that the model does not know";
+    if (stage_.copies.size() != copies.size() * (newer.all.size() - num_both)) return "others are new";
+    std::vector<SpawnedCopy>& all = world(number).copies[newer.version];
+    if (older.version == newer.version)
+        all.clear();
+    else
+        world(number).copies.erase(older.version);
+    for (const Reloading& copy : copies) all.push_back({copy.now, copy.offset});
+    return std::to_string(copies.size()) + " copies, " + std::to_string(num_created) + " created, " +
+           std::to_string(num_destroyed) + " destroyed, " + std::to_string(num_changed) + " changed";
+}
+
+/// Lists the copies of which anybody lives, and makes the entities that are new. Those below one that has died do not stay.
+std::vector<Model::Reloading> Model::begin_reload(int number, const Prefab& before, const Prefab& after) {
+    constexpr std::uint32_t kNobody = 500'000;  // if the reload is refused, nobody knows them
+    std::vector<Reloading> copies;
+    std::size_t num_new = 0;
+    for (const SpawnedCopy& copy : world(number).copies[before.version]) {
+        const auto lives = [&](Entity one) { return alive(number, one); };
+        if (std::none_of(copy.all.begin(), copy.all.end(), lives)) continue;
+        Reloading& made = copies.emplace_back(Reloading{before, after, copy.all, {}, {}, copy.offset});
+        for (std::size_t i = 0; i < after.all.size(); ++i) {
+            Entity now = i < copy.all.size() && lives(copy.all[i]) ? copy.all[i] : Entity();
+            const Entity parent = find_or(after.world.parents, after.all[i], {});
+            const bool is_lost = i < copy.all.size() ? !now : parent && !made.twins.at(parent);
+            if (i >= copy.all.size()) {
+                now = num_new < stage_.copies.size() ? stage_.copies[num_new]
+                                                     : make_entity(kNobody + std::uint32_t(num_new), 1);
+                ++num_new;
+            }
+            made.now.push_back(is_lost ? Entity() : now);
+            made.twins[after.all[i]] = made.now.back();
+        }
+        for (std::size_t i = copy.all.size(); i < made.now.size(); ++i)
+            if (made.now[i]) born(number, made.now[i]);
+        const std::map<Entity, int> zones = spawn_zones(number, after, -1);
+        for (std::size_t i = copy.all.size(); i < made.now.size(); ++i)
+            if (made.now[i]) put_one(number, after, after.all[i], made.twins, zones, copy.offset);
+    }
+    return copies;
+}
+
+/// What differs between the versions is written; what the program has taken away stays away.
+void Model::follow(int number, const Reloading& copy, std::size_t i) {
+    ModelWorld& world = this->world(number);
+    const ModelWorld &before = copy.before.world, &after = copy.after.world;
+    const Entity was = copy.before.all[i], is = copy.after.all[i], who = copy.now[i];
+    for (int type = 0; type < kNumTypes; ++type)
+        if (has_store(number, type)) follow_rows(number, copy, i, type);
+    const int zone_before = named_zones(copy.before)[was], zone_after = named_zones(copy.after)[is];
+    if (zone_after >= 0 && zone_after != zone_before && world.zones.contains(who)) world.zones[who] = zone_after;
+    if (const int* const position = find_in(after.positions, is); position != nullptr) {
+        const int placed = *position + (after.parents.contains(is) ? 0 : copy.offset);
+        const int* const older = find_in(before.positions, was);
+        if (older == nullptr || (*older != *position && world.positions.contains(who)))
+            add_transform(number, who, placed);
+    }
+    for (const char* const tag : kWords) {
+        const bool had = find_or(before.tags, was, {}).contains(tag), has = find_or(after.tags, is, {}).contains(tag);
+        if (has && !had) world.tags[who].insert(tag);
+        if (had && !has) world.tags[who].erase(tag);
+    }
+    const std::string name_before = find_or(before.names, was, {}), name_after = find_or(after.names, is, {});
+    if (name_after.empty() && !name_before.empty()) world.names.erase(who);
+    if (!name_after.empty() && name_after != name_before && (name_before.empty() || world.names.contains(who)))
+        world.names[who] = name_after;
+    const std::map<std::string, int> older = find_or(before.data, was, {}), newer = find_or(after.data, is, {});
+    for (const auto& [path, value] : older)
+        if (!newer.contains(path)) world.data[who].erase(path);
+    for (const auto& [path, value] : newer)
+        if (!older.contains(path) || (older.at(path) != value && world.data[who].contains(path)))
+            world.data[who][path] = value;
+    if (before.inactive.contains(was) != after.inactive.contains(is))
+        set_active(number, who, !after.inactive.contains(is));
+}
+
+void Model::follow_rows(int number, const Reloading& copy, std::size_t i, int type) {
+    auto& rows = world(number).rows[type];
+    const Entity who = copy.now[i];
+    const Row* const before = find_in(copy.before.world.rows[type], copy.before.all[i]);
+    const Row* const after = find_in(copy.after.world.rows[type], copy.after.all[i]);
+    const auto add_row = [&](const Row& row) {
+        put_row(number, type, who, row, copy.twins);
+        if (in_database(number, type)) world(number).zones.emplace(who, 0);
+    };
+    if (type == kScar) {
+        const Row none;
+        const std::vector<Value>& older = (before == nullptr ? none : *before).values;
+        const std::vector<Value>& newer = (after == nullptr ? none : *after).values;
+        std::vector<Value> values = find_or(rows, who, {}).values;
+        shoal_test::merge_list(values, older, newer, [](Value& now, const Value& was, const Value& is) {
+            shoal_test::merge(now.n, was.n, is.n);
+        });
+        if (values.empty()) return static_cast<void>(rows.erase(who));
+        return add_row({values, true});
+    }
+    if (after == nullptr && before == nullptr) return;
+    if (after == nullptr) return static_cast<void>(remove(number, type, {who}));
+    if (before == nullptr) return add_row(*after);
+    const auto found = rows.find(who);
+    if (found == rows.end()) return;
+    Value& now = found->second.values[0];
+    const Value &was = before->values[0], &is = after->values[0];
+    shoal_test::merge(now.n, was.n, is.n);
+    shoal_test::merge(now.m, was.m, is.m);
+    shoal_test::merge(now.is_odd, was.is_odd, is.is_odd);
+    if (!is_same_reference(copy.before, was.who, copy.after, is.who)) now.who = find_or(copy.twins, is.who, {});
+    if (in_database(number, type)) shoal_test::merge(found->second.is_on, before->is_on, after->is_on);
+}
+
+/// Children get the parents that they have in the newer version, if it is another one than before. All leave the old ones
+/// first. Of links that would close a cycle, because of what the program has linked, the last is left out.
+void Model::follow_links(int number, const Reloading& copy) {
+    ModelWorld& world = this->world(number);
+    std::vector<std::array<Entity, 3>> links;  // the child, its parent in the world, and the new one
+    for (std::size_t i = 0; i < copy.now.size(); ++i) {
+        const Entity one = copy.after.all[i], parent = find_or(copy.after.world.parents, one, {});
+        const Entity was = i < copy.was.size() ? find_or(copy.before.world.parents, copy.before.all[i], {}) : Entity();
+        const Entity is = find_or(copy.twins, parent, {}), child = copy.now[i];
+        if (is_same_reference(copy.before, was, copy.after, parent) || !world.positions.contains(child)) continue;
+        if (parent && !world.positions.contains(is)) continue;
+        if (find_or(world.parents, child, {}) != is) links.push_back({child, find_or(world.parents, child, {}), is});
+    }
+    for (const auto& [child, was, is] : links) leave_parent(number, child);
+    for (const auto& [child, was, is] : links)
+        if (is && !link(number, child, is) && was) static_cast<void>(link(number, child, was));
+}
+
+/// The same for owners. Returns false if one would own its own owner.
+bool Model::follow_owners(int number, const std::vector<Reloading>& copies) {
+    std::vector<std::pair<Entity, Entity>> owners;  // owned, owner
+    for (const Reloading& copy : copies)
+        for (std::size_t i = 0; i < copy.now.size(); ++i) {
+            const Entity was =
+                i < copy.was.size() ? find_or(copy.before.world.owners, copy.before.all[i], {}) : Entity();
+            const Entity is = find_or(copy.after.world.owners, copy.after.all[i], {});
+            const Entity owned = copy.now[i], owner = find_or(copy.twins, is, {});
+            const Entity now = find_or(world(number).owners, owned, {});
+            if (!owned || is_same_reference(copy.before, was, copy.after, is) || now == owner) continue;
+            const bool is_left_out = is ? !owner || (was && !now) : false;
+            if (!is_left_out) owners.emplace_back(owned, owner);
+        }
+    for (const auto& [owned, owner] : owners) release(number, owned);
+    for (const auto& [owned, owner] : owners)
+        if (owner && !own(number, owner, owned)) return false;
+    return true;
+}
+
+/// In which order children and possessions lie that have come and gone in one call is nowhere said.
+bool Model::learn_orders(int number, const ModelWorld& before) {
+    const auto learn = [&](auto& lists, const auto& lists_before, auto list) {
+        return std::all_of(lists.begin(), lists.end(), [&](auto& parent) {
+            if (!alive(number, parent.first) || parent.second == find_or(lists_before, parent.first, {})) return true;
+            const std::vector<Entity> found = list(stage_.world(number), parent.first);
+            const bool is_same =
+                std::is_permutation(found.begin(), found.end(), parent.second.begin(), parent.second.end());
+            parent.second = found;
+            return is_same;
+        });
+    };
+    const auto children = [](World& world, Entity parent) {
+        return world.transforms().has(parent) ? Stage::list_children(world, parent) : std::vector<Entity>();
+    };
+    return learn(world(number).children, before.children, children) &&
+           learn(world(number).owned, before.owned, Stage::list_owned);
+}
+
+// --- copies that commands make ---------------------------------------------------------------------------------------
 
 /// Whether an entity lives and has no components.
 bool Model::has_nothing(int number, Entity who) const {
@@ -495,8 +797,9 @@ void Model::make_copies(int number, const std::vector<Command>& asked, std::vect
                 twins[i].push_back(make_entity(kNobody + num_nobodies++, 1));
         if (!born(number, twins[i])) world(number).missing.push_back("an id is used twice");
         const int was = is_copy ? find_or(from.world.positions, command.who, 0) : 0;
-        put(number, from, twins[i], is_copy ? from.world.zones : spawn_zones(number, from, command.zone),
-            command.has_pose ? command.value.n - was : 0);
+        const int offset = command.has_pose ? command.value.n - was : 0;
+        put(number, from, twins[i], is_copy ? from.world.zones : spawn_zones(number, from, command.zone), offset);
+        if (!is_copy) world(number).copies[from.version].push_back({twins[i], offset});
     }
 }
 

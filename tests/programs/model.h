@@ -14,17 +14,22 @@ namespace programs {
 
 enum Type : int { kMark, kPlace, kBody, kScar, kTitle, kHungry, kWet, kHunts, kLikes, kRides, kCoin, kNumTypes };
 
+inline constexpr const char* kWords[] = {"red", "green", "blue"};
+
 inline constexpr bool is_reference(int type) { return type == kHunts || type == kLikes || type == kRides; }
 
 /// A component: which of these a type has is the business of values_of().
 struct Value {
     int n = 0, m = 0;
     Entity who{};
+    bool is_odd = false;
+    friend bool operator==(const Value&, const Value&) = default;
 };
 
 struct Row {
     std::vector<Value> values;  // the first one first
     bool is_on = true;
+    friend bool operator==(const Row&, const Row&) = default;
 };
 
 struct Prefab;
@@ -63,6 +68,12 @@ struct Command {
 /// What a rule of the documents is called that the model may forget, to show that programs notice.
 enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastMoveCounts };
 
+/// The entities of a copy of a blob, in the order of the blob, and how far away it was spawned.
+struct SpawnedCopy {
+    std::vector<Entity> all;
+    int offset = 0;
+};
+
 struct ModelWorld {
     std::map<Entity, Row> rows[kNumTypes];  // also of the dead, until a settle removes them
     std::map<Entity, int> zones;            // who has a row in the database
@@ -78,6 +89,7 @@ struct ModelWorld {
     int wind = 0;
     std::vector<Command> commands;
     std::vector<Bell> bells, last_bells;
+    std::map<std::size_t, std::vector<SpawnedCopy>> copies;  // by Prefab::version
     // As of the last settle.
     std::map<Entity, Row> told_rows[kNumTypes];
     std::map<Entity, std::vector<Entity>> hunters;
@@ -87,9 +99,11 @@ struct ModelWorld {
 
 /// Some entities and what they have, to be copied.
 struct Prefab {
-    std::vector<Entity> all;  // the first one leads to all others
-    ModelWorld world;         // roots lie where they lie in the world
+    std::vector<Entity> all;
+    ModelWorld world;  // roots lie where they lie in the world
     bool keeps_zones = true;
+    bool is_tree = true;      // the first entity leads to all others
+    std::size_t version = 0;  // the same for blobs with the same bytes
 };
 
 struct ModelEntities {
@@ -100,6 +114,13 @@ struct ModelEntities {
 struct UnloadedZone {
     std::map<Entity, std::map<int, Row>> rows;  // by type
     bool is_refused = false;                    // it was visited, but could not come back
+};
+
+/// Where copies lie that options place; those of one call each a step farther away.
+struct Placing {
+    int zone = -1;  // -1: where the blob or the original says, or in the first one
+    bool has_pose = false;
+    int x = 0, step = 0;
 };
 
 class Model {
@@ -169,11 +190,14 @@ public:
     void set_active(int world, Entity who, bool is_active);
 
     std::vector<Entity> below(int world, Entity who) const;
-    std::string copy(int world, Entity original);
+    std::string copy(int world, Entity original, const Placing& at = {});
     std::string pack(int world, Entity who, bool keeps_zones);
-    /// Makes as many copies of a prefab as there are entities for. They lie where the blob does not say otherwise in a zone
-    /// (-1: the first one), and each `step` farther away.
-    std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
+    std::string pack_zone(int world, int zone);
+    /// Makes as many copies of a prefab as there are entities for.
+    std::string spawn(int world, const Placing& at = {}, bool fails_on_unknown = false);
+    int destroy_spawned(int world) { return destroy(world, std::exchange(last_made[world], {})); }
+    /// The prefabs are counted from the last one.
+    std::string reload(int world, int before, int after);
     bool has_nothing(int world, Entity who) const;
 
     std::string unload_zone(int world, int zone);
@@ -186,6 +210,7 @@ public:
         std::set<int> visited;  // since the last settle
     };
     Streaming streaming[3];
+    std::vector<Entity> last_made[3];  // by spawn() and copy()
 
     void step(int world);
     void settle(int world);
@@ -217,7 +242,8 @@ public:
     enum { kMemory, kFile, kFolder };  // where states are
     std::optional<Picture> saved[3];
     bool is_persisted = false;
-    std::shared_ptr<const Prefab> prefab;  // the last one
+    std::vector<std::shared_ptr<const Prefab>> prefabs;
+    const Prefab& prefab(int from_last = 0) const { return **(prefabs.end() - 1 - from_last); }
     /// The pond becomes what it was, and the frames that it keeps begin anew.
     void load(const Picture& picture) {
         take_back(picture);
@@ -232,10 +258,32 @@ private:
     void drop_from_database(int world, Entity who);
     void drop_stale(int world, int type, Entity who);
     bool can_copy(int world, Entity original) const;
+    std::vector<Entity> parents_first(int world, const std::vector<Entity>& all, Entity top) const;
+    std::string add_prefab(int world, bool keeps_zones);
+    std::string put_all(int world, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step);
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
     std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
+    std::map<Entity, int> named_zones(const Prefab& from) const;
+    using Twins = std::map<Entity, Entity>;  // of the entities of a prefab; null: dead
     void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
              int offset);
+    void put_one(int world, const Prefab& from, Entity one, const Twins& twins, const std::map<Entity, int>& zones,
+                 int offset);
+    void put_row(int world, int type, Entity twin, Row row, const Twins& twins);
+    void leave_parent(int world, Entity child);
+    // A reload of one copy.
+    struct Reloading {
+        const Prefab &before, &after;
+        std::vector<Entity> was, now;  // in the order of the two; null: dead
+        Twins twins;                   // of the newer version
+        int offset;
+    };
+    std::vector<Reloading> begin_reload(int world, const Prefab& before, const Prefab& after);
+    void follow(int world, const Reloading& copy, std::size_t i);
+    void follow_rows(int world, const Reloading& copy, std::size_t i, int type);
+    void follow_links(int world, const Reloading& copy);
+    bool follow_owners(int world, const std::vector<Reloading>& copies);
+    bool learn_orders(int world, const ModelWorld& before);
     void make_copies(int world, const std::vector<Command>& all);
     void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
     void carry_out(int world);

@@ -52,8 +52,6 @@ struct Operation {
 const std::vector<Operation>& operations();
 const std::vector<Operation>& looks();
 
-inline constexpr const char* kWords[] = {"red", "green", "blue"};
-
 // --- for the lists of operations ---------------------------------------------------------------------------------------
 
 template <class T>
@@ -140,7 +138,10 @@ Value value_of(const Model& model, const Arguments& a) {
     else if constexpr (std::is_same_v<T, Wet>)
         return {};
     else
-        return {a.n, std::is_same_v<T, Place> || std::is_same_v<T, Body> ? a.m : 0, {}};
+        return {a.n,
+                std::is_same_v<T, Place> || std::is_same_v<T, Body> ? a.m : 0,
+                {},
+                std::is_same_v<T, Body> && a.m % 2 == 1};
 }
 
 }  // namespace programs

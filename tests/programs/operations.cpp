@@ -499,13 +499,13 @@ void list_copying_commands(std::vector<Operation>& all) {
             Command command{.what = what, .name = a.e, .has_pose = has_pose};
             command.value.n = a.m, command.zone = has_zone ? zone_of(a) : -1;
             if (what == Command::kCopy) command.who = f_of(model, a);
-            if (what == Command::kSpawn) command.prefab = model.prefab;
+            if (what == Command::kSpawn) command.prefab = model.prefabs.back();
             ask(model, a, command);
             return std::string();
         };
     };
     const auto can_spawn = [](const Model& model, const Arguments& a) {
-        return model.prefab != nullptr && is_free(model, a);
+        return !model.prefabs.empty() && model.prefab().is_tree && is_free(model, a);
     };
     // In which order copies with and without a place are made is nowhere said.
     const auto can_copy = [](bool has_pose) {
@@ -531,13 +531,21 @@ void list_copying_commands(std::vector<Operation>& all) {
 
 // --- blobs -------------------------------------------------------------------------------------------------------------
 
+/// Whether somebody lives in a zone, or it is unloaded.
+bool has_zone(const Model& model, const Arguments& a) {
+    if (model.streaming[a.world].unloaded.contains(zone_of(a))) return true;
+    const auto& zones = model.world(a.world).zones;
+    return std::any_of(zones.begin(), zones.end(),
+                       [&](const auto& row) { return row.second == zone_of(a) && model.alive(a.world, row.first); });
+}
+
 void list_blobs(std::vector<Operation>& all) {
     const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
         all.push_back({code, expected, can, {}, {}, {}, weight});
     };
     const auto can_spawn = [](int count) {
         return [count](const Model& model, const Arguments& a) {
-            return model.prefab != nullptr && names_enough(a, count == 0 ? count_of(a) : count);
+            return !model.prefabs.empty() && names_enough(a, count == 0 ? count_of(a) : count);
         };
     };
     add(
@@ -548,17 +556,36 @@ void list_blobs(std::vector<Operation>& all) {
         [](Model& model, const Arguments& a) { return model.spawn(a.world); }, can_spawn(0), 4);
     add(
         CALL(stage.spawn(world, &e, {.zone = zone})),
-        [](Model& model, const Arguments& a) { return model.spawn(a.world, zone_of(a)); }, can_spawn(1), 4);
+        [](Model& model, const Arguments& a) { return model.spawn(a.world, {.zone = zone_of(a)}); }, can_spawn(1), 4);
+    add(
+        CALL(stage.spawn(world, &e, {.copies = count, .zone = zone, .fail_on_unknown = true, .keep_names = false})),
+        [](Model& model, const Arguments& a) { return model.spawn(a.world, {.zone = zone_of(a)}, true); }, can_spawn(0),
+        2);
     add(
         CALL(stage.spawn_at(world, &e, count, n)),
-        [](Model& model, const Arguments& a) { return model.spawn(a.world, -1, a.n, 1); }, can_spawn(0), 4);
+        [](Model& model, const Arguments& a) { return model.spawn(a.world, {.x = a.n, .step = 1}); }, can_spawn(0), 4);
     add(
         CALL(stage.spawn(world, &e, {.first_entities = std::span(&e, 1)})),
         [](Model& model, const Arguments& a) { return model.spawn(a.world); },
         [](const Model& model, const Arguments& a) {
-            return model.prefab != nullptr && model.has_nothing(a.world, e_of(model, a));
+            return !model.prefabs.empty() && model.has_nothing(a.world, e_of(model, a));
         },
         4);
+    add(
+        CALL(stage.pack_zone(world, zone)),
+        [](Model& model, const Arguments& a) { return model.pack_zone(a.world, zone_of(a)); },
+        [](const Model& model, const Arguments& a) { return has_zone(model, a); }, 3);
+    add(
+        CALL(stage.destroy_spawned(world)),
+        [](Model& model, const Arguments& a) { return text_of(model.destroy_spawned(a.world)); }, nullptr, 2);
+    add(
+        CALL(stage.reload(world, n, m)),
+        [](Model& model, const Arguments& a) { return model.reload(a.world, a.n, a.m); },
+        [](const Model& model, const Arguments& a) {
+            if (std::size_t(std::max(a.n, a.m)) >= model.prefabs.size()) return false;
+            return model.world(a.world).copies.contains(model.prefab(a.n).version);
+        },
+        10);
 }
 
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
@@ -612,6 +639,28 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    3});
+    const auto names_copies = [](const Model&, const Arguments& a) {
+        return a.f >= 2 && a.e != a.f && a.f + count_of(a) <= kNumNames;
+    };
+    all.push_back(
+        {CALL(stage.copy(world, e, &f, {.copies = count, .zone = zone})),
+         [](Model& model, const Arguments& a) { return model.copy(a.world, e_of(model, a), {.zone = zone_of(a)}); },
+         names_copies});
+    all.push_back({CALL(stage.copy_to(world, e, &f, count, n)),
+                   [](Model& model, const Arguments& a) {
+                       return model.copy(a.world, e_of(model, a), {.has_pose = true, .x = a.n, .step = 1});
+                   },
+                   names_copies});
+    all.push_back({CALL(stage.copy(world, e, &f, {.first_entities = std::span(&f, 1)})),
+                   [](Model& model, const Arguments& a) { return model.copy(a.world, e_of(model, a)); },
+                   [](const Model& model, const Arguments& a) {
+                       return a.e != a.f && e_of(model, a) != f_of(model, a) &&
+                              model.has_nothing(a.world, f_of(model, a));
+                   },
+                   {},
+                   {},
+                   {},
+                   4});
     all.push_back({CALL(stage.detach(world)), [](Model&, const Arguments&) { return std::string("ok"); },
                    [](const Model& model, const Arguments& a) {
                        for (const Command& command : model.world(a.world).commands)

@@ -343,13 +343,35 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
+/// Words in the code of operations that need each other. Programs about the first subject are about everything.
+using Words = std::vector<const char*>;
+const Words kSubjects[] = {{},
+                           {"stage.pack", "stage.spawn", "stage.reload", "own(", "link(", ".add("},
+                           {"world.save", "stage.load", "recover"}};
+
+bool is_about(const Operation& operation, const Words& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return operation.code.text.find(word) != std::string::npos; });
+}
+
+/// Each operation as often as its weight says, and more often in programs that are about it. There are many of each operation
+/// on a type.
+std::vector<std::size_t> random_choices(Random& random) {
+    const Words& subject = kSubjects[random.below(std::uint32_t(std::size(kSubjects)))];
+    std::vector<std::size_t> choices;
+    for (std::size_t i = 0; i < operations().size(); ++i) {
+        const bool is_typed = !operations()[i].type.empty();
+        const int times = is_about(operations()[i], subject) ? (is_typed ? 4 : 40) : is_typed ? 1 : 4;
+        choices.insert(choices.end(), std::size_t(operations()[i].weight * times), i);
+    }
+    return choices;
+}
+
 }  // namespace
 
 Program random_program(std::uint64_t seed, std::size_t num_steps) {
     Random random(seed);
-    std::vector<std::size_t> choices;  // as often as their weights say; there are many of each operation on a type
-    for (std::size_t i = 0; i < operations().size(); ++i)
-        choices.insert(choices.end(), std::size_t(operations()[i].weight * (operations()[i].type.empty() ? 4 : 1)), i);
+    const std::vector<std::size_t> choices = random_choices(random);
     Program program;
     program.options = random_options(random);
     for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});

@@ -23,6 +23,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"
+#include "shoal/world/reload.h"
 #include "shoal/world/world.h"
 #include "shoal/world/zone_files.h"
 #include "support/thread_pool_executor.h"
@@ -94,6 +95,11 @@ struct Wind {
     int n = 0;
 };
 SHOAL_COMPONENT((Wind, single), n)
+/// Which entity of its blob one comes from. Only blobs have it: entities lose it as soon as they are made.
+struct Origin {
+    std::uint32_t number = 0;
+};
+SHOAL_COMPONENT(Origin, number)
 
 struct Bell {
     Entity who;
@@ -139,6 +145,10 @@ std::string text_of(T value) {
     return std::to_string(static_cast<long long>(value));
 }
 inline std::string text_of(const Status& status) { return status ? "ok" : "refused"; }
+inline std::string text_of(const ReloadReport& report) {
+    return std::to_string(report.num_copies) + " copies, " + std::to_string(report.num_created) + " created, " +
+           std::to_string(report.num_destroyed) + " destroyed, " + std::to_string(report.num_changed) + " changed";
+}
 inline std::string text_of(std::string_view text) { return std::string(text); }
 inline std::string text_of(const AddCounts& counts) {
     return std::to_string(counts.num_added) + " added, " + std::to_string(counts.num_set) + " set, " +
@@ -225,9 +235,9 @@ public:
           entities({.minimum_waiting = given.minimum_waiting}),
           pond_entities({.minimum_waiting = given.minimum_waiting}),
           executor(given.num_workers),
-          sea(entities, {.executor = &executor}),
-          lake(entities, {.executor = &executor}),
-          pond(pond_entities, {.executor = &executor}),
+          sea(entities, {.executor = &executor, .reloadable = true}),
+          lake(entities, {.executor = &executor, .reloadable = true}),
+          pond(pond_entities, {.executor = &executor, .reloadable = true}),
           coins{CoinStore(entities, sea.pool()), CoinStore(entities, lake.pool()),
                 CoinStore(pond_entities, pond.pool())} {
         e[1] = p[1] = make_entity(4000, 7);
@@ -332,12 +342,16 @@ public:
         return above ? name(world, transforms.entity(above)) : "root";
     }
     std::string children(World& world, Entity entity) {
+        if (!world.entities().alive(entity) || !world.transforms().has(entity)) return "no transform";
+        return list_of(world, list_children(world, entity));
+    }
+    /// Requires: the entity has a transform.
+    static std::vector<Entity> list_children(World& world, Entity entity) {
         TransformManager& transforms = world.transforms();
-        if (!world.entities().alive(entity) || !transforms.has(entity)) return "no transform";
         std::vector<Entity> all;
         for (Instance i = transforms.first_child(transforms.instance(entity)); i; i = transforms.next_sibling(i))
             all.push_back(transforms.entity(i));
-        return list_of(world, all);
+        return all;
     }
     std::string position(World& world, Entity entity) {
         TransformManager& transforms = world.transforms();
@@ -346,10 +360,11 @@ public:
         return std::to_string(int(transforms.local(i).position.x)) + " " +
                std::to_string(int(transforms.world_position(i).x));
     }
-    std::string owned(World& world, Entity entity) {
+    std::string owned(World& world, Entity entity) { return list_of(world, list_owned(world, entity)); }
+    static std::vector<Entity> list_owned(World& world, Entity entity) {
         std::vector<Entity> all;
         world.ownership().for_each_owned(entity, [&](Entity one) { all.push_back(one); });
-        return list_of(world, all);
+        return all;
     }
     std::string tags(World& world, Entity entity) {
         std::vector<std::string> all;
@@ -448,39 +463,79 @@ public:
         std::sort(all.begin(), all.end());
         return joined(all);
     }
-    /// Gives the copy of an entity a name.
-    Status copy(World& world, Entity original, Entity* copied) {
+    /// Gives the copies of an entity names.
+    Status copy(World& world, Entity original, Entity* names, const SpawnOptions& given = {}) {
         below = entities_below(world, original);
-        Result<Spawned> spawned = world.copy(original);
-        if (!spawned) return spawned.status();
-        copies.assign(spawned->entities().begin(), spawned->entities().end());
-        *copied = copies[0];
-        return {};
+        return name_copies(world, world.copy(original, given), names);
+    }
+    /// The same at x, x + 1, and so on.
+    Status copy_to(World& world, Entity original, Entity* names, std::uint32_t count, int x) {
+        const std::vector<RootPose> poses = poses_from(count, x);
+        return copy(world, original, names, {.copies = count, .root_poses = poses});
     }
 
-    /// Makes a blob of an entity and all below it, to be spawned.
+    /// Makes a blob of an entity and all below it, to be spawned. All are builds of one resource.
     Status pack(World& world, Entity entity, bool keeps_zones) {
-        below = entities_below(world, entity);
-        const Result<EntityBlob> saved = save_entities(world, below, {.keeps_zones = keeps_zones});
+        return pack(world, entities_below(world, entity),
+                    [&] { return save_entities(world, below, {.name = kPrefab, .keeps_zones = keeps_zones}); });
+    }
+    /// The same of all that lies in a zone of the database, and what is below it and in no zone.
+    Status pack_zone(World& world, Zone zone) {
+        ZoneSet zones;
+        zones.insert(zone);
+        return pack(world, entities_in(world, zones), [&] { return save_zones(world, zones, {.name = kPrefab}); });
+    }
+    template <class Save>
+    Status pack(World& world, std::vector<Entity> all, Save save) {
+        below = std::move(all);
+        auto& origins = world.manager<Origin>();
+        for (std::uint32_t i = 0; i < below.size(); ++i) static_cast<void>(origins.add(below[i], {i}));
+        const Result<EntityBlob> saved = save();
+        origins.remove(below);
         if (!saved) return saved.status();
         Result<Blob> blob = Blob::load(saved->bytes);
         if (!blob) return blob.status();
         prefabs.push_back(std::move(*blob));
         return {};
     }
+    /// The first of these blobs that has the bytes of this one: they are the same to a world.
+    std::size_t version_of(const Blob& blob) const {
+        return std::size_t(
+            std::find_if(prefabs.begin(), prefabs.end(),
+                         [&](const Blob& other) { return std::ranges::equal(other.bytes(), blob.bytes()); }) -
+            prefabs.begin());
+    }
     /// Spawns the last of these blobs, and gives the first entities of the copies names.
     Status spawn(World& world, Entity* names, const SpawnOptions& given) {
-        const Result<Spawned> spawned = world.spawn(prefabs.back(), given);
-        if (!spawned) return spawned.status();
-        copies.assign(spawned->entities().begin(), spawned->entities().end());
-        for (std::uint32_t copy = 0; copy < given.copies; ++copy) names[copy] = spawned->entity(0, copy);
-        return {};
+        return name_copies(world, world.spawn(prefabs.back(), given), names);
+    }
+    /// Destroys what the last spawn() or copy() in a world has made, and still lives.
+    std::uint32_t destroy_spawned(World& world) {
+        return spawned[std::size_t(number_of(world))].destroy(world.entities());
+    }
+    /// Reloads one of these blobs as another, both counted from the last one. Lists the entities that are new, copy after
+    /// copy, and in the order of the blob: those too that did not stay.
+    Result<ReloadReport> reload(World& world, int before, int after) {
+        const auto blob = [&](int number) -> const Blob& { return prefabs[prefabs.size() - 1 - std::size_t(number)]; };
+        Result<ReloadReport> report = world.reload(blob(before), blob(after));
+        auto& origins = world.manager<Origin>();
+        const std::span<const Entity> made = origins.core().table().entities();
+        copies.assign(made.begin(), made.end());
+        origin_numbers.clear();
+        for (const Entity entity : copies)
+            origin_numbers.push_back(origins.get<&Origin::number>(origins.instance(entity)));
+        origins.remove(copies);
+        return report;
     }
     /// The same at x, x + 1, and so on.
     Status spawn_at(World& world, Entity* names, std::uint32_t count, int x) {
+        const std::vector<RootPose> poses = poses_from(count, x);
+        return spawn(world, names, {.copies = count, .root_poses = poses});
+    }
+    static std::vector<RootPose> poses_from(std::uint32_t count, int x) {
         std::vector<RootPose> poses(count);
         for (std::uint32_t copy = 0; copy < count; ++copy) poses[copy] = pose(x + int(copy));
-        return spawn(world, names, {.copies = count, .root_poses = poses});
+        return poses;
     }
     static RootPose pose(int x) { return {.position = {float(x), 0, 0}}; }
     /// For a copy that a command makes: gives its first entity a name, and notes who is below it.
@@ -489,9 +544,11 @@ public:
         return [this, &world, name](Entity self) {
             *name = self;
             learned[name] = entities_below(world, self);
+            world.manager<Origin>().remove(learned[name]);
         };
     }
 
+    static constexpr const char* kPrefab = "prefabs/any";
     std::deque<Blob> prefabs;  // which commands refer to
     const StageOptions options;
     EntityManager entities, pond_entities;
@@ -502,7 +559,9 @@ public:
     std::array<Entity, kNumNames> e{}, p{};
     std::array<Rule, 3> rules{};
     std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
-    std::vector<Entity> below, copies;          // of the last copy(), pack() or spawn()
+    std::vector<Entity> below, copies;          // of the last copy(), pack(), spawn() or reload()
+    std::array<Spawned, 3> spawned;
+    std::vector<std::uint32_t> origin_numbers;  // of those that are new by the last reload()
     std::map<const Entity*, std::vector<Entity>> learned;
     std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
     SavedState saved;
@@ -525,6 +584,14 @@ public:
     }
 
 private:
+    Status name_copies(World& world, Result<Spawned> made, Entity* names) {
+        if (!made) return made.status();
+        copies.assign(made->entities().begin(), made->entities().end());
+        world.manager<Origin>().remove(copies);
+        for (std::uint32_t copy = 0; copy < made->num_copies(); ++copy) names[copy] = made->entity(0, copy);
+        spawned[std::size_t(number_of(world))] = std::move(*made);
+        return {};
+    }
     template <class T>
     std::string text_in(World& world, const T& value) {
         if constexpr (requires { value.who; })
@@ -576,6 +643,7 @@ private:
         world.database(), world.ownership(), world.activity(), world.data(), world.manager<Tag>();
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
         world.single<Wind>();
+        world.manager<Origin>();
         world.events<Bell>();
         world.keep_journal(100);
         if (!attach(world)) std::abort();

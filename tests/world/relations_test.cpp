@@ -202,6 +202,20 @@ TEST_F(RelationRules, a_reference_to_what_is_dead_already_is_dealt_with_at_the_n
     EXPECT_TRUE(world.referrers<&Missile::target>(dead).empty());
 }
 
+TEST_F(RelationRules, a_reference_to_the_dead_that_comes_back_is_cleared_again) {
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    const Entity missile = made[0], ship = made[1];
+    ASSERT_TRUE(missiles.add(missile, Missile{1, ship}));
+    world.settle();
+    entities.destroy(ship);
+    for (int i = 0; i < 3; ++i) {
+        world.settle();
+        EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(missile)), kNullEntity) << i;
+        missiles.set<&Missile::target>(missiles.instance(missile), ship);
+    }
+}
+
 TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
     Entities made(5000);
     ASSERT_TRUE(entities.create(made));

@@ -15,6 +15,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/persist.h"
 #include "support/changed_state.h"
+#include "support/merged_list.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -31,6 +32,7 @@
 namespace reload_test {
 
 using namespace shoal;
+using shoal_test::merge;
 
 struct Hull {
     float armor = 1;
@@ -347,6 +349,26 @@ TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_
 
 // --- entities and components -------------------------------------------------------------------------------------
 
+TEST_F(Reload, of_an_entity_that_was_spawned_into_again_follows_its_last_copy_only) {
+    const Source source = {{.guid = 1, .notes = {{1, 0}, {2, 0}}}, {.guid = 2, .notes = {{3, 0}}}};
+    Source edited = source;
+    edited[0].notes = {{2, 0}};
+    edited.pop_back();
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned first = spawned(before);
+    const Entity again = first.entity(1);  // it is gone from the source, in its first copy
+    EXPECT_EQ(world.manager<Note>().remove({&again, 1}), 1u);
+    const Spawned second = spawned(before, {.first_entities = {&again, 1}});
+    ASSERT_EQ(second.entity(0), again);
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 2u);
+    EXPECT_EQ(report.num_changed, 2u);
+    EXPECT_EQ(report.num_destroyed, 1u) << "the second one of the last copy";
+    EXPECT_TRUE(entities.alive(again));
+    EXPECT_EQ(values_of<Note>(world, again), (std::vector<Note>{{2, 0}}));
+    EXPECT_EQ(values_of<Note>(world, first.entity(0)), (std::vector<Note>{{2, 0}}));
+}
+
 TEST_F(Reload, makes_new_entities_and_destroys_those_that_are_gone) {
     const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
     const Source edited = {{.guid = 4, .hull = Hull{4}, .target = 3},
@@ -509,7 +531,8 @@ TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
     edited.push_back({.guid = 3, .parent = 2, .cargo = Cargo{3}});
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
-    reloaded(before, after);
+    ASSERT_TRUE(database.move(ships.entity(1), 5));
+    EXPECT_EQ(reloaded(before, after).num_changed, 1u) << "the program has moved the other one there";
     for (const Entity ship : ships.entities()) EXPECT_EQ(database.find(ship).table->zone(), 5u);
     EXPECT_EQ(database.num_rows(5), 3u);
 }
@@ -2013,76 +2036,9 @@ private:
 
     // --- the rule ------------------------------------------------------------------------------------------------
 
-    static void merge_value(std::string&, const std::string&, const std::string&) {}  // tags are the same or not
-    static void merge_value(Note& now, const Note& before, const Note& after) {
+    static void merge_note(Note& now, const Note& before, const Note& after) {
         merge(now.number, before.number, after.number);
         merge(now.page, before.page, after.page);
-    }
-
-    /// Which value of `to`, a newer version or the world, is which of `from`; -1: none. Equal ones first, then the others
-    /// by their order; in the world only if the program has taken and added as many.
-    template <class T>
-    static std::vector<int> pair(const std::vector<T>& from, const std::vector<T>& to, bool in_world) {
-        std::vector<int> found(from.size(), -1);
-        std::vector<bool> is_taken(to.size(), false);
-        const auto take = [&](std::size_t i, std::size_t j) { found[i] = int(j), is_taken[j] = true; };
-        for (std::size_t n = 0; n < from.size(); ++n) {
-            const std::size_t i = in_world ? from.size() - 1 - n : n;  // the program adds values in front
-            std::vector<std::size_t> same;
-            for (std::size_t j = 0; j < to.size(); ++j)
-                if (!is_taken[j] && from[i] == to[j]) same.push_back(j);
-            if (same.empty()) continue;
-            const bool has_same_place = !in_world && std::ranges::count(same, i) != 0;
-            take(i, has_same_place ? i : in_world ? same.back() : same.front());
-        }
-        const auto num_open = std::size_t(std::count(found.begin(), found.end(), -1));
-        const auto num_left = std::size_t(std::count(is_taken.begin(), is_taken.end(), false));
-        if (std::is_same_v<T, std::string> || (in_world && num_open != num_left)) return found;
-        for (std::size_t i = 0, j = 0; i < from.size(); ++i) {
-            if (found[i] >= 0) continue;
-            while (j < to.size() && is_taken[j]) ++j;
-            if (j < to.size()) take(i, j);
-        }
-        return found;
-    }
-
-    /// What becomes of a list of the world.
-    template <class T>
-    static void merge_list(std::vector<T>& now, const std::vector<T>& before, const std::vector<T>& after) {
-        if (before == after) return;
-        const std::vector<int> newer = pair(before, after, false);
-        const std::vector<int> there = pair(before, now, true);
-        std::vector<int> place(now.size(), -1);
-        std::vector<bool> is_own(now.size(), true), is_gone(now.size(), false), is_new(after.size(), true);
-        for (std::size_t b = 0; b < before.size(); ++b) {
-            if (newer[b] >= 0) is_new[std::size_t(newer[b])] = false;
-            if (there[b] < 0) continue;
-            const auto w = std::size_t(there[b]);
-            is_own[w] = false, is_gone[w] = newer[b] < 0, place[w] = newer[b];
-            if (newer[b] >= 0) merge_value(now[w], before[b], after[std::size_t(newer[b])]);
-        }
-        for (std::size_t a = 0; a < after.size(); ++a)
-            for (std::size_t w = 0; w < now.size() && is_new[a]; ++w)
-                if (is_own[w] && now[w] == after[a]) is_own[w] = is_new[a] = false, place[w] = int(a);
-        std::vector<T> result;
-        const auto take_own_before = [&](std::size_t end) {
-            std::size_t begin = end;
-            while (begin > 0 && (is_own[begin - 1] || is_gone[begin - 1])) --begin;
-            for (; begin < end; ++begin)
-                if (is_own[begin]) result.push_back(now[begin]);
-        };
-        for (std::size_t a = 0; a < after.size(); ++a) {
-            if (is_new[a]) result.push_back(after[a]);
-            for (std::size_t w = 0; w < now.size(); ++w)
-                if (place[w] == int(a)) take_own_before(w), result.push_back(now[w]);
-        }
-        take_own_before(now.size());
-        now = result;
-    }
-
-    template <class T>
-    static void merge(T& now, const T& before, const T& after) {
-        if (before != after) now = after;
     }
 
     void reload() {
@@ -2169,8 +2125,8 @@ private:
         else if (after.transform && now.place)
             merge(*now.place, before.transform->position, after.transform->position);
         merge(now.is_inactive, before.is_inactive, after.is_inactive);
-        merge_list(now.tags, before.tags, after.tags);
-        merge_list(now.notes, before.notes, after.notes);
+        shoal_test::merge_list(now.tags, before.tags, after.tags, merge<std::string>, false);
+        shoal_test::merge_list(now.notes, before.notes, after.notes, merge_note);
     }
 
     /// A link that would make a cycle, with one that was left out before, is left out.

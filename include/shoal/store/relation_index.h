@@ -45,8 +45,10 @@ public:
     }
     /// Forgets the reference of an entity, such as one that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, in the rows too.
+    /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to it anew counts as changed.
     SHOAL_API void clear_references(Entity target);
+    /// Whether rows were cleared since the last refresh().
+    bool has_cleared() const { return has_cleared_; }
     /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on what was referred to when.
@@ -64,6 +66,7 @@ private:
 
     const EntityManager& entities_;
     std::uint32_t field_;
+    bool has_cleared_ = false;
     FieldPart part_;
     ComponentMirror mirror_;
     Array<detail::ReferenceLink> links_{Owner("relation")};  // by index of the referrer

@@ -25,6 +25,7 @@
 //
 // Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal
 // tell of all that came, went and changed when the world settles next. Entities that are gone from the source are destroyed at once.
+// An entity that SpawnOptions::first_entities has made part of a copy is part of no other from then on.
 // Copies of entities, which World::copy() and commands make, are entities of the program: they stay as they are, whatever
 // becomes of the originals. Only their read-only arrays become those of the newer version, as in all rows.
 //
