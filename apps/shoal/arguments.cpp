@@ -67,6 +67,23 @@ bool read_fraction(std::string_view text, double& number) {
     return std::isfinite(number);
 }
 
+/// Reads `4096`, `4K`, `800M`, `16G` or `2T`. Returns 0 if it is none of these.
+std::uint64_t read_size(std::string_view text) {
+    constexpr std::string_view kUnits = "KMGT";
+    const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+    const int shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+    if (shift != 0) text.remove_suffix(1);
+    std::uint64_t number = 0;
+    return read_all(text, number) && number <= ~std::uint64_t(0) >> shift ? number << shift : 0;
+}
+
+Status check_size(std::string_view taker, std::string_view value) {
+    return read_size(value) != 0
+               ? Status()
+               : Status::error(
+                     concat(taker, " takes a number of bytes such as 4096, 800M or 16G, not ", quoted(value)));
+}
+
 Status check_choice(std::string_view taker, std::string_view choices, std::string_view value) {
     const std::vector<std::string_view> words = choices_of(choices);
     std::string list;
@@ -134,6 +151,7 @@ Status Arguments::take_flag(std::string_view word, std::span<const std::string_v
     if (taken.empty()) return Status::error(concat(name, " needs a value: ", name, ' ', flag->value));
     *num_taken = is_next ? 1 : 0;
     given_.emplace_back(flag, taken);
+    if (flag->takes == Takes::kSize) return check_size(name, taken);
     return flag->takes == Takes::kOneOf ? check_choice(name, flag->value, taken) : Status();
 }
 
@@ -180,6 +198,8 @@ std::vector<std::string> Arguments::values(std::string_view flag) const {
         if (known->name == flag) result.push_back(value);
     return result;
 }
+
+std::uint64_t Arguments::size(std::string_view flag) const { return read_size(value(flag)); }
 
 Status Arguments::read_number(std::string_view flag, std::uint64_t least, std::uint64_t greatest,
                               std::uint64_t& number) const {

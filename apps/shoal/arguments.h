@@ -25,8 +25,9 @@ class Arguments;
 class Console;
 class Files;
 
-/// What a flag or an operand takes. Shells complete it, and Files looks at what is read and written.
-enum class Takes : std::uint8_t { kNothing, kText, kInput, kOutput, kFolder, kOneOf, kVerb };
+/// What a flag or an operand takes. Shells complete it, and Files looks at what is read and written. A size is a number of bytes,
+/// such as `4096`, `800M` or `16G`.
+enum class Takes : std::uint8_t { kNothing, kText, kSize, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
     std::string_view name;     ///< without dashes
@@ -82,6 +83,8 @@ public:
     /// Returns the value of a flag, or `fallback`.
     std::string value(std::string_view flag, std::string_view fallback = {}) const;
     std::vector<std::string> values(std::string_view flag) const;
+    /// Returns the bytes given for a flag that takes a size, or 0.
+    std::uint64_t size(std::string_view flag) const;
 
     /// Reads the number given for a flag; without the flag `number` stays as it is. One that need not be whole may be a
     /// fraction, as in `1/60`. Errors: no number, or one outside [least, greatest].

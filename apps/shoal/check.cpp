@@ -22,6 +22,7 @@ constexpr Flag kFlags[] = {
     kPluginFlag,
     kScriptFlag,
     kResourceFlag,
+    kMaxMemoryFlag,
     kStdinNameFlag,
     kStrictFlag,
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},

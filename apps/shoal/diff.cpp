@@ -24,6 +24,7 @@ constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
     kResourceFlag,
+    kMaxMemoryFlag,
     {.name = "git", .help = "take the operands that git gives to a diff driver, and always exit with 0"},
     {.name = "textconv", .help = "print one source as sorted lines, one for each value, for git to compare"},
     kJsonFlag,

@@ -21,6 +21,7 @@ constexpr Flag kFlags[] = {
      .takes = Takes::kInput,
      .repeats = true},
     kResourceFlag,
+    kMaxMemoryFlag,
 };
 
 // A line is a paragraph.

@@ -32,8 +32,8 @@ std::string magic_of(Files& files, const std::string& path) {
 
 /// Says what a log is, and what to give in its place.
 void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {
-    if (Replay::open(std::as_bytes(std::span(bytes)))) {
-        diagnostics.error({}, concat(path, ": the file is a recording of a run, and no save"),
+    if (Replay::is_recording(std::as_bytes(std::span(bytes)))) {
+        diagnostics.error({}, concat(path, ": the file is a recording of a run, and not a save"),
                           "play it with `shoal replay`, whose --save gives a save");
         return;
     }
@@ -45,10 +45,10 @@ void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& di
                              is_standard_stream(path) ? "" : concat(": ", folder.empty() ? "." : folder)));
 }
 
-Result<SavedState> read_file_of_save(Files& files, const std::string& path) {
+Result<SavedState> read_file_of_save(Files& files, const std::string& path, const LoadOptions& options) {
     const Result<std::string> bytes = files.read(path);
     if (!bytes) return bytes.status();
-    Result<SavedState> state = read_save(std::as_bytes(std::span(*bytes)), {});
+    Result<SavedState> state = read_save(std::as_bytes(std::span(*bytes)), options);
     return state ? std::move(state) : Result<SavedState>(Status::error(concat(path, ": ", state.message())));
 }
 
@@ -62,8 +62,8 @@ void note_damage(const PersistedSnapshot& snapshot, Snapshots wanted, Diagnostic
     }
 }
 
-Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, LoadedSave& save,
-                               Diagnostics& diagnostics) {
+Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, const LoadOptions& options,
+                               LoadedSave& save, Diagnostics& diagnostics) {
     Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
     if (!snapshots) return snapshots.status();
     if (snapshots->empty())
@@ -74,7 +74,7 @@ Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, Load
     SavedState last;
     for (std::size_t i = 0; i < save.snapshots.size(); ++i) {
         PersistedSnapshot& snapshot = save.snapshots[i];
-        Result<SavedState> state = read_persisted(snapshot, {});
+        Result<SavedState> state = read_persisted(snapshot, options);
         if (!state) return state.status();
         note_damage(snapshot, wanted, diagnostics);
         if (!snapshot.damage.empty() || save.recovered != nullptr) continue;
@@ -227,9 +227,10 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
         refuse_log(path, bytes ? *bytes : std::string_view(), diagnostics);
         return false;
     }
+    const LoadOptions options = load_options(arguments);
     Result<SavedState> file =
-        is_folder ? read_folder(path, snapshots, save, diagnostics) : read_file_of_save(files, path);
-    if (!file) return diagnostics.error({}, std::string(file.message())), false;
+        is_folder ? read_folder(path, snapshots, options, save, diagnostics) : read_file_of_save(files, path, options);
+    if (!file) return diagnostics.error({}, for_user(file.message())), false;
     save.file = std::move(*file);
     Status status = load_world(path, save, diagnostics);
     if (status) status = save.world.save(save.state);
@@ -237,7 +238,7 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
         const bool is_about_blob =
             arguments.has(kResourceFlag.name) && status.message().find("resource") != std::string_view::npos;
         diagnostics.error(
-            {}, concat(path, ": ", status.message()),
+            {}, concat(path, ": ", for_user(status.message())),
             is_about_blob
                 ? "give --resource all blobs to which the world refers, as they were when it was saved, or none"
                 : "");

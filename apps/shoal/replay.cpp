@@ -29,15 +29,20 @@ constexpr Flag kFlags[] = {
     kWorkersFlag,
     {.name = "plugin",
      .value = "FILE.so",
-     .help = "load this plugin in place of those that were recorded; several are loaded in their order",
+     .help = "load this plugin in place of those that the recording names; several are loaded in their order",
      .takes = Takes::kInput,
      .repeats = true},
     {.name = "script",
      .value = "FILE.lua",
-     .help = "load this script in place of those that were recorded; several are loaded in their order",
+     .help = "load this script in place of those that the recording names; several are loaded in their order",
      .takes = Takes::kInput,
      .repeats = true},
+    {.name = "recorded-code",
+     .help =
+         "load the plugins and scripts that the recording names: code, which may do whatever you may, so only if you "
+         "trust who has sent the recording"},
     kSaveFlag,
+    kMaxMemoryFlag,
     kJsonFlag,
     kQueryFlag,
     kPictureFlag,
@@ -46,37 +51,31 @@ constexpr Flag kFlags[] = {
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Plays a recording that `shoal run --record` has written: begins with the same world, makes the same passes, and "
-    "runs "
-    "the same "
-    "frames. The recording has the level and all that is in the world; plugins and scripts are loaded from where they "
-    "were, unless "
-    "--plugin and --script name others. If the file of one is not what it was, that is said. What is shown in the end "
-    "is "
-    "what `shoal run` shows.\n"
+    "runs the same frames. What is shown in the end is what `shoal run` shows.\n"
+    "\n"
+    "The recording has the level and all that is in the world. Of plugins and scripts it has only the paths. These "
+    "are code, and a recording may come from anybody, so they are loaded only if you say so: --recorded-code loads "
+    "them from where they were when the run was recorded, and says of each that is not what it was; --plugin and "
+    "--script name those to load instead. Without them, nothing that the recording names is read or run.\n"
     "\n"
     "With --verify, what each pass writes is compared with the recording, and so is the world at the end of each "
-    "frame. "
-    "The "
-    "first difference ends the run and is printed: the frame, counted from the first of the world, the pass, the "
-    "component and field, and an entity with both "
-    "values as they are at the end of the frame. `settle` stands for what happens between frames: commands, reactions, "
-    "stores.\n"
+    "frame. The first difference ends the run and is printed: the frame, counted from the first of the world, the "
+    "pass, the component and field, and an entity with both values as they are at the end of the frame. `settle` "
+    "stands for what happens between frames: commands, reactions, stores.\n"
     "\n"
-    "A run that differs reads something that is not in the world: a clock, a variable, memory that is not initialised, "
-    "or "
-    "the "
-    "order in which workers come. Or it runs other code than was recorded.\n"
+    "A run that differs reads something that is not in the world: a clock, a variable, memory that is not "
+    "initialised, or the order in which workers come. Or it runs other code than was recorded.\n"
     "\n"
     "Exits with 0 if nothing differs, with 3 if something does, and with 1 if the recording is damaged; the frames "
-    "that "
-    "are whole can be played with --frames.\n";
+    "that are whole can be played with --frames.\n";
 
 constexpr std::string_view kExamples =
     "shoal replay reef.rec --verify\n"
     "shoal run reef.blob --frames 600 --record reef.rec && shoal replay reef.rec\n"
     "shoal replay reef.rec --verify --workers 1\n"
     "shoal replay reef.rec --frames 99 --save before.save\n"
-    "shoal replay reef.rec --verify --script other/swim.lua\n";
+    "shoal replay reef.rec --verify --script other/swim.lua\n"
+    "shoal replay mine.rec --verify --recorded-code\n";
 
 /// A plugin or a script as it was recorded.
 struct RecordedFile {
@@ -152,12 +151,11 @@ Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
     const std::uint64_t* const level_bytes = num_bytes && num_bytes.is_integer() ? num_bytes.as_uint64() : nullptr;
     const std::string_view blobs = all.substr(std::min(all.size(), text.size() + 1));
     if (level_bytes == nullptr || *level_bytes > blobs.size()) return foreign;
-    RecordedRun run{text_at(root, "level"),
-                    files_at(root, "plugins"),
-                    files_at(root, "scripts"),
-                    dt && dt.is_number() ? dt.as_double() : 0,
-                    {},
-                    {}};
+    RecordedRun run{text_at(root, "level"), files_at(root, "plugins"), files_at(root, "scripts"), 0, {}, {}};
+    if (dt && dt.is_number()) run.dt = dt.as_double();
+    if (!(run.dt >= 0 && run.dt <= kMostSeconds))
+        return Status::error(concat("the recording has frames of ", run.dt, " seconds, which are from 0 to ",
+                                    kMostSeconds, "; record it again"));
     for (const auto& [blob, bytes] :
          {std::pair(&run.resources, blobs.substr(0, static_cast<std::size_t>(*level_bytes))),
           std::pair(&run.types, blobs.substr(static_cast<std::size_t>(*level_bytes)))}) {
@@ -166,6 +164,26 @@ Result<RecordedRun> read_setup(std::span<const std::byte> setup) {
         *blob = std::move(*loaded);
     }
     return run;
+}
+
+/// Adds the plugins or scripts that would be loaded only because the recording names them.
+void append_names(const Arguments& arguments, std::string_view flag, std::span<const RecordedFile> recorded,
+                  std::string& names) {
+    constexpr std::size_t kMostNames = 8;
+    if (arguments.has(flag)) return;
+    for (std::size_t i = 0; i < std::min(recorded.size(), kMostNames); ++i)
+        names += concat(names.empty() ? "" : ", ", flag, " \"", recorded[i].path, '"');
+    if (recorded.size() > kMostNames)
+        names += concat(" and ", counted(recorded.size() - kMostNames, "other", "others"));
+}
+
+/// Errors: code would run that the user has not allowed. The hashes in the recording prove nothing: whoever made it wrote them.
+Status check_code(const Arguments& arguments, const RecordedRun& run) {
+    std::string names;
+    append_names(arguments, "plugin", run.plugins, names);
+    append_names(arguments, "script", run.scripts, names);
+    if (names.empty() || arguments.has("recorded-code")) return {};
+    return Status::error(concat("the recording names code, which is not loaded unless you allow it: ", names));
 }
 
 /// Returns the files to load: those that were given, or those that were recorded. Notes which of these are others now.
@@ -252,10 +270,14 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     const auto refuse = [&](std::string_view message) { return fail(console, concat(path, ": ", message)); };
     const Result<std::string> bytes = files.read(path);
     if (!bytes) return fail(console, bytes.message(), "give the path of a recording");
-    Result<Replay> replay = Replay::open(bytes_of(*bytes));
-    if (!replay) return refuse(replay.message());
+    Result<Replay> replay = Replay::open(bytes_of(*bytes), load_options(arguments));
+    if (!replay) return refuse(for_user(replay.message()));
     Result<RecordedRun> recorded = read_setup(replay->setup());
     if (!recorded) return refuse(recorded.message());
+    if (const Status status = check_code(arguments, *recorded); !status)
+        return fail(
+            console, concat(path, ": ", status.message()),
+            "if you trust who has sent it, add --recorded-code; or give the files to load with --plugin and --script");
     Diagnostics diagnostics;
     take_setup(arguments, *recorded, diagnostics, task);
     task.replay = &*replay;
@@ -265,7 +287,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         !status)
         return diagnostics.num_errors() != 0 ? fail(console, diagnostics) : refuse(status.message());
     if (const Status status = replay->status(); !status && !replay->difference())
-        return refuse(concat(status.message(), "; what is whole is played with --frames ", task.num_frames));
+        return refuse(concat(for_user(status.message()), "; what is whole is played with --frames ", task.num_frames));
     if (task.verifies) return show_verified(console, task, outcome, diagnostics);
     show_outcome(console, task, outcome, diagnostics);
     return 0;

@@ -73,6 +73,7 @@ constexpr Flag kFlags[] = {
          "keep the world in this folder, so that it survives the end of the program, however that comes; if it has a "
          "world, the run begins with its last whole frame",
      .takes = Takes::kFolder},
+    kMaxMemoryFlag,
     {.name = "record", .value = "FILE.rec", .help = "record all frames, for shoal replay", .takes = Takes::kOutput},
     kJsonFlag,
     kQueryFlag,
@@ -87,13 +88,12 @@ constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
-    "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; "
-    "and prints what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, "
-    "memory by owner. SOURCE_OR_BLOB may be -, standard input.\n"
+    "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; and prints "
+    "what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, memory by owner. "
+    "SOURCE_OR_BLOB may be -, standard input.\n"
     "\n"
     "A transform says where an entity is as seen from its parent. A point mass on an entity with a transform starts "
-    "there "
-    "and moves it. Other components with a vec3 field `position` are taken to be where that says.\n"
+    "there and moves it. Other components with a vec3 field `position` are taken to be where that says.\n"
     "\n"
     "passes:\n"
     "  simulate    moves the point masses, if there are any\n"
@@ -103,48 +103,37 @@ constexpr std::string_view kManual =
     "  settle      drops the rows of the dead and gives memory back\n"
     "\n"
     "With --watch, frames follow the clock, and the source, its prefabs and the schema files are watched. When one "
-    "changes, "
-    "the level is compiled again and the running world reloaded: what the source has changed is written, and all else "
-    "stays "
-    "as the passes made it. A source with an error is reported once, and the world runs on as it is; if it is there "
-    "from the start, the "
-    "world begins when it is mended.\n"
+    "changes, the level is compiled again and the running world reloaded: what the source has changed is written, and "
+    "all else stays as the passes made it. A source with an error is reported once, and the world runs on as it is; "
+    "if it is there from the start, the world begins when it is mended.\n"
     "\n"
     "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
     "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
     "\n"
     "A plugin is a shared library that knows the C interface (shoal_abi.h). It is loaded before the level is spawned: "
-    "its "
-    "component types, functions and stores take what the level has by the names of their fields.\n"
+    "its component types, functions and stores take what the level has by the names of their fields.\n"
     "\n"
     "A script is a text in Lua that adds component types, passes and reactions, without a compiler; "
-    "docs/guide/scripts.md "
-    "is about them. It is loaded twice: before the level is compiled, for its component types and their compile "
-    "functions, and in "
-    "the world of the level. An error in a pass of a script is shown with its line, and the world goes on. With "
-    "--watch a "
-    "script "
-    "is loaded again when its file changes; if that fails, the one before works on.\n"
+    "docs/guide/scripts.md is about them. It is loaded twice: before the level is compiled, for its component types "
+    "and their compile functions, and in the world of the level. An error in a pass of a script is shown with its "
+    "line, and the world goes on. With --watch a script is loaded again when its file changes; if that fails, the one "
+    "before works on.\n"
     "\n"
     "With --save, the world is saved after the last frame, and with --load, a run goes on from there: 30 frames, a "
-    "save, "
-    "and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
+    "save, and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
     "\n"
-    "With --persist, a folder gets a snapshot of the world, and what changes in each frame. The next run with the same "
-    "folder goes on from the last frame that is whole, and says so; the level then only gives passes and resources. "
-    "`shoal check`, `dump` and `diff` read such a folder.\n"
+    "With --persist, a folder gets a snapshot of the world, and what changes in each frame. The next run with the "
+    "same folder goes on from the last frame that is whole, and says so; the level then only gives passes and "
+    "resources. `shoal check`, `dump` and `diff` read such a folder.\n"
     "\n"
     "With --record, all frames are written to a file as they go by: how the run was made, the world with which it "
-    "began, "
-    "hashes "
-    "of what each pass wrote, and what has changed. `shoal replay` runs it again and says where it differs. "
-    "A run that is ended has a recording of its whole frames.\n"
+    "began, hashes of what each pass wrote, and what has changed. `shoal replay` runs it again and says where it "
+    "differs. A run that is ended has a recording of its whole frames.\n"
     "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
-    "The state hash covers every field of every row, who lives, and which random numbers come next. It is the same for "
-    "any "
-    "number of workers.\n";
+    "The state hash covers every field of every row, who lives, and which random numbers come next. It is the same "
+    "for any number of workers.\n";
 
 constexpr std::string_view kExamples =
     "shoal run reef.blob\n"
@@ -184,6 +173,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.load = arguments.value("load");
     task.record = arguments.value("record");
     task.persist = arguments.value("persist");
+    task.loading = load_options(arguments);
     if (is_standard_stream(task.record))
         return Status::error(
             "--record writes frame by frame, which standard output cannot take; give it the name of a file");
@@ -210,7 +200,7 @@ Status read_task(const Arguments& arguments, Task& task) {
         return status;
     if (Status status = arguments.read_number("seed", std::uint64_t(0), ~std::uint64_t(0), task.seed); !status)
         return status;
-    return arguments.read_number("dt", 0.0, 3600.0, task.dt);
+    return arguments.read_number("dt", 0.0, kMostSeconds, task.dt);
 }
 
 Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
@@ -261,7 +251,7 @@ bool has_snapshots(const std::string& folder) {
 
 /// Loads what the folder has, and warns of damage.
 Status recover(World& world, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
-    const Result<Recovered> recovered = world.recover(task.persist);
+    const Result<Recovered> recovered = world.recover(task.persist, task.loading);
     if (!recovered) return recovered.status();
     outcome.recovered_frame = recovered->frame;
     if (!recovered->damage.empty())
@@ -277,10 +267,10 @@ Status begin_with_state(World& world, Files& files, const Task& task, Diagnostic
     const std::int64_t begin_ns = monotonic_ns();
     const Status status = task.replay != nullptr ? task.replay->begin(world)
                           : task.recovers        ? recover(world, task, diagnostics, outcome)
-                                                 : world.load(std::as_bytes(std::span(*bytes)));
+                                                 : world.load(std::as_bytes(std::span(*bytes)), task.loading);
     outcome.spawn_ns = monotonic_ns() - begin_ns;
     const std::string& source = task.replay != nullptr ? task.level : task.recovers ? task.persist : task.load;
-    if (!status) return Status::error(concat(source, ": ", status.message()));
+    if (!status) return Status::error(concat(source, ": ", for_user(status.message())));
     outcome.num_entities = world.entities().num_alive();
     for (const Store* store : world.stores())
         for (const Table* table : store->tables()) {

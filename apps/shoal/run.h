@@ -3,6 +3,7 @@
 
 #include "level.h"
 #include "matches.h"
+#include "memory_limit.h"
 #include "shoal/inspect/positions.h"
 #include "shoal/inspect/report.h"
 #include "shoal/world/persist.h"
@@ -35,6 +36,7 @@ inline constexpr Flag kPictureFlag{.name = "picture",
 std::string state_hash_text(std::uint64_t hash);
 
 inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
+inline constexpr double kMostSeconds = 3600;  ///< from frame to frame
 
 struct Task {
     std::string level, query, picture, trace, save, load, record, persist;
@@ -42,6 +44,7 @@ struct Task {
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
     double dt = 1.0 / 60;
+    shoal::LoadOptions loading;  ///< of the save, folder or recording
     bool watches = false;
     bool recovers = false;            ///< the folder has a world, which is the one to begin with
     shoal::Replay* replay = nullptr;  ///< a recording that is played in place of a level

@@ -9,7 +9,9 @@
 #include "shoal/table/any_value.h"
 #include "shoal/world/state_difference.h"
 #include "shoal/world/state_hash.h"
+#include "world/state_rows.h"
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace shoal {
 
 struct FieldName {
     std::string component, field;  ///< as in StateHash
-    friend bool operator==(const FieldName&, const FieldName&) = default;
+    friend auto operator<=>(const FieldName&, const FieldName&) = default;
 };
 
 /// Returns the fields of which both lists do not have the same hashes, those first whose component the same entities have.
@@ -27,14 +29,15 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
 /// The values of one field, in the order of rows.
 class FieldValues {
 public:
-    FieldValues(const World& world, const FieldName& name);
+    /// `rows`: those of the component type.
+    FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
 
     /// Says what differs first, in the order of rows here, and how many others do.
     StateDifference compare(const FieldValues& there) const;
 
 private:
     void add_living(const World& world);
-    void add_rows(const World& world);
+    void add_rows(const StateRows& rows);
     std::vector<std::uint32_t> by_entity() const;
     std::span<const std::byte> bytes_of(std::uint32_t i) const;
     std::string text_of(std::uint32_t i) const;
@@ -48,7 +51,12 @@ private:
     std::vector<bool> is_on_;
 };
 
-/// The same for several fields: the first that differs is said, and others are counted. Shape: there: as here.
+/// Copies the values of several fields. Shape: as names. Cost: looks at all tables once, and at the rows of each field.
+std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
+/// Removes names that somebody has made up: all behind the first that are not fields of rows of the world.
+void remove_unknown(const World& world, std::vector<FieldName>& names);
+
+/// Compares several fields as FieldValues::compare() does one: the first that differs is said, and others are counted. Shape: there: as here.
 StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
 
 }  // namespace shoal

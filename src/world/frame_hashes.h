@@ -39,7 +39,7 @@ public:
     void save(StateWriter& to) const;
     Status load(StateReader& from);
 
-    /// Of those that ran, in the order in which they are to.
+    /// What the passes that ran have written, in the order of the schedule.
     const std::vector<PassHashes>& passes() const { return passes_; }
     const std::vector<FieldHash>& fields() const { return fields_; }
     /// Equal to those of another frame.

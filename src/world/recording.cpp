@@ -3,6 +3,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/world/persist.h"
 #include "world/frame_hashes.h"
 #include "world/state_log.h"
 #include "world/world_state.h"
@@ -37,9 +38,10 @@ struct Recorder::Work {
         world.stop_telling(this);
     }
 
-    /// Writes a record: the world as it is now, and the parts of the recording.
+    /// Takes what the next record has: the world as it is now, and the parts of the recording.
     template <class WriteParts>
-    Status append(const SavedState* before, WriteParts&& write_parts) {
+    Status take(WriteParts&& write_parts) {
+        before = last;
         SavedState& now = before == &states[0] ? states[1] : states[0];
         now.clear();
         if (Status status = WorldState(world).save(now, before, &types); !status) return status;
@@ -50,14 +52,16 @@ struct Recorder::Work {
         }
         last = &now;
         last_frame = world.frame();
-        return log.append(now, before, last_frame);
+        return to.status();
     }
+    /// Writes the record.
+    Status append() { return log.append(*last, before, last_frame); }
 
     World& world;
     StateLogWriter log;
     LastingTypes types;
     SavedState states[2];  // of the record before, and of the one that is written
-    const SavedState* last = nullptr;
+    const SavedState *before = nullptr, *last = nullptr;
     std::uint64_t last_frame = 0;
     FrameHashes hashes;
     // Of the frame that is stepped.
@@ -73,16 +77,19 @@ Status Recorder::start(const std::string& path, std::span<const std::byte> setup
     SHOAL_ASSERT(!is_recording(), "a recorder was started that records; stop() it first, or make another");
     status_ = {};
     num_frames_ = num_bytes_ = 0;
-    if (Status status = remove_file(path); !status) return status;
-    Result<StateLogWriter> log = StateLogWriter::create(path, kBase);
-    if (!log) return log.status();
+    const auto refuse = [&](const Status& status) { return Status::error(concat(path, ": ", status.message())); };
     auto work = std::make_unique<Work>(world_);
-    work->log = std::move(*log);
-    const Status status = work->append(nullptr, [&](StateWriter& to) {
+    // An older recording stays if this world cannot be saved.
+    Status status = work->take([&](StateWriter& to) {
         to.value("format", kRecordingFormat);
         to.array("setup", setup);
     });
-    if (!status) return Status::error(concat(path, ": ", status.message()));
+    if (!status) return refuse(status);
+    if (status = remove_file(path); !status) return status;
+    Result<StateLogWriter> log = StateLogWriter::create(path, kBase);
+    if (!log) return log.status();
+    work->log = std::move(*log);
+    if (status = work->append(); !status) return refuse(status);
     num_bytes_ = work->log.num_bytes();
     work_ = work.release();
     return {};
@@ -127,11 +134,12 @@ Recorder::Frame::~Frame() {
 
 Status Recorder::write_frame() {
     Work& work = *work_;
-    Status status = work.append(work.last, [&](StateWriter& to) {
+    Status status = work.take([&](StateWriter& to) {
         to.value("frame", FrameFacts{work.dt, 0});
         to.array("inputs", std::span<const std::byte>(work.inputs));
         work.hashes.save(to);
     });
+    if (status) status = work.append();
     num_frames_ += status.ok();
     num_bytes_ = work.log.num_bytes();
     return status;
@@ -176,10 +184,12 @@ struct Replay::Work {
     FrameHashes here, recorded;
 };
 
-Result<Replay> Replay::open(std::span<const std::byte> bytes) {
-    Result<StateLogReader> log = StateLogReader::open(bytes, kBase);
+Result<Replay> Replay::open(std::span<const std::byte> bytes) { return open(bytes, LoadOptions()); }
+
+Result<Replay> Replay::open(std::span<const std::byte> bytes, const LoadOptions& options) {
+    Result<StateLogReader> log = StateLogReader::open(bytes, kBase, nullptr, options.max_bytes);
     if (!log)
-        return Status::error(concat("the file is no recording of a world: ", log.message(),
+        return Status::error(concat("the file is not a recording: ", log.message(),
                                     "; take a file that was recorded with this version"));
     Replay replay(new Work(std::move(*log)));
     Work& work = *replay.work_;
@@ -188,10 +198,13 @@ Result<Replay> Replay::open(std::span<const std::byte> bytes) {
         status = work.log.is_at_end() ? Status::error("it ends after the header") : work.log.problem();
     else
         status = work.read_setup();
+    if (work.log.is_too_large()) return status;
     if (!status)
         return Status::error(concat("the recording has no whole beginning: ", status.message(), "; record it again"));
     return replay;
 }
+
+bool Replay::is_recording(std::span<const std::byte> bytes) { return StateLogReader::open(bytes, kBase).ok(); }
 
 Replay::Replay(Replay&& other) noexcept
     : world_(other.world_), work_(std::exchange(other.work_, nullptr)), difference_(std::move(other.difference_)) {}
@@ -223,8 +236,8 @@ Status Replay::status() const {
     const Status& problem = work_->problem ? work_->log.problem() : work_->problem;
     const std::uint64_t num_whole = work_->log.num_records() - (work_->problem ? 1 : 2);
     if (problem) return {};
-    return Status::error(concat("the recording is damaged after ", num_whole,
-                                num_whole == 1 ? " frame: " : " frames: ", problem.message()));
+    return Status::error(concat("the recording ", work_->log.is_too_large() ? "cannot be read" : "is damaged",
+                                " after ", num_whole, num_whole == 1 ? " frame: " : " frames: ", problem.message()));
 }
 
 std::uint64_t Replay::frame() const { return work_->log.frame(); }
@@ -271,6 +284,7 @@ void Replay::compare() {
     const FrameHashes &here = work_->here, &recorded = work_->recorded;
     difference_ = {};
     if (here.equals(recorded) && world_->frame() == frame()) return;
+    difference_.is_found = true;
     difference_.frame = frame();
     if (world_->frame() != frame()) {
         difference_.problem = concat("the world is at frame ", world_->frame(), " here");
@@ -300,19 +314,25 @@ void Replay::compare() {
 
 /// Finds the first value that differs at the end of the frame, in the first of these fields. The world has the recorded state
 /// for a moment.
-void Replay::name_value(std::span<const FieldName> names) {
+void Replay::name_value(std::vector<FieldName>& names) {
     if (names.empty()) return;
     difference_.value.kind = DifferenceKind::kOther;
     difference_.value.component = names[0].component, difference_.value.field = names[0].field;
-    std::vector<FieldValues> values_here, values_there;
-    SavedState mine;
-    if (!world_->save(mine)) return;
-    for (const FieldName& name : names) values_here.emplace_back(*world_, name);
-    if (!world_->load(work_->log.state(), false)) return;
-    for (const FieldName& name : names) values_there.emplace_back(*world_, name);
-    const Status back = world_->load(mine);
-    SHOAL_ASSERT(back.ok(), "the state that a world had a moment ago could not be loaded");
-    difference_.value = compare_values(values_here, values_there);
+    remove_unknown(*world_, names);
+    struct Look {
+        const World& world;
+        std::span<const FieldName> names;
+        std::vector<FieldValues> recorded;
+    } look{*world_, names, {}};
+    const std::vector<FieldValues> here = values_of(*world_, names);
+    const Status visited = WorldState(*world_).visit(
+        work_->log.state(),
+        [](void* context) {
+            Look& it = *static_cast<Look*>(context);
+            it.recorded = values_of(it.world, it.names);
+        },
+        &look);
+    if (visited) difference_.value = compare_values(here, look.recorded);
 }
 
 }  // namespace shoal

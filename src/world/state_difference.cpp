@@ -8,6 +8,7 @@
 #include "world/state_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -30,9 +31,8 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
     }
     // The values of a component that other entities have follow from that.
     const auto rank = [&](const FieldName& name) {
-        const FieldName rows{name.component, std::string(kRowsField)};
         if (name.component == kWorldComponent) return 2;
-        return std::find(names.begin(), names.end(), rows) != names.end() ? 1 : 0;
+        return std::ranges::binary_search(names, FieldName{name.component, std::string(kRowsField)}) ? 1 : 0;
     };
     std::vector<FieldName> sorted;
     for (int wanted = 0; wanted <= 2; ++wanted)
@@ -43,12 +43,46 @@ std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::sp
 
 // --- values ------------------------------------------------------------------------------------------------------
 
-FieldValues::FieldValues(const World& world, const FieldName& name) : name_(name), strings_(&world.strings()) {
-    if (name.component == kWorldComponent) {
-        if (name.field == "ids") add_living(world);
-    } else {
-        add_rows(world);
+namespace {
+
+/// The rows of a world by the name of their component type.
+using RowsByName = std::map<std::string_view, std::vector<StateRows>>;
+
+RowsByName rows_by_name(const World& world) {
+    Array<StateRows> all{Owner("world")};
+    for (Store* store : world.stores()) list_rows(*store, all);
+    RowsByName by_name;
+    for (const StateRows& rows : all) by_name[rows.schema->name()].push_back(rows);
+    return by_name;
+}
+
+}  // namespace
+
+std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names) {
+    const RowsByName by_name = rows_by_name(world);
+    std::vector<FieldValues> values;
+    values.reserve(names.size());
+    for (const FieldName& name : names) {
+        const auto rows = by_name.find(name.component);
+        values.emplace_back(world, name,
+                            rows == by_name.end() ? std::span<const StateRows>() : std::span(rows->second));
     }
+    return values;
+}
+
+void remove_unknown(const World& world, std::vector<FieldName>& names) {
+    const RowsByName by_name = rows_by_name(world);
+    const auto is_unknown = [&](const FieldName& name) {
+        const auto rows = by_name.find(name.component);
+        return rows == by_name.end() || rows->second.front().schema->find_field(name.field) < 0;
+    };
+    if (!names.empty()) names.erase(std::remove_if(names.begin() + 1, names.end(), is_unknown), names.end());
+}
+
+FieldValues::FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows)
+    : name_(name), strings_(&world.strings()) {
+    if (name.component == kWorldComponent && name.field == "ids") add_living(world);
+    for (const StateRows& some : rows) add_rows(some);
 }
 
 std::vector<Entity> living_entities(const World& world) {
@@ -68,22 +102,17 @@ void FieldValues::add_living(const World& world) {
     is_on_.assign(owners_.size(), true);
 }
 
-void FieldValues::add_rows(const World& world) {
-    Array<StateRows> all{Owner("world")};
-    for (Store* store : world.stores()) list_rows(*store, all);
-    for (const StateRows& rows : all) {
-        if (rows.schema->name() != name_.component) continue;
-        const int number = rows.schema->find_field(name_.field);
-        const Field* const field = number < 0 ? nullptr : &rows.schema->fields()[static_cast<std::size_t>(number)];
-        if (field != nullptr) type_ = value_type_of(*field);
-        for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
-            if (!rows.table->entities()[row]) continue;
-            owners_.push_back(rows.table->entities()[row]);
-            is_on_.push_back(rows.switched_on == nullptr || test_bit(rows.switched_on, row));
-            if (field == nullptr) continue;
-            bytes_.resize(bytes_.size() + type_.num_bytes());
-            rows.read(*field, row, bytes_.data() + bytes_.size() - type_.num_bytes());
-        }
+void FieldValues::add_rows(const StateRows& rows) {
+    const int number = rows.schema->find_field(name_.field);
+    const Field* const field = number < 0 ? nullptr : &rows.schema->fields()[static_cast<std::size_t>(number)];
+    if (field != nullptr) type_ = value_type_of(*field);
+    for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
+        if (!rows.table->entities()[row]) continue;
+        owners_.push_back(rows.table->entities()[row]);
+        is_on_.push_back(rows.switched_on == nullptr || test_bit(rows.switched_on, row));
+        if (field == nullptr) continue;
+        bytes_.resize(bytes_.size() + type_.num_bytes());
+        rows.read(*field, row, bytes_.data() + bytes_.size() - type_.num_bytes());
     }
 }
 
@@ -159,12 +188,8 @@ StateDifference compare_values(std::span<const FieldValues> here, std::span<cons
 }
 
 StateDifference find_difference(const World& here, const World& there) {
-    std::vector<FieldValues> values_here, values_there;
-    for (const FieldName& name : differing_fields(hash_state(here).parts(), hash_state(there).parts())) {
-        values_here.emplace_back(here, name);
-        values_there.emplace_back(there, name);
-    }
-    return compare_values(values_here, values_there);
+    const std::vector<FieldName> names = differing_fields(hash_state(here).parts(), hash_state(there).parts());
+    return compare_values(values_of(here, names), values_of(there, names));
 }
 
 // --- in words ----------------------------------------------------------------------------------------------------

@@ -28,6 +28,10 @@ struct PartChange {
 };
 static_assert(sizeof(PartChange) == 32);
 
+Status too_large(std::uint64_t max_bytes) {
+    return Status::error(
+        concat("its state is larger than ", max_bytes, " bytes; if you trust its source, set LoadOptions::max_bytes"));
+}
 Status damaged_record(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
 
 /// Compresses what is put, and appends it to an array.
@@ -269,9 +273,7 @@ private:
         if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes || part.elements_per_block == 0)
             return damaged_record(concat("part \"", change.path, "\" has an invalid element size"));
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
-        if (record_.is_too_large)
-            return damaged_record(concat("its state is larger than ", log_.max_bytes_,
-                                         " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
+        if (record_.is_too_large) return too_large(log_.max_bytes_);
         num_bytes_ += part.num_elements * part.element_bytes;
         record_.changes.push_back(change);
         return parse_blocks(change);
@@ -354,9 +356,11 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.number != num_records_) return damaged_record("it belongs to another place");
     // The changes of a state are no larger than the state, but for what says where they are.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
-    if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_ ||
-        (header.body_bytes - header.extra_bytes) / 2 > max_bytes_ + kPlaceBytes)
+    if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_)
         return damaged_record("the sizes in its header do not fit");
+    const std::uint64_t half_bytes = (header.body_bytes - header.extra_bytes) / 2;
+    record.is_too_large = half_bytes > kPlaceBytes && half_bytes - kPlaceBytes > max_bytes_;
+    if (record.is_too_large) return too_large(max_bytes_);
     record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
     Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
                            header.body_bytes, record.body);

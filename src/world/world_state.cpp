@@ -248,6 +248,19 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
     return status;
 }
 
+Status WorldState::visit(const SavedState& other, void (*look)(void* context), void* context) {
+    SavedState mine;
+    if (Status status = save(mine, nullptr, nullptr); !status) return status;
+    const std::size_t num_owned = world_.owned_.size();
+    if (Status status = load(other, false); !status) return status;
+    look(context);
+    const Status back = load(mine, true);
+    SHOAL_ASSERT(back.ok(), "the state that a world had a moment ago could not be loaded");
+    world_.destroy_stores_after(num_owned);
+    if (world_.persistence_ != nullptr) world_.persistence_->forget_stamps();
+    return {};
+}
+
 /// The same for a state that has the fields of the world.
 Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
     StateReader from(state, is_trusted);

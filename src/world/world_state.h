@@ -62,6 +62,10 @@ public:
     Status save(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows = false) const;
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
     Status load(const SavedState& from, bool is_trusted);
+    /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and stores that
+    /// only the other state has go; component types that databases have taken from it stay.
+    /// Errors: it does not fit, or the world cannot be saved; look() was not called.
+    Status visit(const SavedState& other, void (*look)(void* context), void* context);
 
 private:
     /// A store of the state.

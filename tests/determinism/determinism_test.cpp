@@ -5,6 +5,7 @@
 #include "determinism/scenario.h"
 
 #include "shoal/base/file.h"
+#include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -12,7 +13,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cfenv>
 #include <cstdlib>
 #include <memory>
@@ -39,13 +39,6 @@ std::string golden() {
     const Result<std::string> text = read_file(kGolden);
     EXPECT_TRUE(text.ok()) << text.message() << "; SHOAL_WRITE_GOLDEN=1 writes it";
     return text ? *text : std::string();
-}
-
-/// Takes the first line off.
-std::string_view take_line(std::string_view& text) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    return line;
 }
 
 /// The lines in which two texts differ, those of the second.

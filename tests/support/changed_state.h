@@ -1,29 +1,51 @@
 #pragma once
-// Saved states that differ from others in one part.
+// Saved states that differ from others in some parts.
 
 #include "shoal/base/saved_state.h"
 
-#include <gtest/gtest.h>
-
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace shoal_test {
 
-/// A copy of a state. change(bytes) changes the bytes of one of its parts, of which there may be more or fewer then.
+/// Ends the program when it was not set up as it was meant to be.
+inline void must(bool is_so) {
+    if (!is_so) std::abort();
+}
+
+/// A part that a copy of a state is to have.
+struct ChangedPart {
+    std::string path;
+    std::uint32_t element_bytes;
+    std::vector<std::byte> bytes;
+};
+
+/// A copy of a state. change(part) changes what it likes of each part, and returns whether the copy has it.
 template <class Change>
-shoal::SavedState with_part(const shoal::SavedState& from, std::string_view path, Change&& change) {
-    EXPECT_NE(from.find(path), from.num_parts()) << path;
+shoal::SavedState with_parts(const shoal::SavedState& from, Change&& change) {
     shoal::SavedState result;
     shoal::StateWriter to(result);
     for (std::size_t i = 0; i < from.num_parts(); ++i) {
         const shoal::StatePart part = from.part(i);
-        std::vector<std::byte> bytes(part.num_bytes());
-        from.copy(part, 0, part.num_elements, bytes.data());
-        if (part.path == path) change(bytes);
-        to.elements(part.path, bytes.data(), part.element_bytes, bytes.size() / part.element_bytes);
+        ChangedPart changed{std::string(part.path), part.element_bytes, std::vector<std::byte>(part.num_bytes())};
+        from.copy(part, 0, part.num_elements, changed.bytes.data());
+        if (change(changed))
+            to.elements(changed.path, changed.bytes.data(), changed.element_bytes,
+                        changed.bytes.size() / changed.element_bytes);
     }
     return result;
+}
+
+/// A copy of a state. change(bytes) changes the bytes of one of its parts, of which there may be more or fewer then.
+template <class Change>
+shoal::SavedState with_part(const shoal::SavedState& from, std::string_view path, Change&& change) {
+    must(from.find(path) != from.num_parts());
+    return with_parts(from, [&](ChangedPart& part) {
+        if (part.path == path) change(part.bytes);
+        return true;
+    });
 }
 
 }  // namespace shoal_test

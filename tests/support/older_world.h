@@ -6,15 +6,9 @@
 
 #include "support/whole_world.h"
 
-#include <cstdlib>
 #include <vector>
 
 namespace shoal_test {
-
-/// Ends the program when it was not set up as it was meant to be.
-inline void must(bool is_so) {
-    if (!is_so) std::abort();
-}
 
 /// What the program had that saved.
 namespace then {

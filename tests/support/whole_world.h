@@ -13,6 +13,7 @@
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/changed_state.h"
 
 #include <cstring>
 #include <map>
@@ -294,28 +295,19 @@ struct Sea {
     int late = 0;
 };
 
-/// A copy of a state in which bytes of some parts are others.
+/// A copy of a state in which bytes of a part are others, or that does not have it.
 inline SavedState damaged_copy(const SavedState& from, Random& random) {
-    SavedState result;
-    StateWriter to(result);
-    const std::size_t chosen = random.below(static_cast<std::uint32_t>(from.num_parts()));
-    for (std::size_t i = 0; i < from.num_parts(); ++i) {
-        const StatePart part = from.part(i);
-        std::vector<std::byte> bytes(part.num_bytes());
-        from.copy(part, 0, part.num_elements, bytes.data());
-        std::uint64_t num_elements = part.num_elements;
-        if (i == chosen && !bytes.empty()) {
-            const std::uint32_t kind = random.below(4);
-            if (kind == 0) --num_elements;
-            if (kind == 1) continue;  // it is missing
-            for (std::uint32_t n = 0; kind >= 2 && n < 1 + random.below(4); ++n) {
-                std::byte& byte = bytes[random.below(static_cast<std::uint32_t>(bytes.size()))];
-                byte = kind == 2 ? byte ^ std::byte(1 << random.below(8)) : std::byte(random.below(256));
-            }
+    const std::string chosen(from.part(random.below(static_cast<std::uint32_t>(from.num_parts()))).path);
+    return with_parts(from, [&](ChangedPart& part) {
+        if (part.path != chosen || part.bytes.empty()) return true;
+        const std::uint32_t kind = random.below(4);
+        if (kind == 0) part.bytes.resize(part.bytes.size() - part.element_bytes);
+        for (std::uint32_t n = 0; kind >= 2 && n < 1 + random.below(4); ++n) {
+            std::byte& byte = part.bytes[random.below(static_cast<std::uint32_t>(part.bytes.size()))];
+            byte = kind == 2 ? byte ^ std::byte(1 << random.below(8)) : std::byte(random.below(256));
         }
-        to.elements(part.path, bytes.data(), part.element_bytes, num_elements);
-    }
-    return result;
+        return kind != 1;
+    });
 }
 
 /// The bytes of all components of an entity, but links between rows. Entities of `numbers` are named by these, and others are null,

@@ -214,6 +214,22 @@ TEST_F(ToolPersisted, a_run_goes_on_from_the_folder_in_which_the_one_before_ende
     EXPECT_TRUE(third.prints("persisted   " + folder + ", frame 30, recovered from frame 30\n")) << third.out;
 }
 
+TEST_F(ToolPersisted, a_folder_that_takes_more_memory_than_it_may_names_the_flag_that_allows_it) {
+    const std::string reef = write("reef.sjson", kReef), folder = path("reef_world");
+    ASSERT_EQ(run({"run", reef, "--frames", "3", "--persist", folder}).exit_code, 0);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"dump", folder}, {"check", folder}, {"run", reef, "--persist", folder}}) {
+        std::vector<std::string> limited = words;
+        limited.insert(limited.end(), {"--max-memory", "1K"});
+        const ToolResult refused = run(limited);
+        EXPECT_EQ(refused.exit_code, 1) << words[0];
+        EXPECT_TRUE(refused.says("may take 1024; ") && refused.says("give --max-memory a larger SIZE\n"))
+            << refused.err;
+        limited.back() = "1M";
+        EXPECT_EQ(run(limited).exit_code, 0) << words[0];
+    }
+}
+
 TEST_F(ToolPersisted, a_run_that_is_killed_leaves_its_world_and_the_last_save) {
     const std::string reef = write("reef.sjson", kReef), folder = path("reef_world"), save = path("reef.save");
     const std::vector<std::string> words = {SHOAL_TOOL, "run",    reef, "--frames",     "1000000000", "--persist",
@@ -274,7 +290,7 @@ TEST_F(ToolPersisted, a_log_alone_is_refused_and_the_folder_is_named) {
     const std::string recording = path("reef.rec");
     EXPECT_EQ(run({"run", write("reef.sjson", kReef), "--frames", "2", "--record", recording}).exit_code, 0);
     EXPECT_EQ(run({"dump", recording}).err, "error: " + recording +
-                                                ": the file is a recording of a run, and no save; play it with "
+                                                ": the file is a recording of a run, and not a save; play it with "
                                                 "`shoal replay`, whose --save gives a save\n");
     fs::create_directory(path("empty"));
     const ToolResult empty = run({"check", path("empty")});

@@ -87,17 +87,22 @@ TEST_F(ToolReplay, a_run_that_differs_is_told_with_frame_pass_field_entity_and_b
     if (!has_scripts()) GTEST_SKIP() << "there are no scripts";
     const std::string script = drift("0");
     const std::string recording = record({"--script", script});
-    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 0);
+    const auto verify = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words{"replay", recording, "--verify", "--recorded-code"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    };
+    EXPECT_EQ(verify({}).exit_code, 0);
     drift("2.5");
     for (const char* workers : {"1", "3"}) {
-        const ToolResult different = run({"replay", recording, "--verify", "--workers", workers});
+        const ToolResult different = verify({"--workers", workers});
         EXPECT_EQ(different.exit_code, 3) << different.err;
         EXPECT_EQ(different.out,
                   "frame 7, pass \"drift\": point_mass.velocity of entity 1:1 is [1.0 9.5 0.0] here and [1.0 7.0 0.0] "
                   "in the recording; 4 other values differ too\n");
         EXPECT_TRUE(different.says("drift.lua\" is not what it was when this was recorded")) << different.err;
     }
-    const nlohmann::json json = run({"replay", recording, "--verify", "--json"}).json();
+    const nlohmann::json json = verify({"--json"}).json();
     EXPECT_EQ(json["different"], true);
     EXPECT_EQ(json["difference"]["frame"], 7);
     EXPECT_EQ(json["difference"]["pass"], "drift");
@@ -107,18 +112,52 @@ TEST_F(ToolReplay, a_run_that_differs_is_told_with_frame_pass_field_entity_and_b
     EXPECT_EQ(json["difference"]["here"], "[1.0 9.5 0.0]");
     EXPECT_EQ(json["difference"]["recorded"], "[1.0 7.0 0.0]");
     EXPECT_EQ(json["warnings"], 1);
-    EXPECT_EQ(run({"replay", recording, "--verify", "--frames", "6"}).exit_code, 0) << "until then all is equal";
-    EXPECT_EQ(run({"replay", recording}).exit_code, 0) << "who does not ask is not told";
+    EXPECT_EQ(verify({"--frames", "6"}).exit_code, 0) << "until then all is equal";
+    EXPECT_EQ(run({"replay", recording, "--recorded-code"}).exit_code, 0) << "who does not ask is not told";
     std::filesystem::rename(script, path("moved.lua"));
-    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 1);
+    EXPECT_EQ(verify({}).exit_code, 1);
     EXPECT_EQ(run({"replay", recording, "--verify", "--script", path("moved.lua")}).exit_code, 3);
+}
+
+TEST_F(ToolReplay, code_that_a_recording_names_is_not_loaded_unless_the_user_says_so) {
+    const std::string plugin = std::string(SHOAL_SAMPLE_PLUGINS) + "spin.so", script = drift("0");
+    std::vector<std::string> code{"--plugin", plugin};
+    if (has_scripts()) code.insert(code.end(), {"--script", script});
+    const std::string recording = record(code);
+    const std::string named_script = has_scripts() ? ", script \"" + script + "\"" : "";
+    write("drift.lua", "this is not Lua");
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--verify"}, {"--json"}}) {
+        std::vector<std::string> words{"replay", recording};
+        words.insert(words.end(), more.begin(), more.end());
+        const ToolResult refused = run(words);
+        EXPECT_EQ(refused.exit_code, 1);
+        EXPECT_TRUE(
+            refused.says("reef.rec: the recording names code, which is not loaded unless you allow it: plugin \"" +
+                         plugin + "\"" + named_script))
+            << refused.err;
+        EXPECT_TRUE(refused.says("add --recorded-code; or give the files to load with --plugin and --script"))
+            << refused.err;
+        EXPECT_FALSE(refused.says("is not what it was")) << "the file was not read: " << refused.err;
+    }
+    if (has_scripts()) {
+        const ToolResult one = run({"replay", recording, "--plugin", plugin});
+        EXPECT_EQ(one.exit_code, 1);
+        EXPECT_TRUE(one.says("unless you allow it: script \"" + script + "\"; if you trust")) << one.err;
+        drift("0");
+        const std::string other = path("other.lua");
+        std::filesystem::copy_file(script, other);
+        EXPECT_EQ(run({"replay", recording, "--verify", "--plugin", plugin, "--script", other}).exit_code, 0);
+        EXPECT_EQ(run({"replay", recording, "--verify", "--recorded-code", "--script", other}).exit_code, 0);
+    }
+    EXPECT_EQ(run({"replay", recording, "--verify", "--recorded-code"}).exit_code, 0);
 }
 
 TEST_F(ToolReplay, a_plugin_is_loaded_from_where_it_was) {
     const std::string plugin = std::string(SHOAL_SAMPLE_PLUGINS) + "spin.so";
     const std::string recording = record({"--plugin", plugin});
-    EXPECT_EQ(run({"replay", recording, "--verify"}).exit_code, 0);
-    const nlohmann::json shown = run({"replay", recording, "--json"}).json();
+    EXPECT_EQ(run({"replay", recording, "--verify", "--recorded-code"}).exit_code, 0);
+    EXPECT_EQ(run({"replay", recording, "--verify", "--plugin", plugin}).exit_code, 0);
+    const nlohmann::json shown = run({"replay", recording, "--json", "--recorded-code"}).json();
     EXPECT_EQ(shown["plugins"].size(), 1u);
     const ToolResult other = run({"replay", recording, "--verify", "--plugin", path("none.so")});
     EXPECT_EQ(other.exit_code, 1) << other.out;
@@ -145,14 +184,40 @@ TEST_F(ToolReplay, a_damaged_recording_is_an_error_and_what_is_whole_can_be_play
     }
 }
 
-TEST_F(ToolReplay, a_recording_of_another_program_is_refused) {
+/// Records a world of another program than the tool.
+void record_with_setup(const std::string& path, const std::string& setup) {
     shoal::EntityManager entities;
     shoal::World world(entities);
     shoal::Recorder recorder(world);
-    const std::string setup = "not the tool";
-    ASSERT_TRUE(recorder.start(path("game.rec"), std::as_bytes(std::span(setup))).ok());
+    ASSERT_TRUE(recorder.start(path, std::as_bytes(std::span(setup))).ok());
     recorder.step(1);
     ASSERT_TRUE(recorder.stop().ok());
+}
+
+TEST_F(ToolReplay, a_recording_whose_frames_are_of_no_time_that_a_run_can_have_is_refused) {
+    for (const std::string dt : {"1e300", "-1", "3601"}) {
+        record_with_setup(path("bad.rec"),
+                          R"({"program": "shoal", "level": "reef", "level_bytes": 0, "dt": )" + dt + "}");
+        const ToolResult result = run({"replay", path("bad.rec")});
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_TRUE(result.says("bad.rec: the recording has frames of ")) << result.err;
+        EXPECT_TRUE(result.says(" seconds, which are from 0 to 3600; record it again")) << result.err;
+    }
+}
+
+TEST_F(ToolReplay, a_recording_that_takes_more_memory_than_it_may_names_the_flag) {
+    const std::string recording = record();
+    const ToolResult refused = run({"replay", recording, "--max-memory", "1K"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(
+        refused.says("reef.rec: record 0 at byte 40: its state is larger than 1024 bytes; if you trust its source, "
+                     "give --max-memory a larger SIZE\n"))
+        << refused.err;
+    EXPECT_EQ(run({"replay", recording, "--max-memory", "1M", "--verify"}).exit_code, 0);
+}
+
+TEST_F(ToolReplay, a_recording_of_another_program_is_refused) {
+    record_with_setup(path("game.rec"), "not the tool");
     const ToolResult result = run({"replay", path("game.rec")});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_TRUE(result.says("game.rec: the recording was not made by `shoal run --record`; play it with"))

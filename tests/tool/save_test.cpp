@@ -1,6 +1,7 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
 #include "shoal/base/saved_state.h"
+#include "shoal/base/string_id.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
@@ -336,6 +337,50 @@ TEST_F(ToolSave, a_run_that_was_saved_and_loaded_ends_as_one_that_went_on) {
     EXPECT_EQ(run({"run", reef, "--frames", "30", "--load", half, "--save", end}).exit_code, 0);
     EXPECT_EQ(run({"run", reef, "--frames", "60", "--save", whole_end}).exit_code, 0);
     EXPECT_EQ(run({"diff", end, whole_end}).out, "");
+}
+
+/// A save whose header says that it takes 2 GiB in memory, of which it has nothing.
+std::string save_of_2_gib() {
+    constexpr std::uint64_t kPieces = 2048, kBytes = kPieces << 20;
+    std::string table, header = "shoalsav";
+    const auto append = [](std::string& to, const auto& value) {
+        to.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    append(table, kBytes), append(table, std::uint32_t(1)), append(table, std::uint32_t(5));
+    table.append("zeros\0\0\0", 8);
+    const std::string body = table + std::string(kPieces * 4, '\0');
+    append(header, std::uint32_t(1)), append(header, std::uint32_t(0x01020304));
+    for (const std::uint64_t number : {64 + body.size(), kBytes, std::uint64_t(1), table.size(), kPieces})
+        append(header, number);
+    append(header, hash_bytes(body.data(), body.size()));
+    return header + body;
+}
+
+TEST_F(ToolSave, a_save_that_takes_more_memory_than_it_may_names_the_flag_that_allows_it) {
+    const std::string file = save(Shore(), "shore.save"), reef = write("reef.sjson", kReef);
+    const std::string advice = " bytes in memory, and may take 1024; ";
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"dump", file},
+                                                  {"check", file},
+                                                  {"diff", file, file},
+                                                  {"run", reef, "--load", file}}) {
+        std::vector<std::string> limited = words;
+        limited.insert(limited.end(), {"--max-memory", "1K"});
+        const ToolResult refused = run(limited);
+        EXPECT_EQ(refused.exit_code, 1) << words[0];
+        EXPECT_TRUE(refused.says(advice) && refused.says("give --max-memory a larger SIZE\n")) << refused.err;
+        limited.back() = "1M";
+        EXPECT_FALSE(run(limited).says("in memory")) << words[0];
+    }
+    EXPECT_EQ(run({"dump", file, "--max-memory", "1M"}).out, run({"dump", file}).out);
+    const std::string large = write("large.save", save_of_2_gib());
+    const ToolResult refused = run({"check", large});
+    EXPECT_TRUE(refused.says("the save takes 2147483648 bytes in memory, and may take 1073741824; ")) << refused.err;
+    EXPECT_TRUE(run({"check", large, "--max-memory", "4G"}).says("a piece of it cannot be decompressed"));
+    for (const char* size : {"0", "-1", "12x", "1.5G", "G", "99999999999T"}) {
+        const ToolResult wrong = run({"dump", file, "--max-memory", size});
+        EXPECT_EQ(wrong.exit_code, 2) << size;
+        EXPECT_TRUE(wrong.says("--max-memory takes a number of bytes such as 4096, 800M or 16G, not ")) << wrong.err;
+    }
 }
 
 TEST_F(ToolSave, a_run_does_not_begin_with_what_is_no_save) {

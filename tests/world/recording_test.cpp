@@ -4,6 +4,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/world/persist.h"
 #include "world/state_log.h"
 
 #include "support/testing.h"
@@ -20,6 +21,8 @@ namespace recording_test {
 
 using namespace shoal;
 using namespace shoal_test;
+
+constexpr std::uint64_t kBase = 0x676E6964726F6365;  // docs/formats/recording.md
 
 std::string temporary_path(const std::string& name) {
     return (std::filesystem::temp_directory_path() / ("shoal_recording_test_" + name)).string();
@@ -111,7 +114,8 @@ TEST(Recording, a_pass_that_reads_what_is_not_in_the_world_is_named_with_the_fie
         EXPECT_NE(found.find("] here and ["), std::string::npos) << found;
         EXPECT_TRUE(found.ends_with("] in the recording")) << "and no other value: " << found;
         EXPECT_EQ(other.world.frame(), 18u);
-        EXPECT_GT(other.world.field<float>(who, "fin.velocity.x").value(), 500) << "the world has its own state again";
+        EXPECT_EQ(other.world.field<float>(who, "fin.velocity.x").value(), std::stof(found.substr(begin.size())))
+            << "the world has its own state again";
         EXPECT_TRUE(other.validate().ok());
     }
 }
@@ -325,7 +329,7 @@ TEST(Recording, a_file_that_is_cut_short_anywhere_is_an_error_after_the_frames_t
             EXPECT_LT(other.world.frame(), sea.world.frame());
         } else {
             EXPECT_TRUE(problem.find("damaged after ") != std::string::npos ||
-                        problem.find("is no recording") != std::string::npos ||
+                        problem.find("is not a recording") != std::string::npos ||
                         problem.find("has no whole beginning") != std::string::npos)
                 << problem;
         }
@@ -347,36 +351,38 @@ TEST(Recording, a_byte_that_was_changed_anywhere_is_an_error) {
     }
 }
 
-/// The same recording, of which one record has other bytes in one part, with the right checksums.
-std::string with_false_record(const std::string& bytes, std::uint64_t chosen, Random& random) {
-    constexpr std::uint64_t kBase = 0x676E6964726F6365;  // docs/formats/recording.md
+/// The same recording with other records, with the right checksums. change(log) returns the state of the record that the log has
+/// read last.
+template <class Change>
+std::string with_records(const std::string& bytes, Change&& change) {
     const std::string path = temporary_path("false");
     std::filesystem::remove(path);
     Result<StateLogReader> from = StateLogReader::open(bytes_of(bytes), kBase);
     Result<StateLogWriter> to = StateLogWriter::create(path, kBase);
     EXPECT_TRUE(from.ok() && to.ok());
-    while (from->next()) {
-        SavedState state = from->state();
-        // Mostly what only recordings have: tests of saves damage the rest.
-        if (from->num_records() == chosen) {
-            SavedState parts = from->state(nullptr, random.below(4) == 0 ? "" : "recording");
-            SavedState changed = damaged_copy(parts, random);
-            if (parts.num_parts() != state.num_parts()) {
-                StateWriter others(changed);
-                for (std::size_t i = 0; i < state.num_parts(); ++i) {
-                    const StatePart part = state.part(i);
-                    const std::string elements = shoal_test::bytes_of(state, part);
-                    if (!part.path.starts_with("recording/"))
-                        others.elements(part.path, elements.data(), part.element_bytes, part.num_elements);
-                }
-            }
-            state = std::move(changed);
-        }
-        EXPECT_TRUE(to->append(state, nullptr, from->frame()).ok());
-    }
+    while (from->next()) EXPECT_TRUE(to->append(change(*from), nullptr, from->frame()).ok());
     std::string result = *read_file(path);
     std::filesystem::remove(path);
     return result;
+}
+
+/// The same recording, of which one record has other bytes in one part.
+std::string with_false_record(const std::string& bytes, std::uint64_t chosen, Random& random) {
+    return with_records(bytes, [&](const StateLogReader& log) {
+        const SavedState state = log.state();
+        if (log.num_records() != chosen) return log.state();
+        // Mostly what only recordings have: tests of saves damage the rest.
+        if (random.below(4) == 0) return damaged_copy(state, random);
+        SavedState changed = damaged_copy(log.state(nullptr, "recording"), random);
+        StateWriter others(changed);
+        for (std::size_t i = 0; i < state.num_parts(); ++i) {
+            const StatePart part = state.part(i);
+            const std::string elements = shoal_test::bytes_of(state, part);
+            if (!part.path.starts_with("recording/"))
+                others.elements(part.path, elements.data(), part.element_bytes, part.num_elements);
+        }
+        return changed;
+    });
 }
 
 TEST(Recording, a_false_record_with_the_right_checksums_does_no_harm) {
@@ -405,11 +411,187 @@ TEST(Recording, a_false_record_with_the_right_checksums_does_no_harm) {
     EXPECT_GT(num_found, 0);
 }
 
+/// A recording of a small world for some frames.
+std::string record_small(int num_frames) {
+    const std::string path = temporary_path("small");
+    Small recorded;
+    Recorder recorder(recorded.world);
+    EXPECT_TRUE(recorder.start(path).ok());
+    for (int i = 0; i < num_frames; ++i) recorder.step(1);
+    EXPECT_TRUE(recorder.stop().ok());
+    std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    return bytes;
+}
+
+/// Plays a recording in a small world until a frame differs. Returns that.
+ReplayDifference play_small(const std::string& bytes) {
+    Small other;
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    EXPECT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    while (replay->next() && !replay->difference()) replay->step();
+    return replay->difference();
+}
+
+TEST(Recording, a_record_of_another_frame_is_a_difference_also_if_that_is_frame_0) {
+    const std::string bytes = record_small(3), path = temporary_path("zero");
+    Result<StateLogReader> from = StateLogReader::open(bytes_of(bytes), kBase);
+    Result<StateLogWriter> to = StateLogWriter::create(path, kBase);
+    for (std::uint64_t i = 0; from->next(); ++i)
+        EXPECT_TRUE(to->append(from->state(), nullptr, i == 2 ? 0 : from->frame()).ok());
+    const ReplayDifference found = play_small(*read_file(path));
+    std::filesystem::remove(path);
+    EXPECT_TRUE(found);
+    EXPECT_EQ(found.frame, 0u);
+    EXPECT_EQ(found.text(), "frame 0, settle: the world is at frame 2 here");
+}
+
+TEST(Recording, names_that_somebody_has_made_up_cost_no_more_than_they_are_long) {
+    // 100,000 that no world has, and as many of a component type that this one has. If each were looked for among the others, or
+    // looked at the rows, this would take minutes.
+    constexpr std::size_t kNumNames = 100'000;
+    std::string lines;
+    for (std::size_t i = 0; i < kNumNames; ++i)
+        lines += "c" + std::to_string(i) + "\tf\nfin\tf" + std::to_string(i) + "\n";
+    const std::vector<std::uint64_t> hashes(2 * kNumNames, 7);
+    const std::string changed = with_records(record_small(2), [&](const StateLogReader& log) {
+        if (log.num_records() == 1) return log.state();
+        return with_parts(log.state(), [&](ChangedPart& part) {
+            const auto put = [&](std::span<const std::byte> bytes) { part.bytes.assign(bytes.begin(), bytes.end()); };
+            if (part.path == "recording/fields") put(bytes_of(lines));
+            if (part.path == "recording/field_hashes") put(std::as_bytes(std::span(hashes)));
+            return true;
+        });
+    });
+    EXPECT_EQ(play_small(changed).text(), "frame 1, settle: c0.f differs");
+}
+
+TEST(Recording, other_values_are_counted_in_fields_that_the_world_has) {
+    struct Pushed {
+        explicit Pushed(float push) {
+            EXPECT_TRUE(entities.create(all).ok());
+            EXPECT_TRUE(fins.add(all, Fin{}).ok() && ages.add(all, Age{}).ok());
+            world.schedule().add("push", query<Write<&Fin::drag>>(fins), [push](auto&& drag) { drag += push; });
+            world.schedule().add("age", query<Write<&Age::frames>>(ages),
+                                 [push](auto&& age) { age += std::uint32_t(push); });
+        }
+        EntityManager entities;
+        World world{entities};
+        Manager<Fin>& fins = world.manager<Fin>();
+        Manager<Age>& ages = world.manager<Age>();
+        std::vector<Entity> all = std::vector<Entity>(4);
+    } recorded(1), other(2);
+    const std::string path = temporary_path("pushed");
+    Recorder recorder(recorded.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    recorder.step(1);
+    ASSERT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok() && replay->next());
+    replay->step();
+    EXPECT_EQ(
+        replay->difference().text(),
+        "frame 1, pass \"push\": fin.drag of entity 1:1 is 2.0 here and 1.0 in the recording; 7 other values differ "
+        "too");
+}
+
+TEST(Recording, a_difference_leaves_the_frames_that_the_world_keeps_and_no_stores_of_the_recording) {
+    const std::string path = temporary_path("kept");
+    Small recorded, other;
+    Recorder recorder(recorded.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    for (int i = 0; i < 6; ++i) {
+        if (i == 3) {
+            ASSERT_TRUE(recorded.world.manager<Age>().add(recorded.all[1], Age{}).ok());
+        }
+        recorder.step(1);
+    }
+    ASSERT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    other.world.keep_frames(8);
+    std::vector<std::uint64_t> hashes{other.world.state_hash()};
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(replay->next());
+        other.scars.set<&Fin::drag>(other.scars.instance(other.all[0]), i < 3 ? 0.0f : 5.0f);
+        replay->step();
+        hashes.push_back(other.world.state_hash());
+    }
+    EXPECT_EQ(replay->difference().text(),
+              "frame 4, settle: fin.drag of entity 1:1 is 5.0 here and 0.0 in the recording");
+    EXPECT_EQ(other.world.find_store(schema_of<Age>().id()), nullptr);
+    EXPECT_EQ(other.world.frame_statistics().num_frames, 5u);
+    other.world.step(1);
+    hashes.push_back(other.world.state_hash());
+    for (std::uint64_t frame = 5; frame != ~std::uint64_t(0); --frame) {
+        ASSERT_TRUE(other.world.rewind(frame).ok()) << frame;
+        EXPECT_EQ(other.world.state_hash(), hashes[frame]) << frame;
+    }
+}
+
+/// What no save can have.
+struct Note {
+    std::string text;
+};
+SHOAL_COMPONENT(Note, text)
+
+TEST(Recording, an_older_recording_stays_if_the_world_cannot_be_saved) {
+    const std::string path = temporary_path("older"), older = record_small(2);
+    ASSERT_TRUE(write_file(path, older).ok());
+    Small small;
+    ASSERT_TRUE(small.world.manager<Note>().add(small.all[0], Note{"here"}).ok());
+    Recorder recorder(small.world);
+    EXPECT_EQ(recorder.start(path).message().substr(0, path.size() + 2), path + ": ");
+    EXPECT_FALSE(recorder.is_recording());
+    EXPECT_EQ(*read_file(path), older);
+    ASSERT_TRUE(small.world.manager<Note>().remove(small.all[0]));
+    std::filesystem::remove(path);
+}
+
+TEST(Recording, a_state_that_takes_more_memory_than_it_may_is_refused_with_what_to_do) {
+    const std::string path = temporary_path("large");
+    Small small, other;
+    Recorder recorder(small.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    recorder.step(1);
+    std::vector<Entity> more(20'000);
+    ASSERT_TRUE(small.entities.create(more).ok() && small.scars.add(more, Fin{}).ok());
+    recorder.step(1);
+    ASSERT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    EXPECT_EQ(Replay::open(bytes_of(bytes), {.max_bytes = 100}).message(),
+              "record 0 at byte 40: its state is larger than 100 bytes; if you trust its source, set "
+              "LoadOptions::max_bytes");
+    const auto text_with = [&](std::uint64_t max_bytes) {
+        Result<Replay> replay = Replay::open(bytes_of(bytes), {.max_bytes = max_bytes});
+        EXPECT_TRUE(replay.ok() && replay->begin(other.world).ok());
+        while (replay->next()) {
+        }
+        return std::string(replay->status().message());
+    };
+    const std::string found = text_with(100'000);
+    EXPECT_EQ(found.substr(0, 53), "the recording cannot be read after 1 frame: record 2 ") << found;
+    EXPECT_TRUE(
+        found.ends_with(": its state is larger than 100000 bytes; if you trust its source, set "
+                        "LoadOptions::max_bytes"))
+        << found;
+    EXPECT_EQ(text_with(0), "");
+    EXPECT_EQ(text_with(1'000'000'000), "");
+    EXPECT_TRUE(Replay::is_recording(bytes_of(bytes)));
+    EXPECT_TRUE(Replay::is_recording(bytes_of(bytes.substr(0, 50)))) << "one that is cut";
+}
+
 TEST(Recording, other_files_are_none) {
-    EXPECT_NE(Replay::open(bytes_of("")).message().find("is no recording of a world"), std::string_view::npos);
-    EXPECT_NE(
-        Replay::open(bytes_of("shoalsav and more of it, up to a header of a log")).message().find("is no recording"),
-        std::string_view::npos);
+    for (const std::string text : {"", "shoalsav and more of it, up to a header of a log"}) {
+        EXPECT_NE(Replay::open(bytes_of(text)).message().find("the file is not a recording: "), std::string_view::npos);
+        EXPECT_FALSE(Replay::is_recording(bytes_of(text)));
+    }
 }
 
 }  // namespace recording_test

@@ -400,23 +400,6 @@ TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
 
 // --- states that are false ---------------------------------------------------------------------------------------
 
-/// A copy of a state in which the elements of one part are others.
-SavedState with_part(const SavedState& from, std::string_view path,
-                     const std::function<void(std::vector<std::byte>& bytes)>& change) {
-    SavedState result;
-    StateWriter to(result);
-    bool is_found = false;
-    for (std::size_t i = 0; i < from.num_parts(); ++i) {
-        const StatePart part = from.part(i);
-        std::vector<std::byte> bytes(part.num_bytes());
-        from.copy(part, 0, part.num_elements, bytes.data());
-        if (part.path == path) is_found = true, change(bytes);
-        to.elements(part.path, bytes.data(), part.element_bytes, bytes.size() / part.element_bytes);
-    }
-    EXPECT_TRUE(is_found) << path;
-    return result;
-}
-
 template <class T>
 T& element(std::vector<std::byte>& bytes, std::size_t i = 0) {
     return reinterpret_cast<T*>(bytes.data())[i];
@@ -578,21 +561,16 @@ TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_prog
     const SavedState good = state_of(saved.world), before = state_of(world.world);
     const std::uint32_t other_bytes = sizeof(Entity) == 8 ? 4 : 8, other_bits = kIndexBits == 32 ? 22 : 32;
     // As the other build writes it: all that has entities has elements of another size.
-    SavedState other;
-    StateWriter to(other);
-    for (std::size_t i = 0; i < good.num_parts(); ++i) {
-        const StatePart part = good.part(i);
-        std::vector<std::byte> bytes(part.num_bytes() * 2);
-        good.copy(part, 0, part.num_elements, bytes.data());
+    const SavedState other = with_parts(good, [&](ChangedPart& part) {
         const bool has_entities = part.path.ends_with("/owner") || part.path.ends_with("/entity") ||
                                   part.path == "entities/waiting" || part.path == "world/singles";
-        if (part.path == "entities/id_bytes")
-            to.value(part.path, other_bytes);
-        else if (part.path == "entities/index_bits")
-            to.value(part.path, other_bits);
-        else
-            to.elements(part.path, bytes.data(), has_entities ? other_bytes : part.element_bytes, part.num_elements);
-    }
+        if (part.path == "entities/id_bytes") std::memcpy(part.bytes.data(), &other_bytes, sizeof other_bytes);
+        if (part.path == "entities/index_bits") std::memcpy(part.bytes.data(), &other_bits, sizeof other_bits);
+        if (!has_entities) return true;
+        part.bytes.resize(part.bytes.size() / part.element_bytes * other_bytes);
+        part.element_bytes = other_bytes;
+        return true;
+    });
     SerialExecutor serial;
     const Result<Array<std::byte>> bytes = write_state(other, serial);
     ASSERT_TRUE(bytes.ok());

@@ -271,15 +271,28 @@ TEST(StateLog, a_flipped_bit_is_found_and_the_records_before_it_are_read) {
 }
 
 TEST(StateLog, a_state_that_is_larger_than_it_may_be_is_refused) {
+    for (const std::size_t num_bytes : {100'000, 5'000'000}) {
+        Naive large;
+        large["zeros"] = {1, false, std::vector<std::byte>(num_bytes)};
+        const Logged logged("large", 1, 1, 0, &large);
+        const SavedState base = state_of(large, nullptr);
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 0, &base, 1000);
+        ASSERT_TRUE(log.ok());
+        EXPECT_FALSE(log->next());
+        EXPECT_TRUE(log->is_too_large()) << num_bytes;
+        EXPECT_NE(log->problem().message().find("larger than 1000 bytes"), std::string_view::npos)
+            << log->problem().message();
+    }
     Naive large;
-    large["zeros"] = {1, false, std::vector<std::byte>(100'000)};
-    const Logged logged("large", 1, 1, 0, &large);
-    const SavedState base = state_of(large, nullptr);
-    Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 0, &base, 1000);
-    ASSERT_TRUE(log.ok());
-    EXPECT_FALSE(log->next());
-    EXPECT_NE(log->problem().message().find("larger than 1000 bytes"), std::string_view::npos)
-        << log->problem().message();
+    large["zeros"] = {1, false, std::vector<std::byte>(5'000'000)};
+    const std::string path = temporary_path("too_large");
+    Result<StateLogWriter> log = StateLogWriter::create(path);
+    ASSERT_TRUE(log->append(state_of(large, nullptr), nullptr, 1).ok());
+    const std::string text = *read_file(path);
+    std::filesystem::remove(path);
+    Result<StateLogReader> whole = StateLogReader::open(bytes_of(text), 0, nullptr, 1000);
+    EXPECT_FALSE(whole->next());
+    EXPECT_TRUE(whole->is_too_large()) << "a record of which the header says so: " << whole->problem().message();
 }
 
 TEST(StateLog, a_small_change_takes_little_of_the_file) {

@@ -50,7 +50,8 @@ public:
 
     /// Begins a file with the world as it is now; a file of that name is replaced. `setup` are bytes of the caller's, such as a
     /// description of the level.
-    /// Errors: the world cannot be saved, or the file cannot be written. Requires: it does not record.
+    /// Errors: the world cannot be saved, and a file of that name is as it was; or the file cannot be written. Requires: it does
+    /// not record.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if it does not record, only steps it. Throws as World::step() does.
     void step(float dt, std::span<const std::byte> inputs = {}) {
@@ -86,21 +87,27 @@ private:
 
 /// Where a world that plays a recording has come to differ from it.
 struct ReplayDifference {
+    bool is_found = false;
     std::uint64_t frame = 0;  ///< World::frame() after the step
     std::string pass;         ///< the first one that wrote something else; empty: it came about when the world settled
     std::string problem;      ///< if that is not what values are: a pass that runs in one of both
     StateDifference value;
 
-    explicit operator bool() const { return frame != 0; }
+    explicit operator bool() const { return is_found; }
     /// Returns `frame 100, pass "swim": body.velocity of entity 17:1 is [..] here and [..] in the recording`.
     SHOAL_API std::string text() const;
 };
 
 class Replay {
 public:
-    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay.
-    /// Errors: they are no recording, or of another version, byte order or width of ids, or damaged; the message says which.
+    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay. LoadOptions, in world/persist.h, say
+    /// what the state of a frame may take in memory.
+    /// Errors: they are not a recording, or of another version, byte order or width of ids, or damaged, or take more memory than
+    /// they may; the message says which.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
+    SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
+    /// Whether a file begins as recordings do, whole or not.
+    SHOAL_API static bool is_recording(std::span<const std::byte> bytes);
     SHOAL_API Replay(Replay&& other) noexcept;
     SHOAL_API Replay& operator=(Replay&& other) noexcept;
     SHOAL_API ~Replay();
@@ -108,7 +115,7 @@ public:
     /// What Recorder::start() was given. Lifetime: that of the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Puts the state with which the recording began into a world that was made as the recorded one was, and which outlives the
-    /// replay. Errors: it does not fit; see World::load().
+    /// replay. Errors: it does not fit; see World::load(), which this is, so frames that the world has kept are forgotten.
     SHOAL_API Status begin(World& world);
 
     /// Goes on to the next frame. Returns whether there is one that is whole.
@@ -121,7 +128,8 @@ public:
     SHOAL_API std::span<const std::byte> inputs() const;
 
     /// Steps the world by that frame, and compares what its passes write with the recording. A program that does not want to
-    /// know calls World::step(dt()). Throws as that does. Requires: begin(), and next() has returned true.
+    /// know calls World::step(dt()). Throws as that does. If something differs, the world has the recorded state for a moment, so
+    /// that values can be compared, and then its own; frames that it keeps stay. Requires: begin(), and next() has returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());
@@ -139,7 +147,7 @@ private:
 
     explicit Replay(Work* work) : work_(work) {}
     void compare();
-    void name_value(std::span<const FieldName> names);
+    void name_value(std::vector<FieldName>& names);
 
     World* world_ = nullptr;
     Work* work_;
