@@ -55,8 +55,8 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now; a state takes more than
-/// `max_bytes` in memory.
+/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by this program;
+/// a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 SavedState& state) {
     if (!path_exists(snapshot.log_path))
@@ -65,8 +65,10 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
     if (max_bytes == 0) max_bytes = max_state_bytes(content.size() + bytes->size());
-    Result<StateLogReader> log =
-        StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content), &state, max_bytes);
+    bool is_damaged = false;
+    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content),
+                                                      &state, max_bytes, &is_damaged);
+    if (!log && !is_damaged) return Status::error(concat(snapshot.log_path, ": ", log.message()));
     if (!log) return snapshot.log_damage = log.message(), Status();
     while (log->next()) {
     }
@@ -80,8 +82,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, which says nothing about what is in it; a state takes more than `max_bytes`, and an older one
-/// in its place would be a loss.
+/// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state takes more than
+/// `max_bytes`, and an older one in its place would be a loss.
 Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -89,9 +91,9 @@ Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor
     snapshot.num_bytes = content.size();
     snapshot.num_records = snapshot.whole_log_bytes = snapshot.frame = snapshot.last_frame = 0;
     snapshot.damage.clear(), snapshot.log_damage.clear();
-    bool is_too_large = false;
-    Result<SavedState> state = read_state(content, executor, max_bytes, &is_too_large);
-    if (is_too_large) return Status::error(concat(snapshot.path, ": ", state.message()));
+    bool is_damaged = false;
+    Result<SavedState> state = read_state(content, executor, max_bytes, &is_damaged);
+    if (!state && !is_damaged) return Status::error(concat(snapshot.path, ": ", state.message()));
     if (!state) return snapshot.damage = state.message(), SavedState();
     Clocks clocks{};
     if (StateReader(*state).value("world/clocks", clocks)) snapshot.frame = snapshot.last_frame = clocks.frame;

@@ -94,16 +94,26 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
-    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+/// Reads and checks the header. Errors: as of read_state(). `is_damaged` becomes false if another program has written it.
+Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
+    if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
-    if (Status status = check_byte_order("save", header.byte_order); !status)
-        return Status::error(concat(status.message(), "; make it there again as a blob, with save_zones()"));
-    if (header.version != kVersion)
+    if (bytes.size() < sizeof header)
+        return damaged(
+            concat("it is cut short: it has ", bytes.size(), " bytes, and its header alone has ", sizeof header));
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (Status status = check_byte_order("save", header.byte_order, is_damaged); !status)
+        return Status::error(concat(status.message(), is_damaged ? "; take another copy of it"
+                                                                 : "; make it there again as a blob, with "
+                                                                   "save_zones()"));
+    is_damaged = header.version == kVersion;
+    if (!is_damaged)
         return Status::error(concat("the save has version ", header.version,
                                     " of the format, and this program reads version ", kVersion,
                                     "; load it with the program that made it"));
-    if (header.file_bytes != bytes.size())
+    if (header.file_bytes > bytes.size())
+        return damaged(concat("it is cut short: it has ", bytes.size(), " bytes, and had ", header.file_bytes));
+    if (header.file_bytes < bytes.size())
         return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
     if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
         return damaged("its checksum is wrong");
@@ -117,11 +127,11 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes) 
 
 }  // namespace
 
-Status check_byte_order(std::string_view what, std::uint32_t written) {
+Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged) {
     if (written == kByteOrderOfStates) return {};
     constexpr std::uint32_t kOther = 0x04030201;
-    if (written != kOther)
-        return Status::error(concat("the header of the ", what, " is damaged: it has no byte order"));
+    is_damaged = written != kOther;
+    if (is_damaged) return Status::error(concat("the header of the ", what, " is damaged: it has no byte order"));
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     return Status::error(concat("the ", what, " has the byte order ", kIsLittle ? "big" : "little",
                                 "-endian, and this program has ", kIsLittle ? "little" : "big", "-endian"));
@@ -225,11 +235,12 @@ bool unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64
 }  // namespace
 
 Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
-                              bool* is_too_large) {
+                              bool* is_damaged) {
     FileHeader header{};
-    if (bytes.size() < sizeof header) return damaged(concat("it has ", bytes.size(), " bytes"));
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_header(header, bytes); !status) return status;
+    bool unasked = true;
+    bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
+    may_be_damaged = true;
+    if (Status status = read_header(header, bytes, may_be_damaged); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
     SavedState state;
@@ -239,8 +250,8 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
         return status;
     // Memory is only taken for what is sound so far.
     if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
-    if (is_too_large != nullptr) *is_too_large = header.raw_bytes > max_bytes;
-    if (header.raw_bytes > max_bytes)
+    may_be_damaged = header.raw_bytes <= max_bytes;
+    if (!may_be_damaged)
         return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
                                     "; if it comes from whom you trust, set LoadOptions::max_bytes"));
     const std::byte* const sizes = table + header.table_bytes;

@@ -313,17 +313,22 @@ private:
 };
 
 Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
-                                            const SavedState* first, std::uint64_t max_bytes) {
+                                            const SavedState* first, std::uint64_t max_bytes, bool* is_damaged) {
+    bool unasked = true;
+    bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
+    may_be_damaged = true;
     StateLogHeader header{};
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kLogMagic, sizeof kLogMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_byte_order("log", header.byte_order); !status) return status;
-    if (header.version != kLogVersion)
+    if (Status status = check_byte_order("log", header.byte_order, may_be_damaged); !status) return status;
+    may_be_damaged = header.version == kLogVersion;
+    if (!may_be_damaged)
         return Status::error(concat("the log has version ", header.version, " of the format, and this program reads ",
                                     kLogVersion, "; read it with the program that made it"));
     if (header.checksum != checksum_of(header)) return Status::error("the header of the log is damaged");
-    if (header.id_bytes != sizeof(Entity))
+    may_be_damaged = header.id_bytes == sizeof(Entity);
+    if (!may_be_damaged)
         return Status::error(concat("the log has ids of ", header.id_bytes, " bytes, and this program has ",
                                     sizeof(Entity), "; read it with the program that made it"));
     if (header.base != base) return Status::error("the log does not begin with this state");

@@ -471,6 +471,29 @@ TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_dama
     EXPECT_EQ(recover(sea, folder.path).frame, 12u);
 }
 
+TEST(Persist, a_snapshot_or_log_of_another_program_is_an_error_and_no_older_frame_takes_its_place) {
+    const Folder folder("newer");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    Sea sea;
+    const std::string before = bytes_of(sea.world);
+    const auto refusal = [&](const std::string& path, std::size_t first, std::string_view bytes) {
+        const std::string text = *read_file(path);
+        EXPECT_TRUE(write_file(path, std::string(text).replace(first, bytes.size(), bytes)).ok());
+        const Result<Recovered> recovered = sea.world.recover(folder.path);
+        EXPECT_FALSE(recovered.ok());
+        EXPECT_TRUE(recovered.message().starts_with(path + ": ")) << recovered.message();
+        EXPECT_EQ(bytes_of(sea.world), before);
+        EXPECT_TRUE(write_file(path, text).ok());
+        return std::string(recovered.message());
+    };
+    for (const char* ending : {".save", ".log"}) {
+        const std::string path = folder.newest(ending);
+        EXPECT_NE(refusal(path, 8, "\x02").find("has version 2 of the format"), std::string::npos);
+        EXPECT_NE(refusal(path, 12, "\x01\x02\x03\x04").find("byte order"), std::string::npos);
+    }
+    EXPECT_EQ(recover(sea, folder.path).frame, 12u);
+}
+
 TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
     const Folder folder("told_at_the_end");
     const Logged logged;
