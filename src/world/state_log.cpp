@@ -258,7 +258,7 @@ private:
             if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || !take(part.path_bytes, bytes))
                 return damaged_record("a part has no path");
             change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-            if (!is_utf8(change.path)) return damaged_record("the path of a part is no text");
+            if (!is_utf8(change.path)) return damaged_record("the path of a part is not valid UTF-8");
         } else {
             if (part.before >= taken_.size() || taken_[part.before]++ != 0 || part.path_bytes != 0)
                 return damaged_record("a part refers to one that the state before does not have");
@@ -271,7 +271,7 @@ private:
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
         if (record_.is_too_large)
             return damaged_record(concat("its state is larger than ", log_.max_bytes_,
-                                         " bytes; if it comes from whom you trust, set LoadOptions::max_bytes"));
+                                         " bytes; if you trust its source, set LoadOptions::max_bytes"));
         num_bytes_ += part.num_elements * part.element_bytes;
         record_.changes.push_back(change);
         return parse_blocks(change);
@@ -354,8 +354,9 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (header.number != num_records_) return damaged_record("it belongs to another place");
     // The changes of a state are no larger than the state, but for what says where they are.
     constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
+    const std::uint64_t half_bytes = (header.body_bytes - header.extra_bytes) / 2;
     if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_ ||
-        (header.body_bytes - header.extra_bytes) / 2 > max_bytes_ + kPlaceBytes)
+        (half_bytes > kPlaceBytes && half_bytes - kPlaceBytes > max_bytes_))
         return damaged_record("the sizes in its header do not fit");
     record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
     Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
@@ -405,6 +406,7 @@ bool StateLogReader::next() {
 
 SavedState StateLogReader::state(const SavedState* before, std::string_view below) const {
     SavedState state;
+    state.set_max_bytes(max_bytes_);
     StateWriter to(state, before);
     for (const Part& part : parts_) {
         const bool is_below = part.path.starts_with(below) && part.path.substr(below.size()).starts_with('/');
