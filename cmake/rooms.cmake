@@ -68,8 +68,9 @@ function(shoal_add_rooms suffix result)
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
     if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SCRIPT_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
-      # These keep what functions of programs throw, or call them within a loop of their own.
+      # These keep what functions of programs throw, or tidy up behind it.
       set_source_files_properties(
+        ${PROJECT_SOURCE_DIR}/src/base/log.cpp ${PROJECT_SOURCE_DIR}/src/base/page_memory.cpp
         ${PROJECT_SOURCE_DIR}/src/job/failure.cpp ${PROJECT_SOURCE_DIR}/src/database/match.cpp
         ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()

@@ -15,6 +15,14 @@ constinit LogHook g_hook = &print_message;
 constinit void* g_context = nullptr;
 thread_local bool t_is_in_hook = false;
 
+/// Notes that the hook runs. It may throw.
+struct HookScope {
+    HookScope() { t_is_in_hook = true; }
+    HookScope(const HookScope&) = delete;
+    HookScope& operator=(const HookScope&) = delete;
+    ~HookScope() { t_is_in_hook = false; }
+};
+
 }  // namespace
 
 void set_log_hook(LogHook hook, void* context) {
@@ -24,9 +32,8 @@ void set_log_hook(LogHook hook, void* context) {
 
 void log(LogLevel level, std::string_view message) {
     if (t_is_in_hook) return print_message(nullptr, level, message);  // the hook would call itself without end
-    t_is_in_hook = true;
+    const HookScope scope;
     g_hook(g_context, level, message);
-    t_is_in_hook = false;
 }
 
 }  // namespace shoal

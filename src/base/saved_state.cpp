@@ -290,6 +290,7 @@ SavedState& SavedState::operator=(SavedState&& other) noexcept {
     std::swap(part_by_path_, other.part_by_path_);
     std::swap(num_bytes_, other.num_bytes_);
     std::swap(num_own_bytes_, other.num_own_bytes_);
+    std::swap(max_bytes_, other.max_bytes_);
     std::swap(number_, other.number_);
     return *this;
 }
@@ -300,7 +301,7 @@ void SavedState::clear() {
         pool_->give_back(*blocks_[i]);
     }
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
-    num_bytes_ = num_own_bytes_ = 0;
+    num_bytes_ = num_own_bytes_ = max_bytes_ = 0;
 }
 
 StatePart SavedState::part(std::size_t number) const {
@@ -690,6 +691,25 @@ Status StateReader::column(std::string_view name, void* to, std::uint32_t elemen
                [&](std::size_t begin, std::size_t end) {
                    for (std::size_t b = begin; b < end; ++b) copy_one(b);
                });
+    return {};
+}
+
+Status StateReader::bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
+                          std::uint64_t num_elements) {
+    const Result<std::uint64_t> count = this->count(name, element_bytes);
+    if (!count) return count.status();
+    if (*count == num_elements) to.resize(static_cast<std::size_t>(num_elements) * element_bytes);
+    return elements(name, to.data(), element_bytes, num_elements);
+}
+
+Status StateReader::take_memory(std::string_view name, std::uint64_t num_bytes) {
+    const std::uint64_t most = from_.max_bytes(), held = from_.num_bytes() + taken_bytes_;
+    if (is_trusted_) return {};
+    if (held > most || num_bytes > most - held)
+        return error(name, concat("what is made of it takes ", num_bytes, " bytes, so the state takes ",
+                                  held + num_bytes, " bytes in memory, and may take ", most,
+                                  "; if you trust its source, set LoadOptions::max_bytes"));
+    taken_bytes_ += num_bytes;
     return {};
 }
 

@@ -10,6 +10,25 @@ namespace {
 constexpr const char* kOwner = "string table";
 constexpr std::size_t kChunkBytes = 16384;
 
+/// Returns the begin of a text with escapes such as \xFF for bytes that are not UTF-8.
+std::string escaped(std::string_view text) {
+    constexpr std::size_t kMostBytes = 64;
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i >= kMostBytes) return result + "...";
+        std::size_t count = 1;
+        while (count < 4 && !is_utf8(text.substr(i, count))) ++count;
+        if (is_utf8(text.substr(i, count))) {
+            result += text.substr(i, count);
+            i += count - 1;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(text[i]);
+        result += concat("\\x", "0123456789ABCDEF"[byte / 16], "0123456789ABCDEF"[byte % 16]);
+    }
+    return result;
+}
+
 }  // namespace
 
 StringTable::~StringTable() {
@@ -20,6 +39,11 @@ StringTable::~StringTable() {
     }
 }
 
+Status StringTable::check(std::string_view text) {
+    if (is_utf8(text)) return {};
+    return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
+}
+
 Result<StringId> StringTable::intern(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return id;
@@ -28,6 +52,7 @@ Result<StringId> StringTable::intern(std::string_view text) {
         return Status::error(
             concat("the texts \"", *kept, "\" and \"", text, "\" have the same hash; rename one of them"));
     }
+    if (Status status = check(text); !status) return status;
     texts_.add(id, copy(text));
     return id;
 }

@@ -43,6 +43,8 @@ private:
         const Schema* schema;  // of the store that keeps it, or of the state
         bool is_kept, is_elsewhere;
         ComponentType here;
+        const Schema* copy = nullptr;  // that outlives the state
+        std::uint32_t last_list = 0;   // the last list with a part about it, counted from 1
     };
     struct List {
         SavedCommandList saved{};
@@ -86,6 +88,8 @@ private:
     Status read_blobs();
     Status read_list(List& list);
     Status read_values(List& list);
+    Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images);
+    Status check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images);
     Status read_spawns(List& list);
     Status read_texts(List& list);
     Status check_part(const List& list, const SavedCommandPart& part);
@@ -103,7 +107,8 @@ private:
     void build();
     void build_chunk(std::uint32_t number, CommandRecorder& chunk);
     const CommandList& list_for(List& list, CommandRecorder& chunk);
-    MadeList make_list(const List& list) const;
+    MadeList make_list(const List& list);
+    const Schema& copy_of(Type& type);
     void fill(const CommandRun& run, List& list);
     EntityBits first_pending() const { return kPendingBit | EntityBits(epoch_) << kPendingNumberBits; }
     Status error(std::string_view part, std::string_view what) { return from_.error(part, what); }
@@ -170,11 +175,12 @@ Status CommandLoader::read() {
 Status CommandLoader::read_types() {
     const Result<std::string> names = from_.text("types");
     if (!names) return names.status();
-    log_.loaded_schemas_.reserve(static_cast<std::size_t>(std::count(names->begin(), names->end(), '\n')));
     const ComponentHomes& homes = database_.homes();
+    HashMap<std::uint64_t, bool> known{Owner("commands")};  // by id
     for (std::string_view rest = *names; !rest.empty();) {
         Type type{std::string(take_line(rest)), nullptr, false, false, {}};
         const ComponentId id{std::string_view(type.name)};
+        if (!known.insert(id.hash, true).is_new) return error("types", concat("it lists \"", type.name, "\" twice"));
         type.here = database_.find_component(id);
         bool is_kept = bool(type.here);
         if (is_kept)
@@ -230,13 +236,12 @@ Status CommandLoader::check_part(const List& list, const SavedCommandPart& part)
     const bool is_of_database = (part.flags & SavedCommandPart::kOfDatabase) != 0;
     if (part.type >= types_.size() || part.flags >= 8)
         return error("parts", "a command names an unknown component type");
-    const Type& type = types_[part.type];
+    Type& type = types_[part.type];
     const auto refuse = [&](std::string_view why) {
         return error("parts", concat("commands about \"", type.name, "\" ", why));
     };
-    const auto num_alike = std::count_if(list.parts.begin(), list.parts.end(),
-                                         [&](const SavedCommandPart& other) { return other.type == part.type; });
-    if (num_alike != 1) return refuse("name it twice");
+    const auto number = static_cast<std::uint32_t>(lists_.size() + 1);
+    if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
     if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
     if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
     if (is_off && (!brings_value || !type.schema->toggled() || type.is_elsewhere))
@@ -246,39 +251,53 @@ Status CommandLoader::check_part(const List& list, const SavedCommandPart& part)
     return {};
 }
 
-/// Reads the columns of the values, and makes struct images of them.
 Status CommandLoader::read_values(List& list) {
-    const std::uint32_t num_rows = list.saved.num_rows;
+    std::uint64_t row_bytes = 0;
     for (const SavedCommandPart& part : list.parts) {
         if (Status status = check_part(list, part); !status) return status;
         Array<std::byte>& images = list.images.emplace_back(Owner("commands"));
         if ((part.flags & SavedCommandPart::kBringsValue) == 0) continue;
         const Schema& schema = *types_[part.type].schema;
-        const std::size_t stride = schema.struct_bytes();
+        row_bytes += schema.struct_bytes() + schema.struct_alignment();
+        if (row_bytes > MadeList::kMaxRowBytes)
+            return error("parts", concat("the values of a command take more than ", MadeList::kMaxRowBytes, " bytes"));
         const StatePath::Scope scope = from_.in(schema.name());
-        Array<std::byte> column{Owner("commands")};
-        images.resize(num_rows * stride);
-        for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
-            const ColumnDefinition& definition = schema.columns()[c];
-            column.resize(std::size_t(num_rows) * definition.element_bytes);
-            if (Status status =
-                    from_.elements(saved_column_name(schema, c), column.data(), definition.element_bytes, num_rows);
-                !status)
-                return status;
-            for (std::uint32_t row = 0; row < num_rows; ++row)
-                std::memcpy(images.data() + row * stride + definition.struct_offset,
-                            column.data() + std::size_t(row) * definition.element_bytes, definition.element_bytes);
-        }
+        if (Status status = read_images(schema, list.saved.num_rows, images); !status) return status;
         if (from_.is_trusted()) continue;
-        for (const Field& field : schema.fields())
-            if (const BadValue bad = find_bad_value(field, {images.data() + field.struct_offset, stride, num_rows}))
-                return error("field", concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
-        const ComponentHomes& homes = database_.homes();
-        if (homes.check_images != nullptr)
-            if (Status status = homes.check_images(homes.context, schema, images); !status)
-                return error("field", status.message());
+        if (Status status = check_images(schema, list.saved.num_rows, images); !status) return status;
     }
     return {};
+}
+
+/// Reads the columns of values of one component type, and makes struct images of them, which may be much larger: the bytes
+/// between the fields are not saved.
+Status CommandLoader::read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
+    const std::size_t stride = schema.struct_bytes();
+    if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
+    images.resize(num_rows * stride);
+    Array<std::byte> column{Owner("commands")};
+    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+        const ColumnDefinition& definition = schema.columns()[c];
+        if (Status status = from_.bytes(saved_column_name(schema, c), column, definition.element_bytes, num_rows);
+            !status)
+            return status;
+        for (std::uint32_t row = 0; row < num_rows; ++row)
+            std::memcpy(images.data() + row * stride + definition.struct_offset,
+                        column.data() + std::size_t(row) * definition.element_bytes, definition.element_bytes);
+    }
+    return {};
+}
+
+Status CommandLoader::check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images) {
+    for (const Field& field : schema.fields()) {
+        const FieldRows rows{images.data() + field.struct_offset, schema.struct_bytes(), num_rows};
+        if (const BadValue bad = find_bad_value(field, rows))
+            return error("field", concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
+    }
+    const ComponentHomes& homes = database_.homes();
+    if (homes.check_images == nullptr) return {};
+    const Status status = homes.check_images(homes.context, schema, images);
+    return status ? Status() : error("field", status.message());
 }
 
 Status CommandLoader::read_spawns(List& list) {
@@ -301,9 +320,14 @@ Status CommandLoader::read_texts(List& list) {
     if (Status status = read_rows("change", list, list.changes); !status) return status;
     if (Status status = read_rows("text_bytes", list, list.text_bytes); !status) return status;
     if (Status status = from_.array("text", list.text); !status) return status;
-    std::uint64_t num_bytes = 0;
-    for (const std::uint32_t bytes : list.text_bytes) num_bytes += bytes;
-    if (num_bytes != list.text.size()) return error("text", "the texts do not fill it");
+    std::string_view rest(list.text.data(), list.text.size());
+    for (std::size_t i = 0; i < list.text_bytes.size(); ++i) {
+        if (list.text_bytes[i] > rest.size()) return error("text", "the texts do not fill it");
+        if (!is_utf8(rest.substr(0, list.text_bytes[i])))
+            return error("text", concat("text ", i, " is not valid UTF-8"));
+        rest.remove_prefix(list.text_bytes[i]);
+    }
+    if (!rest.empty()) return error("text", "the texts do not fill it");
     if (std::ranges::any_of(list.changes,
                             [](std::uint8_t change) { return change > std::uint8_t(TextChange::kUntag); }))
         return error("change", "a command changes a text in an unknown way");
@@ -471,15 +495,24 @@ const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
     return *made;
 }
 
-MadeList CommandLoader::make_list(const List& list) const {
+/// Returns a copy of a schema, which stays where it is as long as what was loaded waits.
+const Schema& CommandLoader::copy_of(Type& type) {
+    if (type.copy != nullptr) return *type.copy;
+    auto* const copy = ::new (allocate_memory(sizeof(Schema), "commands")) Schema(*type.schema);
+    log_.loaded_schemas_.push_back(copy);
+    type.copy = copy;
+    return *copy;
+}
+
+MadeList CommandLoader::make_list(const List& list) {
     MadeList made(static_cast<CommandKind>(list.saved.kind));
     for (const SavedCommandPart& saved : list.parts) {
-        const Type& type = types_[saved.type];
+        Type& type = types_[saved.type];
         CommandPart part;
         if ((saved.flags & SavedCommandPart::kOfDatabase) != 0)
             part.component = type.here;
         else
-            part.made = list.is_of_chunk() ? type.schema : &log_.keep_schema(*type.schema);
+            part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
         part.is_off = (saved.flags & SavedCommandPart::kIsOff) != 0;
         made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
     }
@@ -530,29 +563,27 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
             if (run.list->origin == ListOrigin::kCompiled && std::ranges::find(compiled, run.list) == compiled.end())
                 compiled.push_back(run.list);
     });
-    for (const MadeList* loaded : loaded_lists_) {
-        const auto same =
-            std::ranges::find_if(compiled, [&](const CommandList* list) { return loaded->is_like(*list); });
-        if (same == compiled.end()) continue;
-        for_each_chunk(loops, [&](CommandRecorder& chunk) { chunk.replace_list(*loaded, **same); });
-    }
-}
-
-/// Returns a copy of a schema, which stays as long as what was loaded waits.
-const Schema& CommandLog::keep_schema(const Schema& schema) {
-    for (const Schema& kept : loaded_schemas_)
-        if (kept.id() == schema.id()) return kept;
-    loaded_schemas_.push_back(schema);
-    return loaded_schemas_.back();
+    HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // by the address of the loaded one
+    for (const MadeList* loaded : loaded_lists_)
+        for (const CommandList* list : compiled)
+            if (loaded->is_like(*list)) same.set(reinterpret_cast<std::uintptr_t>(loaded), list);
+    if (same.empty()) return;
+    for_each_chunk(loops, [&](CommandRecorder& chunk) {
+        chunk.replace_lists(
+            [&](const CommandList* list) { return same.find_or(reinterpret_cast<std::uintptr_t>(list), list); });
+    });
 }
 
 void CommandLog::forget_loaded() {
-    for (MadeList* list : loaded_lists_) {
-        list->~MadeList();
-        release_memory(list, sizeof(MadeList), "commands");
-    }
-    loaded_lists_.clear();
-    loaded_schemas_.clear();
+    const auto destroy_all = [](auto& objects) {
+        for (auto* object : objects) {
+            std::destroy_at(object);
+            release_memory(object, sizeof *object, "commands");
+        }
+        objects.clear();
+    };
+    destroy_all(loaded_lists_);
+    destroy_all(loaded_schemas_);
 }
 
 }  // namespace shoal

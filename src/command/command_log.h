@@ -61,7 +61,6 @@ private:
     void recycle(CommandLoop* loop);
     static void sort(std::span<CommandLoop*> loops);
     void unify_lists(std::span<CommandLoop* const> loops);
-    const Schema& keep_schema(const Schema& schema);
     void forget_loaded();
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
@@ -79,7 +78,7 @@ private:
     std::uint64_t num_opened_ = 0;
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
-    Array<Schema> loaded_schemas_{Owner("commands")};  // of those
+    Array<Schema*> loaded_schemas_{Owner("commands")};  // to which those point
     Array<CommandLoop*> settling_{Owner("commands")};
     Array<detail::CommandRecorder*> chunks_{Owner("commands")};  // of settling_, in the order that counts
     CommandSettler settler_;

@@ -6,6 +6,7 @@
 #include "command/made_list.h"
 #include "command/text_call.h"
 #include "shoal/base/log.h"
+#include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 
@@ -40,7 +41,8 @@ CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
         for (Stream& stream : streams_) {
             const CommandList& loaded = *stream.end.list;
             if (loaded.origin != ListOrigin::kLoaded || !made(loaded).is_like(list)) continue;
-            replace_list(loaded, list);  // what was loaded goes on
+            replace_lists(
+                [&](const CommandList* of) { return of == &loaded ? &list : of; });  // what was loaded goes on
             return stream;
         }
     streams_.push_back({{&list, nullptr, 0, 0}});
@@ -139,13 +141,6 @@ void CommandRecorder::restore_numbers(std::span<const EntityBits> pending_blocks
     numbers_ = numbers;
 }
 
-void CommandRecorder::replace_list(const CommandList& before, const CommandList& after) {
-    for (Stream& stream : streams_)
-        if (stream.end.list == &before) stream.end.list = &after;
-    for (CommandRun& run : runs_)
-        if (run.list == &before) run.list = &after;
-}
-
 // --- component types that are known at run time only -------------------------------------------------------------
 
 /// Returns the list of commands with these component types, of which `values` says which bring a value.
@@ -221,17 +216,26 @@ void Commands::record_create(detail::CommandRecorder& recorder, Entity entity, c
     recorder.record(Kind::kCreate, entity, zone, type.components(), values);
 }
 
+namespace {
+
+void log_dropped_text(Entity entity, const Status& why) {
+    const std::string who = is_pending(entity) ? "an entity to come" : concat("entity ", entity_text(entity));
+    log(LogLevel::kError, concat("a command to name or tag ", who, " was dropped: ", why.message()));
+}
+
+}  // namespace
+
 void TextCall::operator()(Entity self) const {
     const ComponentHomes& homes = database->homes();
     SHOAL_ASSERT(homes.change_text != nullptr,
                  "a command names or tags an entity, whose texts a world keeps, but the database belongs to none; "
                  "attach it to a world");
-    if (Status status = homes.change_text(homes.context, change, self, text); !status)
-        log(LogLevel::kError,
-            concat("a command to name or tag entity ", entity_text(self), " was dropped: ", status.message()));
+    if (Status status = homes.change_text(homes.context, change, self, text); !status) log_dropped_text(self, status);
 }
 
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
+    if (Status status = StringTable::check(text); !status)  // which could not be saved while it waits
+        return log_dropped_text(entity, status);
     call(entity, TextCall{&recorder_->database(), change, std::string(text)});
 }
 

@@ -30,6 +30,7 @@ void MadeList::add(CommandPart part, const Schema* value) {
     if (value != nullptr) {
         part.offset = round_up(row_bytes, value->struct_alignment());
         part.num_bytes = value->struct_bytes();
+        SHOAL_ASSERT(part.offset <= kMaxRowBytes, "the values of a command take more than 2 GiB; ask for several");
         row_bytes = part.offset + part.num_bytes;
         alignment = std::max(alignment, value->struct_alignment());
     }

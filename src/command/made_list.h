@@ -19,6 +19,8 @@ struct PartKey {
 };
 
 struct MadeList : CommandList {
+    static constexpr std::uint32_t kMaxRowBytes = std::uint32_t(1) << 31;  // of all values
+
     Array<CommandPart> own_parts{Owner("commands")};
     Array<PartKey> keys{Owner("commands")};
 

@@ -47,9 +47,7 @@ using Columns = Array<Array<std::byte>>;
 
 Status read_column(StateReader& from, std::uint32_t number, std::uint32_t element_bytes, std::size_t num_rows,
                    Columns& columns) {
-    Array<std::byte>& column = columns.emplace_back(Owner("zone"));
-    column.resize(num_rows * element_bytes);
-    return from.elements(concat("column/", number), column.data(), element_bytes, num_rows);
+    return from.bytes(concat("column/", number), columns.emplace_back(Owner("zone")), element_bytes, num_rows);
 }
 
 /// Errors: bytes are no value of their field.

@@ -37,7 +37,7 @@ Array<std::uint32_t> living_rows(const ComponentManager& manager) {
 SchemaChange::~SchemaChange() {
     for (; !changes_.empty(); changes_.pop_back()) {
         const auto [before, after] = changes_.back();
-        std::ranges::replace(world_.stores_, static_cast<Store*>(after), static_cast<Store*>(before));
+        world_.replace_store(*after, *before);
         const auto is_it = [after](const World::Owned& owned) { return owned.manager == after; };
         world_.owned_.erase(std::ranges::find_if(world_.owned_, is_it));  // others may have come since
         World::destroy<ComponentManager>(after);
@@ -143,7 +143,7 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
         World::destroy<ComponentManager>(&after);
         return status;
     }
-    std::ranges::replace(world_.stores_, static_cast<Store*>(before), static_cast<Store*>(&after));
+    world_.replace_store(*before, after);
     world_.owned_.push_back({&after, &after, &after, World::destroy<ComponentManager>, false});
     changes_.push_back({before, &after});
     after.settle({&world_.random_, world_.stamp_, world_.executor_, nullptr});  // so that its writes carry the stamp

@@ -40,7 +40,7 @@ struct PartHeader {
 };
 
 std::size_t num_pieces_of(std::uint64_t raw_bytes) {
-    return static_cast<std::size_t>((raw_bytes + kPieceBytes - 1) / kPieceBytes);
+    return static_cast<std::size_t>(raw_bytes / kPieceBytes + (raw_bytes % kPieceBytes != 0));
 }
 
 std::size_t largest_piece(std::uint64_t raw_bytes) {
@@ -97,7 +97,7 @@ Status damaged(std::string_view what) {
 /// Reads and checks the header. Errors: as of read_state(). `is_damaged` becomes false if another program has written it.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
-        return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
+        return Status::error("the file is not a save of a world: it does not begin with \"shoalsav\"");
     if (bytes.size() < sizeof header)
         return damaged(
             concat("it is cut short: it has ", bytes.size(), " bytes, and its header alone has ", sizeof header));
@@ -202,7 +202,7 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sa
         if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || entry_bytes > table.size())
             return damaged(concat("part ", i, " has no path"));
         const std::string_view path(reinterpret_cast<const char*>(table.data()) + sizeof part, part.path_bytes);
-        if (!is_utf8(path)) return damaged(concat("the path of part ", i, " is no text"));
+        if (!is_utf8(path)) return damaged(concat("the path of part ", i, " is not valid UTF-8"));
         if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
@@ -253,7 +253,8 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     may_be_damaged = header.raw_bytes <= max_bytes;
     if (!may_be_damaged)
         return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
-                                    "; if it comes from whom you trust, set LoadOptions::max_bytes"));
+                                    "; if you trust its source, set LoadOptions::max_bytes"));
+    state.set_max_bytes(max_bytes);
     const std::byte* const sizes = table + header.table_bytes;
     const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
     Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");

@@ -8,12 +8,6 @@
 
 namespace shoal {
 
-/// What files of so many bytes may grow to in memory if nobody says otherwise: see LoadOptions.
-constexpr std::uint64_t max_state_bytes(std::uint64_t file_bytes) {
-    constexpr std::uint64_t kLeast = std::uint64_t(1) << 30, kTimes = 64;
-    return file_bytes <= kLeast / kTimes ? kLeast : file_bytes * kTimes;
-}
-
 /// What says in a header in which order the bytes of numbers lie.
 inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
 /// Errors: `what`, which was read, was written in another byte order; the message has both. Or there is none: only then,

@@ -262,7 +262,7 @@ private:
             if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || !take(part.path_bytes, bytes))
                 return damaged_record("a part has no path");
             change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-            if (!is_utf8(change.path)) return damaged_record("the path of a part is no text");
+            if (!is_utf8(change.path)) return damaged_record("the path of a part is not valid UTF-8");
         } else {
             if (part.before >= taken_.size() || taken_[part.before]++ != 0 || part.path_bytes != 0)
                 return damaged_record("a part refers to one that the state before does not have");
@@ -414,6 +414,7 @@ bool StateLogReader::next() {
 
 SavedState StateLogReader::state(const SavedState* before, std::string_view below) const {
     SavedState state;
+    state.set_max_bytes(max_bytes_);
     StateWriter to(state, before);
     for (const Part& part : parts_) {
         const bool is_below = part.path.starts_with(below) && part.path.substr(below.size()).starts_with('/');

@@ -66,11 +66,14 @@ Status StateMigration::read_types() {
     if (!blob) return from_.error("types", blob.message());
     blob_.emplace(std::move(*blob));
     for (const BlobComponents& components : blob_->component_types()) types_.push_back(type_of(*components.schema));
-    for (std::size_t i = 0; i < types_.size(); ++i)
-        for (std::size_t k = 0; k < i; ++k)
-            if (types_[i].after->id() == types_[k].after->id())
-                return from_.error("types", concat("it has both \"", types_[k].before->name(), "\" and \"",
-                                                   types_[i].before->name(), "\", which are one component type now"));
+    HashMap<ComponentId, const Type*> by_id_now{Owner("world")};
+    for (std::uint32_t i = 0; i < types_.size(); ++i) {
+        number_of_type_.add(types_[i].before->id(), i);
+        const auto [other, is_new] = by_id_now.insert(types_[i].after->id(), &types_[i]);
+        if (!is_new)
+            return from_.error("types", concat("it has both \"", (*other)->before->name(), "\" and \"",
+                                               types_[i].before->name(), "\", which are one component type now"));
+    }
     return {};
 }
 
@@ -85,24 +88,26 @@ StateMigration::Type StateMigration::type_of(const Schema& saved) const {
     return {&saved, is_same ? &saved : after, known == nullptr ? nullptr : known->migrations};
 }
 
-const StateMigration::Type* StateMigration::find_type(ComponentId id) const {
-    for (const Type& type : types_)
-        if (type.before->id() == id) return &type;
-    return nullptr;
+StateMigration::Type* StateMigration::find_type(ComponentId id) {
+    const std::uint32_t* const number = number_of_type_.find(id);
+    return number == nullptr ? nullptr : &types_[*number];
 }
 
 Status StateMigration::read_stores() {
     const Result<std::string> lines = from_.text("stores");
     if (!lines) return lines.status();
     Status status;
+    HashMap<std::string_view, bool> seen{Owner("world")};
     for_each_line(*lines, [&](std::string_view line) {
         const std::string_view name = line.substr(0, std::min(line.find('\t'), line.size()));
+        if (status && !seen.insert(name, true).is_new)
+            status = from_.error("stores", concat("it lists \"", name, "\" twice"));
         if (status && from_.has(concat("stores/", name, "/components"))) status = read_database(name);
         const Type* const type = find_type(ComponentId(name));
         if (type == nullptr || !type->is_changed()) return;
         // A plugin's store gets the bytes that it has saved, and their version.
         if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")))
-            managers_.emplace_back(name);
+            managers_.emplace_back(name), is_manager_.set(ComponentId(name), true);
     });
     return status;
 }
@@ -171,8 +176,7 @@ Status StateMigration::write(StateWriter& to) {
 }
 
 Status StateMigration::write_manager(StateWriter& to, std::string_view name) {
-    const auto type = std::find_if(types_.begin(), types_.end(),
-                                   [&](const Type& one) { return one.before->id() == ComponentId(name); });
+    Type* const type = find_type(ComponentId(name));
     type->is_converted = true;
     const std::string before = concat("stores/", name, '/'), after = concat("stores/", type->after->name(), '/');
     if (!from_.has(concat(before, "rows/num_rows"))) {
@@ -196,7 +200,7 @@ Status StateMigration::write_database(StateWriter& to, const SavedDatabase& data
         is_changed = true;
         if (type.before->toggled() && !type.after->toggled())
             return no_way(type, "it was toggled, and is not now, so those that are off have no place");
-        for (Type& one : types_) one.is_converted |= one.before == type.before;
+        find_type(type.before->id())->is_converted = true;
     }
     if (!is_changed) return {};
     const std::string path = concat("stores/", database.name, '/');
@@ -224,15 +228,19 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
     const std::string path = concat("stores/", database.name, '/');
     Array<SavedTable> tables{Owner("world")};
     Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
+    Array<std::size_t> last_archetype(database.types.size(), 0, Owner("world"));  // with the type, counted from 1
     if (Status status = from_.array(concat(path, "tables"), tables); !status) return status;
     if (Status status = from_.array(concat(path, "archetypes"), members); !status) return status;
     for (std::size_t i = 0; i < members.size();) {
         firsts.push_back(static_cast<std::uint32_t>(i));
         const std::size_t count = members[i++];
         if (count > members.size() - i) return from_.error(concat(path, "archetypes"), "it is cut short");
-        for (std::size_t k = 0; k < count; ++k, ++i)
+        for (std::size_t k = 0; k < count; ++k, ++i) {
             if (members[i] >= database.types.size())
                 return from_.error(concat(path, "archetypes"), "an archetype has an unknown component type");
+            if (std::exchange(last_archetype[members[i]], firsts.size()) == firsts.size())
+                return from_.error(concat(path, "archetypes"), "an archetype has a component type twice");
+        }
     }
     for (const SavedTable& table : tables) {
         if (table.archetype >= firsts.size())
@@ -266,10 +274,9 @@ Status StateMigration::write_commands(StateWriter& to, const SavedDatabase& data
     std::vector<Type*> types;
     std::string names_now;
     for_each_line(*names, [&](std::string_view name) {
-        const auto found = std::find_if(types_.begin(), types_.end(),
-                                        [&](const Type& one) { return one.before->id() == ComponentId(name); });
-        types.push_back(found == types_.end() ? nullptr : &*found);
-        names_now += concat(found == types_.end() ? name : found->after->name(), '\n');
+        Type* const found = find_type(ComponentId(name));
+        types.push_back(found);
+        names_now += concat(found == nullptr ? name : std::string_view(found->after->name()), '\n');
     });
     std::size_t next_part = 0;
     for (std::size_t i = 0; i < lists.size(); ++i)
@@ -321,20 +328,21 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
         if (*num_owners != num_rows) return from_.error(name, concat(num_rows, " rows, and ", *num_owners, " owners"));
         if (Status status = write_stamps(to, shape, num_rows); !status) return status;
     }
-    std::vector<std::string> converted{concat(shape.path_before, "stamps")};
+    HashMap<std::string, bool> converted{Owner("world")};  // parts
+    converted.set(concat(shape.path_before, "stamps"), true);
     for (const Type& type : shape.before) {
         if (!type.is_changed()) continue;
         const ColumnNames names(*type.before, shape.is_combined);
         for (std::size_t c = 0; c < type.before->columns().size(); ++c)
-            converted.push_back(concat(shape.path_before, names[c]));
-        converted.push_back(concat(shape.path_before, "on/", type.before->name()));
+            converted.set(concat(shape.path_before, names[c]), true);
+        converted.set(concat(shape.path_before, "on/", type.before->name()), true);
         if (Status status = write_converted(to, shape, type, num_rows); !status) return status;
         if (Status status = write_switches(to, shape, type, num_rows); !status) return status;
     }
     if (shape.path_before.empty()) return {};
     for (const std::uint32_t part : parts_in(shape.path_before)) {
         const std::string_view path = saved_.part(part).path;
-        if (std::find(converted.begin(), converted.end(), path) == converted.end())
+        if (converted.find(std::string(path)) == nullptr)
             copy_part(to, part, concat(shape.path_after, path.substr(shape.path_before.size())));
     }
     replace(shape.path_before);
@@ -344,22 +352,22 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
 /// Columns that are converted count as written when the state was saved.
 Status StateMigration::write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows) {
     const std::size_t num_blocks = num_blocks_of(num_rows);
-    std::size_t num_columns = 0;
-    for (const Type& type : shape.before) num_columns += type.before->columns().size();
-    Array<std::uint64_t> stamps((1 + num_columns) * num_blocks, 0, Owner("world")), moved{Owner("world")};
+    std::size_t num_columns = 1;  // the first stands for the rows
+    HashMap<ComponentId, std::size_t> firsts{Owner("world")};
+    for (const Type& type : shape.before) {
+        firsts.set(type.before->id(), num_columns);
+        num_columns += type.before->columns().size();
+    }
+    Array<std::uint64_t> stamps{Owner("world")}, moved{Owner("world")};
     std::uint64_t now = 0;
     if (Status status = from_.value(concat(shape.path_before, "stamp"), now); !status) return status;
-    if (Status status =
-            from_.elements(concat(shape.path_before, "stamps"), stamps.data(), sizeof(std::uint64_t), stamps.size());
-        !status)
-        return status;
+    if (Status status = from_.array(concat(shape.path_before, "stamps"), stamps); !status) return status;
+    if (stamps.size() != num_columns * num_blocks)
+        return from_.error(concat(shape.path_before, "stamps"),
+                           concat("it has ", stamps.size(), " elements, not ", num_columns * num_blocks));
     moved.insert(moved.end(), stamps.begin(), stamps.begin() + static_cast<std::ptrdiff_t>(num_blocks));  // the rows
     for (const Type& type : shape.after) {
-        std::size_t first = 1;
-        for (const Type& before : shape.before) {
-            if (before.before == type.before) break;
-            first += before.before->columns().size();
-        }
+        const std::size_t first = *firsts.find(type.before->id());
         const std::size_t count = type.after->columns().size() * num_blocks;
         const auto begin = stamps.begin() + static_cast<std::ptrdiff_t>(first * num_blocks);
         if (type.is_changed())
@@ -382,11 +390,8 @@ Status StateMigration::write_converted(StateWriter& to, const TableShape& shape,
         const std::uint32_t bytes = before.columns()[c].element_bytes;
         Array<std::byte>& column = old_columns.emplace_back(Owner("world"));
         const std::string name = concat(shape.path_before, old_names[c]);
-        if (!shape.path_before.empty()) {
-            const Result<std::uint64_t> count = from_.count(name, bytes);
-            if (count && *count == num_rows) column.resize(std::size_t(num_rows) * bytes);  // memory for what is there
-            if (Status status = from_.elements(name, column.data(), bytes, num_rows); !status) return status;
-        }
+        if (!shape.path_before.empty())
+            if (Status status = from_.bytes(name, column, bytes, num_rows); !status) return status;
         columns.push_back(column.data());
     }
     for (const Field& field : before.fields()) {
@@ -397,6 +402,10 @@ Status StateMigration::write_converted(StateWriter& to, const TableShape& shape,
             return from_.error(concat(shape.path_before, "field"),
                                concat("\"", field.name, "\" of \"", before.name(), "\" holds ", bad.problem));
     }
+    std::uint64_t row_bytes = 0;
+    for (const ColumnDefinition& column : after.columns()) row_bytes += column.element_bytes;
+    if (Status status = from_.take_memory(concat(shape.path_before, "num_rows"), num_rows * row_bytes); !status)
+        return status;
     Result<ConvertedColumns> converted = ConvertedColumns();
     if (num_rows != 0) converted = migrate_rows(before, columns, num_rows, after, type.migrations);
     if (!converted) return no_way(type, converted.message());
@@ -456,7 +465,7 @@ Status StateMigration::write_types(StateWriter& to) {
     for_each_line(*lines, [&](std::string_view line) {
         const std::size_t tab = std::min(line.find('\t'), line.size());
         const std::string_view name = line.substr(0, tab);
-        const bool is_renamed = std::find(managers_.begin(), managers_.end(), name) != managers_.end();
+        const bool is_renamed = is_manager_.find(ComponentId(name)) != nullptr;
         stores += concat(is_renamed ? find_type(ComponentId(name))->after->name() : name, line.substr(tab), '\n');
     });
     to.text("stores", stores);
@@ -469,13 +478,18 @@ void StateMigration::write_rest(StateWriter& to) {
     bool is_renamed = false;
     for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
     if (is_renamed) replace("reactions/journal/");
+    const auto is_changed = [&](std::string_view name) {
+        const Type* const type = find_type(ComponentId(name));
+        return type != nullptr && type->is_changed();
+    };
     const auto is_about = [&](std::string_view path) {
-        for (const Type& type : types_) {
-            const std::string& name = type.before->name();
-            if (!type.is_changed()) continue;
-            if (path.starts_with("reactions/") && path.find(concat('/', name, '/')) != std::string_view::npos)
-                return true;
-            if (path.starts_with(concat("relations/", name, '.'))) return true;
+        const std::size_t begin = path.find('/') + 1;
+        if (path.starts_with("relations/")) return is_changed(path.substr(begin, path.find('.', begin) - begin));
+        if (!path.starts_with("reactions/")) return false;
+        path.remove_prefix(begin);
+        for (std::size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
+            if (is_changed(path.substr(0, end))) return true;
+            path.remove_prefix(end + 1);
         }
         return false;
     };

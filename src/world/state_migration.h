@@ -29,7 +29,8 @@ struct SavedCommandPart;
 class StateMigration {
 public:
     /// Both outlive this.
-    StateMigration(const WorldState& world, const SavedState& from) : world_(world), saved_(from), from_(from) {}
+    StateMigration(const WorldState& world, const SavedState& from, bool is_trusted)
+        : world_(world), saved_(from), from_(from, is_trusted) {}
 
     /// Writes what is to be loaded to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
     /// Errors: no migration leads from the fields of the state to those of the world, which are both named; the state is
@@ -65,7 +66,7 @@ private:
     Status read_stores();
     Status read_database(std::string_view name);
     Type type_of(const Schema& saved) const;
-    const Type* find_type(ComponentId id) const;
+    Type* find_type(ComponentId id);
     Status check(const Type& type);
     Status no_way(const Type& type, std::string_view why);
     bool is_needed() const;
@@ -93,7 +94,9 @@ private:
     StateReader from_;
     std::optional<Blob> blob_;  // has the schemas that were saved
     std::vector<Type> types_;
-    std::vector<std::string> managers_;  // stores with rows that are converted, as they were called
+    HashMap<ComponentId, std::uint32_t> number_of_type_{Owner("world")};  // in types_, by the id of before
+    std::vector<std::string> managers_;                      // stores with rows that are converted, as they were called
+    HashMap<ComponentId, bool> is_manager_{Owner("world")};  // of which type
     std::vector<SavedDatabase> databases_;
     Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
     BitSet is_replaced_{Owner("world")};            // [part]: it is not copied

@@ -194,6 +194,10 @@ void World::refuse_store(const Store& store) {
 
 /// Keeps in mind a store of a kind of which a world has one, whoever made it.
 void World::note(Store& store) {
+    if (const auto* const manager = dynamic_cast<ComponentManager*>(&store))
+        managers_.set(manager->schema().id(), &store);
+    else
+        others_.push_back(&store);
     if (auto* transforms = dynamic_cast<TransformManager*>(&store)) transforms_ = transforms;
     if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
     if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
@@ -205,7 +209,7 @@ void World::note(Store& store) {
 /// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
 Store* World::find_keeper(const Schema& component) const {
     if (Store* store = find_store(component.id())) return store;
-    for (Store* store : stores_)
+    for (Store* store : others_)
         if (store->find_columns(component)) return store;
     return nullptr;
 }
@@ -293,6 +297,10 @@ Status World::check_home(const Store& store, const Schema& component) const {
 void World::forget(Store& store) {
     stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
     asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
+    others_.erase(std::remove(others_.begin(), others_.end(), &store), others_.end());
+    if (const auto* const manager = dynamic_cast<ComponentManager*>(&store);
+        manager != nullptr && managers_.find_or(manager->schema().id(), nullptr) == &store)
+        managers_.erase(manager->schema().id());
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
@@ -303,6 +311,12 @@ void World::forget(Store& store) {
     if (data_ == &store) data_ = nullptr;
     if (zone_files_ != nullptr && &store == &zone_files_->database()) delete std::exchange(zone_files_, nullptr);
     if (database_ == &store) database_ = nullptr;
+}
+
+/// Puts a manager in the place of another one of the component type.
+void World::replace_store(ComponentManager& before, ComponentManager& after) {
+    std::replace(stores_.begin(), stores_.end(), static_cast<Store*>(&before), static_cast<Store*>(&after));
+    managers_.set(after.schema().id(), &after);
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -337,8 +351,10 @@ void World::destroy_stores_after(std::size_t num_owned) {
     }
 }
 
+/// Cost: a look-up, whatever a save has made of managers, and a search through the other stores, of which there are few.
 Store* World::find_store(ComponentId component) const {
-    for (Store* store : stores_)
+    if (Store* const* const manager = managers_.find(component)) return *manager;
+    for (Store* store : others_)
         if (find_schema(*store, component) != nullptr) return store;
     return nullptr;
 }

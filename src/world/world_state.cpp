@@ -73,9 +73,16 @@ const Schema* WorldState::find_kept_schema(ComponentId component) const {
 }
 
 Store* WorldState::find_store(std::string_view name) const {
-    for (Store* store : world_.stores_)
-        if (name_of(*store) == name) return store;
-    return nullptr;
+    const auto find = [&](std::string_view named) {
+        return stores_by_name_.find_if(hash_text(named), [&](Store* store) { return name_of(*store) == named; });
+    };
+    for (; num_named_ < world_.stores_.size(); ++num_named_) {
+        Store* const store = world_.stores_[num_named_];
+        const std::string named = name_of(*store);
+        if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first of several counts
+    }
+    Store* const* const found = find(name);
+    return found == nullptr ? nullptr : *found;
 }
 
 // --- what saved commands refer to --------------------------------------------------------------------------------
@@ -241,7 +248,7 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
                                     "an entity manager of its own"));
     if (Status status = check_builds(ids); !status) return status;
     SavedState converted;
-    if (Status status = StateMigration(*this, state).run(converted); !status) return status;
+    if (Status status = StateMigration(*this, state, is_trusted).run(converted); !status) return status;
     const std::size_t num_owned = world_.owned_.size();
     Status status = load_fitting(converted.empty() ? state : converted, is_trusted);
     if (!status) world_.destroy_stores_after(num_owned);
@@ -285,6 +292,8 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
 Status WorldState::make_stores(StateReader& from) {
     saved_.clear();
     types_.reset();
+    stores_by_name_.clear();
+    num_named_ = 0;
     {
         const StatePath::Scope scope = from.in("world");
         std::uint32_t format = 0;
@@ -299,10 +308,10 @@ Status WorldState::make_stores(StateReader& from) {
         const std::size_t tab = std::min(line.find('\t'), line.size());
         saved_.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
     });
-    std::vector<std::string_view> names;
-    for (const SavedStore& saved : saved_) names.push_back(saved.name);
-    std::sort(names.begin(), names.end());
-    if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    saved_names_.clear();
+    for (const SavedStore& saved : saved_) saved_names_.push_back(saved.name);
+    std::sort(saved_names_.begin(), saved_names_.end());
+    if (const auto twice = std::adjacent_find(saved_names_.begin(), saved_names_.end()); twice != saved_names_.end())
         return from.error("stores", concat("it lists \"", *twice, "\" twice"));
     if (from.has("types"))
         if (Status status = load_types(from); !status) return status;
@@ -335,7 +344,9 @@ Status WorldState::load_types(StateReader& from) {
     if (Status status = from.array("types", bytes); !status) return status;
     Result<Blob> types = Blob::load(bytes);
     if (!types) return from.error("types", types.message());
+    HashMap<ComponentId, const BlobComponents*> type_by_id{Owner("world")};
     for (const BlobComponents& type : types->component_types()) {
+        type_by_id.add(type.id, &type);
         const Schema* const taken = find_kept_schema(type.id);
         if (taken != nullptr && taken->layout_hash() != type.schema->layout_hash())
             return from.error("types", concat("it has ", type.schema->to_text(), ", and the world has ",
@@ -352,14 +363,14 @@ Status WorldState::load_types(StateReader& from) {
             if (!names) return names.status();
             Status status;
             for_each_line(*names, [&](std::string_view name) {
-                const BlobComponents* const type = types->find_components(ComponentId(name));
+                const BlobComponents* const type = type_by_id.find_or(ComponentId(name), nullptr);
                 if (status && type != nullptr && world_.find_store(type->id) == nullptr)
                     status = database->take_component(*type->schema);
             });
             if (!status) return status;
         }
         if (store != nullptr) continue;
-        const BlobComponents* const type = types->find_components(ComponentId(std::string_view(saved.name)));
+        const BlobComponents* const type = type_by_id.find_or(ComponentId(std::string_view(saved.name)), nullptr);
         if (type == nullptr || world_.find_store(type->id) != nullptr) continue;
         const Result<Store*> made = world_.home_of(*type->schema);
         if (!made) return made.status();
@@ -375,9 +386,7 @@ Status WorldState::replace(const SavedState& state, bool is_trusted, const Saved
     StateReader from(state, is_trusted, present);
     from.use_loop(loop_on(*world_.executor_));
     for (Store* store : world_.stores_) {
-        const std::string name = name_of(*store);
-        const auto is_of = [&](const SavedStore& saved) { return saved.name == name; };
-        if (std::any_of(saved_.begin(), saved_.end(), is_of)) continue;
+        if (std::binary_search(saved_names_.begin(), saved_names_.end(), std::string_view(name_of(*store)))) continue;
         store->drop(owners_in(*store));
         if (const auto* const database = dynamic_cast<const Database*>(store);
             database != nullptr && database->deferred_changes() != nullptr)

@@ -97,8 +97,11 @@ private:
     Status check_arrays(StateReader& from) const;
 
     World& world_;
+    mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,
+    mutable std::size_t num_named_ = 0;                                      // so many of the world's stores
     Array<SavedStore> saved_{Owner("world")};
-    std::optional<Blob> types_;  // of the state that is loaded
+    std::vector<std::string_view> saved_names_;  // of those, sorted
+    std::optional<Blob> types_;                  // of the state that is loaded
 };
 
 }  // namespace shoal

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <map>
+#include <new>
 #include <vector>
 
 #include <sys/mman.h>
@@ -256,6 +257,17 @@ TEST(PagePool, a_range_that_nobody_takes_is_gone_after_two_trims) {
     EXPECT_EQ(pool.statistics().kept_bytes, 0u);
     unsigned char present = 0;
     EXPECT_EQ(::mincore(range.data, kPageBytes, &present), -1) << "the address space is still mapped";
+}
+
+TEST(PageHooks, one_that_throws_is_asked_again_for_the_next_pages) {
+    const PageHooks before =
+        set_page_hooks({.may_reserve = [](void*, std::size_t) -> bool { throw std::bad_alloc(); }});
+    for (int i = 0; i < 2; ++i) EXPECT_THROW(static_cast<void>(reserve_pages(1)), std::bad_alloc);
+    set_page_hooks({.may_reserve = [](void*, std::size_t) { return true; }});
+    const Result<PageRange> range = reserve_pages(1);
+    set_page_hooks(before);
+    ASSERT_TRUE(range.ok());
+    release_pages(*range);
 }
 
 TEST(PagePoolDeathTest, a_foreign_or_empty_block_is_a_bug) {

@@ -1,6 +1,7 @@
 #include "shoal/base/text.h"
 
 #include "shoal/base/lines.h"
+#include "shoal/base/log.h"
 #include "shoal/base/math.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/string_table.h"
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -180,6 +182,32 @@ TEST(StringTable, keeps_each_text_once_where_it_is) {
     EXPECT_EQ(table.text(reef).data(), place);
     EXPECT_EQ(table.text(reef), "reef");
     EXPECT_EQ(table.size(), 100001u);
+}
+
+TEST(StringTable, a_text_that_is_not_utf8_is_refused_and_shown_with_escapes) {
+    StringTable table;
+    EXPECT_EQ(table.intern("a\xff\xC3\xA9\xC3").message(),
+              "the text \"a\\xFF\xC3\xA9\\xC3\" is not valid UTF-8; convert it to UTF-8 first");
+    const std::string longer = std::string(70, 'a') + "\xff";
+    EXPECT_EQ(table.intern(longer).message(),
+              "the text \"" + std::string(64, 'a') + "...\" is not valid UTF-8; convert it to UTF-8 first");
+    EXPECT_EQ(table.size(), 0u);
+    EXPECT_EQ(table.text(StringId("a\xff")), "");
+    EXPECT_TRUE(table.intern("caf\xC3\xA9").ok());
+}
+
+/// Counts messages, and throws each.
+void throw_message(void* context, LogLevel, std::string_view message) {
+    ++*static_cast<int*>(context);
+    throw std::string(message);
+}
+
+TEST(Log, a_hook_that_throws_gets_the_next_message_too) {
+    int num_messages = 0;
+    set_log_hook(&throw_message, &num_messages);
+    for (int i = 0; i < 3; ++i) EXPECT_THROW(log(LogLevel::kNote, "said"), std::string);
+    set_log_hook(nullptr, nullptr);
+    EXPECT_EQ(num_messages, 3);
 }
 
 TEST(StringTable, agrees_with_a_map_under_random_texts) {

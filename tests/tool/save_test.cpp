@@ -387,7 +387,7 @@ TEST_F(ToolSave, a_run_does_not_begin_with_what_is_no_save) {
     const std::string reef = write("reef.sjson", kReef);
     const ToolResult bad = run({"run", reef, "--load", reef});
     EXPECT_EQ(bad.exit_code, 1);
-    EXPECT_TRUE(bad.says("the file is no save of a world")) << bad.err;
+    EXPECT_TRUE(bad.says("the file is not a save of a world")) << bad.err;
     EXPECT_EQ(run({"run", reef, "--load", path("missing.save")}).exit_code, 1);
     for (const char* flag : {"--repeat", "--seed"})
         EXPECT_EQ(run({"run", reef, "--load", reef, flag, "2"}).exit_code, 2);

@@ -1,12 +1,14 @@
 // Commands that wait when a world is saved: the world that loads carries them out as the one that saved does.
 
 #include "shoal/base/file.h"
+#include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/migration.h"
+#include "shoal/world/persist.h"
 #include "world/state_file.h"
 
 #include "support/testing.h"
@@ -450,6 +452,12 @@ std::vector<Lie> lies() {
     return {
         {"epoch", [](Bytes& b) { element<std::uint32_t>(b) = 64; }, "is more than there are"},
         {"types", [](Bytes& b) { b[0] = std::byte('x'); }, "which no store keeps"},
+        {"types",
+         [](Bytes& b) {
+             Bytes twice = b;
+             b.insert(b.end(), twice.begin(), twice.end());
+         },
+         "twice"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind(8); }, "cannot be as it says"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kDestroy; }, "cannot be"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kRemove; }, "remove it"},
@@ -491,6 +499,7 @@ std::vector<Lie> lies() {
         {"list/5/change", [](Bytes& b) { b[0] = std::byte(3); }, "in an unknown way"},
         {"list/5/text_bytes", [](Bytes& b) { element<std::uint32_t>(b) = 4; }, "do not fill it"},
         {"list/5/text", shorter, "do not fill it"},
+        {"list/5/text", [](Bytes& b) { b[1] = std::byte(0xFF); }, "text 0 is not valid UTF-8"},
         {"list/6/entity", [](Bytes& b) { element<Entity>(b, 0).id -= 1; }, "that it was not given"},
         {"list/6/number", [](Bytes& b) { element<std::uint32_t>(b) = kMaxZones; }, "there is no zone"},
         {"list/6/pose", [](Bytes& b) { element<RootPose>(b).scale.x = 0; }, "a pose is flat"},
@@ -515,6 +524,82 @@ TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
         EXPECT_EQ(difference(before, state_of(world.world)), "") << lie.part;
     }
     EXPECT_TRUE(world.world.load(state, false).ok());
+}
+
+TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carried_out) {
+    Game saved;
+    saved.world.manager<Spot>(), saved.world.manager<Hungry>(), saved.world.manager<Fin>();
+    const Entity one = *saved.entities.create();
+    saved.world.commands().add(one, Spot{{1, 2, 3}});
+    saved.world.commands().add(one, Hungry{7});
+    saved.world.commands().add(one, Fin{});
+    const SavedState state = with_part(through_a_file(saved.world), "stores/database/commands/types",
+                                       [](std::vector<std::byte>& bytes) { bytes.pop_back(); });
+    Game loaded;
+    const Status status = loaded.world.load(state, false);
+    ASSERT_TRUE(status.ok()) << status.message();
+    saved.world.settle(), loaded.world.settle();
+    EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+    EXPECT_EQ(loaded.world.field<Vec3>(one, "spot.position")->y, 2);
+}
+
+/// Most of it is not saved.
+struct Hollow {
+    float depth = 0;
+    char walls[65532];
+};
+SHOAL_COMPONENT(Hollow, depth, (walls, ignored))
+
+TEST(SaveCommands, values_count_as_memory_with_the_bytes_that_are_not_saved) {
+    Game saved, loaded;
+    saved.world.manager<Hollow>();
+    const Entity one = *saved.entities.create();
+    for (int i = 0; i < 100; ++i) saved.world.commands().add(one, Hollow{.depth = float(i), .walls = {}});
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(saved.world.save(bytes).ok());
+    ASSERT_LT(bytes.size(), 10'000u);
+    const LoadOptions little{.max_bytes = 6'553'600 + 1000}, enough{.max_bytes = 6'553'600 + 300'000};
+    const Result<SavedState> state = read_save(bytes, enough), again = read_save(bytes, enough);
+    ASSERT_TRUE(state.ok());
+    const std::string complaint =
+        "the saved state, part \"stores/database/commands/list/0/hollow/field\": what is made of it takes 6553600 "
+        "bytes, so the state takes " +
+        std::to_string(state->num_bytes() + 6'553'600) + " bytes in memory, and may take ";
+    const SavedState before = state_of(loaded.world);
+    EXPECT_EQ(loaded.world.load(bytes, little).message(),
+              complaint + "6554600; if you trust its source, set LoadOptions::max_bytes");
+    EXPECT_EQ(difference(before, state_of(loaded.world)), "");
+    SavedState small = std::move(read_save(bytes, little).value());
+    EXPECT_FALSE(loaded.world.load(small, false).ok()) << "it is a state that was told what it may take";
+    EXPECT_TRUE(loaded.world.load(small, true).ok()) << "what a program has saved itself may be as large as it was";
+    EXPECT_TRUE(loaded.world.load(bytes, enough).ok());
+    EXPECT_TRUE(loaded.world.load(bytes).ok());
+    loaded.world.settle();
+    EXPECT_EQ(*loaded.world.field<float>(one, "hollow.depth"), 99);
+}
+
+TEST(SaveCommands, a_text_that_is_not_utf8_is_dropped_with_a_message_and_the_world_can_be_saved) {
+    std::string logged;
+    set_log_hook([](void* to, LogLevel, std::string_view message) { *static_cast<std::string*>(to) += message; },
+                 &logged);
+    Game game;
+    game.world.database();
+    const Entity one = *game.entities.create();
+    game.world.commands().tag(game.world.commands().create(Spot{}), "\xff");
+    game.world.commands().name(one, "a\xff");
+    set_log_hook(nullptr, nullptr);
+    EXPECT_EQ(
+        logged,
+        "a command to name or tag an entity to come was dropped: the text \"\\xFF\" is not valid UTF-8; convert it "
+        "to UTF-8 first"
+        "a command to name or tag entity 1:1 was dropped: the text \"a\\xFF\" is not valid UTF-8; convert it to "
+        "UTF-8 first");
+    EXPECT_EQ(num_waiting(game.world), 1u);
+    Array<std::byte> bytes{Owner("test")};
+    EXPECT_TRUE(game.world.save(bytes).ok());
+    game.world.settle();
+    EXPECT_FALSE(game.world.strings().intern("\xff").ok());
+    EXPECT_TRUE(game.world.save(bytes).ok());
 }
 
 /// A state of which one part is damaged that has commands.

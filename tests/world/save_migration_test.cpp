@@ -3,8 +3,10 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/store/relation_index.h"
+#include "shoal/world/persist.h"
 #include "world/state_file.h"
 
+#include "support/changed_state.h"
 #include "support/older_world.h"
 #include "support/testing.h"
 
@@ -247,6 +249,33 @@ TEST(SaveMigration, a_save_that_has_a_field_of_now_beside_those_of_then_is_refus
     EXPECT_EQ(program.world.load(both, false).message(),
               "two parts of the state are called \"stores/database/table/0/field/hull.place.x\"");
     EXPECT_EQ(program.world.state_hash(), before);
+}
+
+TEST(SaveMigration, an_archetype_that_has_a_component_type_twice_is_refused) {
+    SerialExecutor serial;
+    const Result<SavedState> older = read_state(Then(6, 20).bytes(), serial);
+    ASSERT_TRUE(older.ok());
+    const SavedState twice = with_part(*older, "stores/database/archetypes", [](std::vector<std::byte>& bytes) {
+        const std::uint32_t members[] = {2, 0, 0};  // an archetype, before the others
+        const std::span<const std::byte> added = std::as_bytes(std::span(members));
+        bytes.insert(bytes.begin(), added.begin(), added.end());
+    });
+    Now program;
+    const std::uint64_t before = program.world.state_hash();
+    EXPECT_EQ(program.world.load(twice, false).message(),
+              "the saved state, part \"stores/database/archetypes\": an archetype has a component type twice");
+    EXPECT_EQ(program.world.state_hash(), before);
+}
+
+TEST(SaveMigration, a_save_whose_rows_become_too_large_is_refused) {
+    const Array<std::byte> bytes = Then(6, 3000).bytes();
+    Now program;
+    const Result<SavedState> older = read_save(bytes, {});
+    ASSERT_TRUE(older.ok());
+    const Status status = program.world.load(bytes, {.max_bytes = older->num_bytes() + 1000});
+    EXPECT_NE(status.message().find("if you trust its source, set LoadOptions::max_bytes"), std::string_view::npos)
+        << status.message();
+    EXPECT_TRUE(program.world.load(bytes, {.max_bytes = older->num_bytes() * 3}).ok());
 }
 
 TEST(SaveMigration, a_damaged_save_of_an_older_program_is_refused_or_gives_a_world_that_works) {

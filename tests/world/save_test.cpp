@@ -5,6 +5,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/world/persist.h"
 #include "world/state_file.h"
 
@@ -681,12 +682,11 @@ TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unles
     const SavedState before = state_of(sea.world);
     const std::vector<std::byte> large = file_of_zeros(2048), small = file_of_zeros(4);
     ASSERT_LT(large.size(), 1u << 20) << "2 GiB";
-    EXPECT_EQ(
-        sea.world.load(large).message(),
-        "the save takes 2147483648 bytes in memory, and may take 1073741824; if it comes from whom you trust, set "
-        "LoadOptions::max_bytes");
+    EXPECT_EQ(sea.world.load(large).message(),
+              "the save takes 2147483648 bytes in memory, and may take 1073741824; if you trust its source, set "
+              "LoadOptions::max_bytes");
     EXPECT_EQ(sea.world.load(small, {.max_bytes = (4u << 20) - 1}).message(),
-              "the save takes 4194304 bytes in memory, and may take 4194303; if it comes from whom you trust, set "
+              "the save takes 4194304 bytes in memory, and may take 4194303; if you trust its source, set "
               "LoadOptions::max_bytes");
     EXPECT_EQ(sea.world.load(small, {.max_bytes = 4u << 20}).message(),
               "the saved state, part \"entities/id_bytes\": it is missing");
@@ -698,6 +698,40 @@ TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unles
     EXPECT_NE(load_what_a_stranger_sent(sea.world, file_of_zeros(65)).message().find("may take 67108864;"),
               std::string_view::npos);
     EXPECT_TRUE(sea.world.load(own, {.max_bytes = before.num_bytes() + (1 << 20)}).ok());
+}
+
+TEST(Save, a_file_of_more_bytes_than_there_can_be_is_refused_whatever_it_may_take) {
+    std::vector<std::byte> bytes = file_of_zeros(1);
+    const std::uint64_t most = ~std::uint64_t(0), none = 0;
+    std::memcpy(bytes.data() + 24, &most, sizeof most);  // of the elements of all parts
+    std::memcpy(bytes.data() + 64, &most, sizeof most);  // of the one part
+    std::memcpy(bytes.data() + 48, &none, sizeof none);  // pieces
+    const std::uint64_t checksum = hash_bytes(bytes.data() + 64, bytes.size() - 64);
+    std::memcpy(bytes.data() + 56, &checksum, sizeof checksum);
+    EntityManager entities;
+    World world(entities);
+    for (const std::uint64_t max_bytes : {std::uint64_t(0), most})
+        EXPECT_EQ(world.load(bytes, {.max_bytes = max_bytes}).message(),
+                  "the file is not a complete save: the sizes in its header do not fit; take another copy of it");
+}
+
+TEST(Save, stores_are_made_in_the_time_of_their_number) {
+    const auto num_stores = static_cast<std::uint32_t>(shoal_test::scaled_operations(10'000));
+    EntityManager entities;
+    World empty(entities);
+    const SavedState state = state_of(empty);
+    BlobWriter types;
+    types.set_name("types");
+    std::string stores;
+    for (std::uint32_t i = 0; i < num_stores; ++i) {
+        const Schema schema = Schema::make({.name = concat("c", i), .fields = {{.name = "a"}}}).value();
+        ASSERT_TRUE(types.add_component_type(schema).ok());
+        stores += concat("c", i, "\tmanager\n");
+    }
+    SavedState large = with_text(state, "stores", stores);
+    StateWriter(large).array("types", std::span<const std::byte>(types.write().value()));
+    EXPECT_EQ(empty.load(large, false).message(), "the saved state, part \"stores/c0/rows/num_rows\": it is missing");
+    EXPECT_TRUE(empty.stores().empty());
 }
 
 TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_works) {

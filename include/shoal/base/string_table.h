@@ -18,8 +18,10 @@ public:
     StringTable& operator=(const StringTable&) = delete;
 
     /// Keeps `text` and returns its id. The empty text has the null id.
-    /// Errors: the table has another text with the same hash. The message names both.
+    /// Errors: as of check(); the table has another text with the same hash. The message names both.
     SHOAL_API Result<StringId> intern(std::string_view text);
+    /// Errors: the text is not valid UTF-8, so blobs and saves could not have it. The message shows it, with escapes.
+    SHOAL_API static Status check(std::string_view text);
 
     /// Returns the text of `id`, or an empty text if the table does not have it. Lifetime: that of the table.
     SHOAL_API std::string_view text(StringId id) const;

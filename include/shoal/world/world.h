@@ -605,6 +605,7 @@ private:
     void note(Store& store);
     [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);
+    void replace_store(ComponentManager& before, ComponentManager& after);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
@@ -649,7 +650,9 @@ private:
     ComponentRegistry registry_;
     Array<Owned> owned_{Owner("world")};
     Array<Store*> stores_{Owner("world")};
-    Array<Store*> asking_{Owner("world")};  // those that ask about homes
+    HashMap<ComponentId, Store*> managers_{Owner("world")};  // of them: those that have one component type, for good,
+    Array<Store*> others_{Owner("world")};                   // and the rest
+    Array<Store*> asking_{Owner("world")};                   // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;  // this and the next four: made here, or attached
     ActivityManager* activity_ = nullptr;
