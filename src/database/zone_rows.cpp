@@ -11,6 +11,7 @@
 //     "further/wound/column/0"   an entity before the third
 
 #include "database/owned_objects.h"
+#include "database/state_names.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
@@ -24,8 +25,6 @@
 
 namespace shoal {
 namespace {
-
-std::string table_name(std::uint32_t number) { return concat("table/", number); }
 
 /// Whether a row of a table refers to a read-only array.
 bool refers_to_array(const Table& table) {

@@ -51,7 +51,7 @@ bool says_same(const Comments& a, const Comments& b) {
     return of_a == of_b;
 }
 
-bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
+bool has_parts(Node node) { return node.is_list() || node.is_mapping(); }
 
 Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
@@ -117,7 +117,7 @@ private:
     /// Merges inside of a list that is one value, if that is the same in all texts.
     void merge_values(Node value, const ThreeNodes& from) {
         const auto& [base, a, b] = from;
-        if (!is_container(value) || !a || !b || !equal(a, value) || !equal(b, value)) return;
+        if (!has_parts(value) || !a || !b || !equal(a, value) || !equal(b, value)) return;
         const bool has_base = base && equal(base, value);
         auto of_base = has_base ? base.begin() : a.begin(), of_a = a.begin(), of_b = b.begin();
         for (const Node child : value) {
@@ -134,7 +134,7 @@ private:
         if (!node || !from.a || !from.b) return;
         if ((node.has_key() ? node.key_position() : node.position()).file != 0)
             for (const Slot& slot : kAround) merge_slot(node, from, slot);
-        if (is_container(node) && node.position().file != 0)
+        if (has_parts(node) && node.position().file != 0)
             for (const Slot& slot : kInside) merge_slot(node, from, slot);
     }
 

@@ -12,7 +12,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
 constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the number that was written
 

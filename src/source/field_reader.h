@@ -11,6 +11,9 @@ namespace shoal {
 
 class BlobWriter;
 
+/// The keys of the lanes of a vector.
+inline constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
+
 /// What reading a field needs besides the field.
 struct FieldReader {
     Diagnostics& diagnostics;

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/source_text.h"
+#include "source/field_reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
 /// The forms of a component, which differ in the keys that it has beside its fields.
