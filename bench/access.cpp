@@ -49,11 +49,8 @@ constexpr auto shoal_describe(ComponentTag<Piece<kNumber>>) {
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-constexpr float kDt = 1.0f / 64;
-
 template <class T>
-std::uint64_t sum_of(const T* values, std::size_t n) {
+std::uint64_t sum_in_order(const T* values, std::size_t n) {
     std::uint64_t result = 0;
     for (std::size_t i = 0; i < n; ++i) result += bits_of(values[i]) * (i + 1);
     return result;
@@ -87,8 +84,8 @@ void compare_prefetched(Bench& bench, std::size_t n) {
     };
     bench.compare(
         {"access/prefetched", n},
-        {{}, [&] { manager.gather<&Body::mass>(bodies.shuffled, mine); }, [&] { return sum_of(&mine[0], n); }},
-        {{}, one_by_one, [&] { return sum_of(&other[0], n); }});
+        {{}, [&] { manager.gather<&Body::mass>(bodies.shuffled, mine); }, [&] { return sum_in_order(&mine[0], n); }},
+        {{}, one_by_one, [&] { return sum_in_order(&other[0], n); }});
 }
 
 SHOAL_BENCH_LOOP void integrate(float* __restrict p, const float* __restrict v, std::size_t n) {
@@ -100,10 +97,10 @@ void compare_cache_lines(Bench& bench, std::size_t n) {
     PlainColumn<float> p(n, 0), v(n, 1), shifted_p(n + kOff, 2), shifted_v(n + kOff, 3);
     for (std::size_t i = 0; i < n; ++i) v[i] = shifted_v[i + kOff] = float(i % 100);
     bench.compare({"access/cache_lines", n},
-                  {{}, [&] { integrate(p.data(), v.data(), n); }, [&] { return sum_of(p.data(), n); }},
+                  {{}, [&] { integrate(p.data(), v.data(), n); }, [&] { return sum_in_order(p.data(), n); }},
                   {{},
                    [&] { integrate(shifted_p.data() + kOff, shifted_v.data() + kOff, n); },
-                   [&] { return sum_of(shifted_p.data() + kOff, n); }});
+                   [&] { return sum_in_order(shifted_p.data() + kOff, n); }});
 }
 
 /// Writes enough to evict everything else from the caches.

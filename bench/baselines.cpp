@@ -38,12 +38,8 @@ SHOAL_COMPONENT((ThingLook, whole), mesh, material, skeleton, animation, sound, 
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-constexpr float kDt = 1.0f / 64;
-
 bool moves(std::size_t i) { return i % 3 != 0; }
 bool lives(std::size_t i) { return i % 3 == 2; }
-Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
 /// The objects in a database: three tables, two passes.
 class ColumnsOfThings {

@@ -22,8 +22,6 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-
 constexpr const char* kSchema = R"(
 ignored_keys = [editor]
 components = {

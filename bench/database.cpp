@@ -19,9 +19,6 @@ using namespace shoal;
 struct Awake {};
 SHOAL_COMPONENT((Awake, toggled))
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-constexpr std::size_t kAhead = 48;
-
 /// A target by size.
 constexpr double by_size(std::size_t n, double at_10k, double at_100k, double at_1m) {
     return n >= 1'000'000 ? at_1m : n >= 100'000 ? at_100k : at_10k;

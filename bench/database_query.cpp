@@ -42,12 +42,9 @@ SHOAL_COMPONENT((QueryAwake, toggled))
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000, kMaxEntities - 1};
-constexpr std::initializer_list<std::size_t> kUsualSizes = {10'000, 100'000, 1'000'000};
-constexpr float kDt = 1.0f / 64;
+constexpr std::initializer_list<std::size_t> kDatabaseSizes = {10'000, 100'000, 1'000'000, kMaxEntities - 1};
 
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
-Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
 /// A checksum that does not depend on the order of rows.
 template <class T>
@@ -257,9 +254,9 @@ void thousand_empty_tables(Bench& bench) {
 }  // namespace
 
 void measure_database_queries(Bench& bench) {
-    for (const std::size_t n : bench.sizes(kSizes)) iterate(bench, n);
+    for (const std::size_t n : bench.sizes(kDatabaseSizes)) iterate(bench, n);
     iterate_26_types(bench, 520);
-    for (const std::size_t n : bench.sizes(kUsualSizes)) {
+    for (const std::size_t n : bench.sizes(kSizes)) {
         iterate_26_types(bench, n);
         quarter_match(bench, n);
         two_of_sixteen(bench, n);

@@ -48,7 +48,6 @@ SHOAL_COMPONENT((Awake, toggled))
 
 constexpr std::size_t kAll = 200'000, kFirstWet = 10'000, kGivenOrTaken = 2'000;
 constexpr std::uint32_t kNumKinds = 12;
-constexpr float kDt = 1.0f / 64;
 
 constexpr float kLastsWet = 10 * kDt;
 

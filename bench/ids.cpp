@@ -14,8 +14,6 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-
 /// A checksum that is the same for all runs of consecutive ids, wherever they start.
 std::uint64_t sum_from_first(std::span<const Entity> ids) {
     std::uint64_t sum = 0;

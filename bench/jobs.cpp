@@ -27,8 +27,7 @@ SHOAL_COMPONENT(Drifter, position, velocity)
 
 namespace {
 
-constexpr float kDt = 1.0f / 64;
-constexpr std::size_t kRounds = 31, kQuickRounds = 5;
+constexpr std::size_t kJobRounds = 31, kQuickJobRounds = 5;
 
 /// Computes on numbers in registers for milliseconds, so that the cost of starting a thread is negligible.
 SHOAL_BENCH_LOOP void compute(std::uint64_t* values, std::size_t begin, std::size_t end) {
@@ -102,7 +101,7 @@ void measure_empty_loop(Bench& bench) {
     constexpr std::size_t kNumLoops = 10'000;
     ThreadedExecutor executor(2);
     std::vector<double> times, ratios;
-    for (std::size_t round = 0; round < (bench.quick() ? kQuickRounds : kRounds); ++round) {
+    for (std::size_t round = 0; round < (bench.quick() ? kQuickJobRounds : kJobRounds); ++round) {
         const std::int64_t begin_ns = monotonic_ns();
         for (std::size_t i = 0; i < kNumLoops; ++i) {
             Fence fence;

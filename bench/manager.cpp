@@ -10,9 +10,6 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-constexpr std::size_t kAhead = 48;  // how many look-ups ahead a loop prefetches
-
 struct Kind {
     RowIndexKind kind;
     const char* suffix;  // of the workload's name

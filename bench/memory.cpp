@@ -14,7 +14,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {100'000, 1'000'000};
+constexpr std::initializer_list<std::size_t> kMemorySizes = {100'000, 1'000'000};
 
 /// Adds one column to a manager of a component with one field.
 template <class T>
@@ -127,7 +127,7 @@ void measure(Bench& bench, const std::string& name, std::size_t n, double target
 }  // namespace
 
 void measure_memory(Bench& bench) {
-    for (const std::size_t n : bench.sizes(kSizes)) {
+    for (const std::size_t n : bench.sizes(kMemorySizes)) {
         measure<OneManager>(bench, "memory/one_manager_three_fields", n, 40);
         measure<ThreeManagers>(bench, "memory/three_managers", n, 56);
         measure<InDatabase>(bench, "memory/database_three_components", n, 42);

@@ -86,6 +86,9 @@ inline double resident_bytes() {
     return kibibytes * 1024;
 }
 
+/// How far entity number i moves in a second.
+inline shoal::Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
+
 /// For checksums that do not depend on the order.
 constexpr std::uint64_t mix(std::uint64_t value) { return shoal::Random(value).next(); }
 constexpr std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }

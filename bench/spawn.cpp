@@ -43,8 +43,6 @@ SHOAL_COMPONENT(NameHash, hash)
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-
 /// Whether entity `i` has the component type that `percent` of all entities have.
 bool has_component(std::size_t i, std::uint32_t type, std::uint32_t percent) {
     return mix(i * 4 + type) % 100 < percent;

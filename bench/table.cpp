@@ -34,11 +34,9 @@ SHOAL_COMPONENT(Wide, f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13
 
 namespace {
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000, kMaxEntities};
-constexpr float kDt = 1.0f / 64;
+constexpr std::initializer_list<std::size_t> kTableSizes = {10'000, 100'000, 1'000'000, kMaxEntities};
 
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
-Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
 /// p += v dt over 3 n floats in a row: the fastest loop over packed vectors.
 SHOAL_BENCH_LOOP void integrate_packed(float* __restrict p, const float* __restrict v, std::size_t n) {
@@ -167,7 +165,7 @@ void two_of_sixteen(Bench& bench, std::size_t n) {
 }  // namespace
 
 void measure_tables(Bench& bench) {
-    for (const std::size_t n : bench.sizes(kSizes)) {
+    for (const std::size_t n : bench.sizes(kTableSizes)) {
         iterate(bench, n);
         iterate_split(bench, n);
         two_of_sixteen(bench, n);

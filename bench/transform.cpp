@@ -14,7 +14,6 @@ namespace {
 using namespace shoal;
 
 constexpr std::size_t kNodesOfTree = 5;  // of small_trees
-constexpr std::size_t kAhead = 48;       // how many look-ups ahead a loop prefetches
 
 std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::size_t step) {
     std::vector<std::uint32_t> rows;

@@ -3,7 +3,15 @@
 
 #include "harness.h"
 
+#include <initializer_list>
+
 namespace shoal_bench {
+
+/// The number of entities of most workloads, and the seconds of a frame.
+inline constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
+inline constexpr float kDt = 1.0f / 64;
+/// How many look-ups ahead the loop of a reference prefetches.
+inline constexpr std::size_t kAhead = 48;
 
 void measure_ids(Bench& bench);
 void measure_tables(Bench& bench);

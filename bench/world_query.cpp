@@ -21,8 +21,6 @@ SHOAL_COMPONENT(JoinVelocity, value)
 
 namespace {
 
-constexpr float kDt = 1.0f / 64;
-
 /// A column of values of some entities, and an index of one entry per entity index: the generation above the row, as a
 /// careful program keeps them by hand.
 struct PlainColumn {

@@ -1,11 +1,13 @@
 # Few large sources compile faster than many small ones: most of the time of a small one goes into headers. With
-# SHOAL_LARGE_UNITS the sources of a test program are compiled eight together, and so are those of a room in builds with
-# sanitizers. A source that defines a name at the beginning of a line that an earlier source or one of its headers defines
-# too (two test files may each have a struct Fish in their anonymous namespace) is put into a namespace of its own there.
-# Where that would change what it means, because it opens a namespace with a name, it is compiled alone.
+# SHOAL_LARGE_UNITS the sources of a program or a room are compiled eight together. A source that defines a name at the
+# beginning of a line that an earlier source or one of its headers defines too (two test files may each have a struct Fish in
+# their anonymous namespace) is put into a namespace of its own there. Where that would change what it means, because it opens
+# a namespace with a name, it is compiled alone. Functions of such sources may share a name if their first lines differ:
+# they are overloads then.
 
-# Puts the names that a source defines at the beginnings of lines into `result`.
-function(shoal_names_defined source result)
+# Puts the names that a source defines at the beginnings of lines into `result`, a function by its first line if
+# `has_overloads`.
+function(shoal_names_defined source has_overloads result)
   set(names "")
   file(STRINGS ${source} lines REGEX "^[A-Za-z_#]")
   foreach(line IN LISTS lines)
@@ -17,8 +19,11 @@ function(shoal_names_defined source result)
       continue()  # a header declares it, and one of the sources defines it
     elseif(line MATCHES "^#define ([A-Za-z0-9_]+)")
       list(APPEND names ${CMAKE_MATCH_1})
-    elseif(line MATCHES "^(struct|class|union|enum|enum class) ([A-Za-z0-9_:]+)[^;]*$")
+    elseif(line MATCHES "^(struct|class|union|enum class|enum) ([A-Za-z0-9_:]+)[^;]*$")
       list(APPEND names ${CMAKE_MATCH_2})
+    elseif(has_overloads AND line MATCHES "^([^={]*[ &*][A-Za-z0-9_]+[(][^{]*)")
+      string(MD5 first_line "${CMAKE_MATCH_1}")
+      list(APPEND names ${first_line})
     elseif(line MATCHES "^[^=({]*[ &*]([A-Za-z0-9_]+)(\\[[^]]*\\])* ?[={(]")
       list(APPEND names ${CMAKE_MATCH_1})
     endif()
@@ -76,14 +81,20 @@ function(shoal_large_units target)
     list(TRANSFORM namespaces REPLACE "^namespace ([a-z_0-9]+).*" "\\1")
     list(APPEND shared_namespaces ${namespaces})
   endforeach()
+  set(has_overloads ON)
+  if("${sources}" MATCHES "_test\\.cpp")
+    set(has_overloads OFF)
+  endif()
   set(known "")
   set(units "")
   foreach(source IN LISTS ARGN sources)
-    shoal_names_defined(${source} names)
+    shoal_names_defined(${source} ${has_overloads} names)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} includes_itself REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
     if(includes_itself)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      list(APPEND units ${source})
+      continue()
     endif()
     set(new_names ${names})
     list(REMOVE_ITEM new_names "" ${known})
@@ -103,16 +114,4 @@ function(shoal_large_units target)
     list(APPEND units ${source})
   endforeach()
   set_target_properties(${target} PROPERTIES SOURCES "${units}")
-endfunction()
-
-# shoal_precompile(TARGET HEADER...): what most sources of a target include is read once, where they do not make good large
-# units. In other builds each source shows that it includes what it needs.
-function(shoal_precompile target)
-  if(SHOAL_LARGE_UNITS)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # g++ 12 forgets that what it warns of is in a header of its own: "text" + std::string is no overflow.
-      target_compile_options(${target} PRIVATE -Wno-stringop-overflow)
-    endif()
-  endif()
 endfunction()

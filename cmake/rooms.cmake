@@ -74,9 +74,12 @@ function(shoal_add_rooms suffix result)
         ${PROJECT_SOURCE_DIR}/src/job/failure.cpp ${PROJECT_SOURCE_DIR}/src/database/match.cpp
         ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()
-    if(SHOAL_SANITIZE OR suffix OR CMAKE_CROSSCOMPILING)  # other builds show that each source includes what it needs
+    if(suffix OR NOT "${room}" IN_LIST SHOAL_ALONE_ROOMS AND NOT SHOAL_ALONE_ROOMS STREQUAL "all")
       file(GLOB headers ${PROJECT_SOURCE_DIR}/src/${room}/*.h)
       shoal_large_units(${library} ${headers})
+    endif()
+    if(suffix)  # nobody works on these alone
+      set_target_properties(${library} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
     endif()
     set(above ${library} ${above})
   endforeach()

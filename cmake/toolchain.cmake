@@ -11,8 +11,7 @@ endif()
 
 find_program(SHOAL_CCACHE ccache)
 if(SHOAL_CCACHE)
-  # Without this ccache keeps nothing that was compiled with precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SHOAL_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SHOAL_CCACHE})
 endif()
 
 # The same results everywhere: no fused operations, never -ffast-math.

@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kCheckFlags[] = {
     kRootFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
     kJsonFlag};
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kCheckManual =
     "Reads each source with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
     "input.\n"
@@ -53,7 +53,7 @@ constexpr std::string_view kManual =
     "all "
     "are up to date.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kCheckExamples =
     "shoal check reef.sjson\n"
     "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
     "shoal check reef.sjson --strict --json\n"
@@ -186,7 +186,7 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_check(const Arguments& arguments, Files& files, Console& console) {
     if (arguments.has("up-to-date") && arguments.has(kStrictFlag.name))
         return fail_usage(console, arguments.verb(),
                           "--strict is for sources, and --up-to-date for blobs; give one of them");
@@ -213,9 +213,9 @@ const Verb kCheckVerb{.name = "check",
                       .takes = Takes::kInput,
                       .min_operands = 1,
                       .max_operands = ~std::size_t(0),
-                      .flags = kFlags,
-                      .manual = kManual,
-                      .examples = kExamples,
-                      .run = run};
+                      .flags = kCheckFlags,
+                      .manual = kCheckManual,
+                      .examples = kCheckExamples,
+                      .run = run_check};
 
 }  // namespace shoal_tool

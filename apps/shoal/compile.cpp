@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kCompileFlags[] = {
     {.name = "output",
      .value = "BLOB_OR_FOLDER",
      .help =
@@ -56,7 +56,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kCompileManual =
     "Reads SOURCE (SJSON, JSON or YAML: one entity, or a level of many) with all prefabs that it uses, merges them, "
     "and writes one binary resource that is used in place. `shoal help` lists the component types that are built in; "
     "others are declared in schema files. The same source gives the same bytes, every time and "
@@ -82,7 +82,7 @@ constexpr std::string_view kManual =
     "the files of "
     "components and the schema files that were read.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kCompileExamples =
     "shoal compile reef.sjson -o reef.blob\n"
     "shoal compile levels/reef.sjson --root . --root ../library --schema game.schema.sjson -o reef.blob\n"
     "shoal compile reef.sjson -o reef.blob --strict --json\n"
@@ -90,15 +90,15 @@ constexpr std::string_view kExamples =
     "generate-reef | shoal compile - -o - | shoal run -\n"
     "shoal compile reef.sjson -o build/reef.blob --deps build/reef.blob.d\n";
 
-struct Task {
+struct CompileTask {
     std::string source, output, endian;
     bool offset_tables = false;
 };
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-void print_facts(Console& console, const Task& task, const CompiledSource& compiled, const Diagnostics& diagnostics,
-                 std::int64_t total_ns) {
+void print_facts(Console& console, const CompileTask& task, const CompiledSource& compiled,
+                 const Diagnostics& diagnostics, std::int64_t total_ns) {
     TextTable table({"component", "count"});
     for (const ComponentCount& component : compiled.components)
         table.add_row({component.name, count_text(component.count)});
@@ -118,8 +118,8 @@ void print_facts(Console& console, const Task& task, const CompiledSource& compi
         ", blob ", decimal_text(ms(compiled.write_ns), 1), "); ", summary_of(diagnostics), "\n"));
 }
 
-void print_json(Console& console, const Task& task, const CompiledSource& compiled, const Diagnostics& diagnostics,
-                std::int64_t total_ns) {
+void print_json(Console& console, const CompileTask& task, const CompiledSource& compiled,
+                const Diagnostics& diagnostics, std::int64_t total_ns) {
     DocumentBuilder builder;
     builder.begin_mapping();
     builder.boolean("ok", true);
@@ -187,7 +187,7 @@ Status check_flags(const Arguments& arguments, bool is_folder) {
     return arguments.read_number("jobs", std::uint64_t(1), 1024, num_jobs);
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_compile(const Arguments& arguments, Files& files, Console& console) {
     const bool is_folder = is_directory(arguments.operands()[0]);
     if (Status status = check_flags(arguments, is_folder); !status)
         return fail_usage(console, arguments.verb(), status.message());
@@ -196,8 +196,8 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         return fail_usage(console, arguments.verb(),
                           "--deps says what a file was made from; give -o the name of a file");
     const std::int64_t begin_ns = monotonic_ns();
-    Task task{arguments.operands()[0], arguments.value("output"), arguments.value("endian", "little"),
-              arguments.has("offset-tables")};
+    CompileTask task{arguments.operands()[0], arguments.value("output"), arguments.value("endian", "little"),
+                     arguments.has("offset-tables")};
     SourceSession session;
     if (!prepare(arguments, files, console, task.source, session)) return fail(console, session.diagnostics);
     task.source = session.path;
@@ -223,9 +223,9 @@ const Verb kCompileVerb{.name = "compile",
                         .takes = Takes::kInput,
                         .min_operands = 1,
                         .max_operands = 1,
-                        .flags = kFlags,
-                        .manual = kManual,
-                        .examples = kExamples,
-                        .run = run};
+                        .flags = kCompileFlags,
+                        .manual = kCompileManual,
+                        .examples = kCompileExamples,
+                        .run = run_compile};
 
 }  // namespace shoal_tool

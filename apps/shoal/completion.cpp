@@ -11,12 +11,12 @@ using shoal::concat;
 namespace {
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kCompletionManual =
     "Prints a script that makes a shell complete verbs, flags, values and files. `cmake --install` puts the scripts "
     "where "
     "the shells look for them.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kCompletionExamples =
     "shoal completion bash > ~/.local/share/bash-completion/completions/shoal\n"
     "shoal completion zsh > ~/.zfunc/_shoal\n"
     "shoal completion fish > ~/.config/fish/completions/shoal.fish\n";
@@ -215,7 +215,7 @@ std::string fish_script() {
     return text;
 }
 
-int run(const Arguments& arguments, Files&, Console& console) {
+int run_completion(const Arguments& arguments, Files&, Console& console) {
     const std::string& shell = arguments.operands()[0];
     console.print_out(shell == "bash" ? bash_script() : shell == "zsh" ? zsh_script() : fish_script());
     return 0;
@@ -230,8 +230,8 @@ const Verb kCompletionVerb{.name = "completion",
                            .min_operands = 1,
                            .max_operands = 1,
                            .flags = {},
-                           .manual = kManual,
-                           .examples = kExamples,
-                           .run = run};
+                           .manual = kCompletionManual,
+                           .examples = kCompletionExamples,
+                           .run = run_completion};
 
 }  // namespace shoal_tool

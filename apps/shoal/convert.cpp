@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kConvertFlags[] = {
     {.name = "to", .value = "sjson|json|yaml", .help = "the format to write", .takes = Takes::kOneOf, .required = true},
     {.name = "output",
      .value = "FILE",
@@ -26,7 +26,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kConvertManual =
     "Writes SOURCE, or a schema file, in another format. Keys, their order and all values stay; numbers and strings "
     "keep "
     "their spelling, and lists and mappings their lines, where the format allows. Comments stay where they are, but "
@@ -38,14 +38,14 @@ constexpr std::string_view kManual =
     "What is written is read again and compared before anything is written. A SOURCE that is - is read from standard "
     "input.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kConvertExamples =
     "shoal convert reef.sjson --to yaml -o reef.yaml\n"
     "shoal convert ship.yaml --to sjson\n"
     "git show HEAD:ship.yaml | shoal convert - --stdin-name ship.yaml --to json\n";
 
 SourceFormat format_named(std::string_view name) { return source_format(concat('.', name)); }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_convert(const Arguments& arguments, Files& files, Console& console) {
     SourceLayout layout;
     if (Status status = read_layout(arguments, layout); !status)
         return fail_usage(console, arguments.verb(), status.message());
@@ -78,9 +78,9 @@ const Verb kConvertVerb{.name = "convert",
                         .takes = Takes::kInput,
                         .min_operands = 1,
                         .max_operands = 1,
-                        .flags = kFlags,
-                        .manual = kManual,
-                        .examples = kExamples,
-                        .run = run};
+                        .flags = kConvertFlags,
+                        .manual = kConvertManual,
+                        .examples = kConvertExamples,
+                        .run = run_convert};
 
 }  // namespace shoal_tool

@@ -19,7 +19,7 @@ namespace {
 constexpr int kDifferent = 3;
 constexpr std::string_view kNoFile = "/dev/null";
 
-constexpr Flag kFlags[] = {
+constexpr Flag kDiffFlags[] = {
     {.name = "composed", .help = "compare what is spawned, with all prefabs merged, and not what the texts say"},
     kRootFlag,
     kSchemaFlag,
@@ -31,7 +31,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kDiffManual =
     "Says which entities, components and fields are added, removed, changed or moved from BEFORE to AFTER. They are "
     "found by "
     "GUID or name, wherever they stand in the text, and whatever the format is: SJSON can be compared with YAML. The "
@@ -54,7 +54,7 @@ constexpr std::string_view kManual =
     "[diff \"shoal\"]: `command = shoal diff --git`, or, for git's own way of showing lines, `textconv = shoal diff "
     "--textconv`.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kDiffExamples =
     "shoal diff reef_yesterday.sjson reef.sjson\n"
     "shoal diff reef.yaml reef.sjson --json\n"
     "shoal diff old/reef.sjson new/reef.sjson --composed --root prefabs\n"
@@ -130,7 +130,7 @@ bool read_sides(const Arguments& arguments, Files& files, Console& console, Side
 }
 
 /// Colours lines by their first character, as diffs are.
-std::string colored(std::string_view text) {
+std::string colored_line(std::string_view text) {
     std::string out;
     while (!text.empty()) {
         const std::string_view line = take_line(text);
@@ -210,7 +210,7 @@ int compare(const Arguments& arguments, Files& files, Console& console) {
     if (!differences.empty()) {
         const std::string text = concat("--- ", is_no_file(before) ? kNoFile : before.name, "\n+++ ",
                                         is_no_file(after) ? kNoFile : after.name, '\n', differences_text(differences));
-        if (!console.json()) console.print(console.colors_facts() ? colored(text) : text);
+        if (!console.json()) console.print(console.colors_facts() ? colored_line(text) : text);
     }
     if (console.json()) print_json(console, differences, before, after);
     return differences.empty() || arguments.has("git") ? 0 : kDifferent;
@@ -228,7 +228,7 @@ int convert(const Arguments& arguments, Files& files, Console& console) {
     return 0;
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_diff(const Arguments& arguments, Files& files, Console& console) {
     const std::size_t num_operands = arguments.operands().size();
     const bool is_git = arguments.has("git");
     if (arguments.has("textconv")) {
@@ -252,9 +252,9 @@ const Verb kDiffVerb{.name = "diff",
                      .takes = Takes::kInput,
                      .min_operands = 1,
                      .max_operands = 9,
-                     .flags = kFlags,
-                     .manual = kManual,
-                     .examples = kExamples,
-                     .run = run};
+                     .flags = kDiffFlags,
+                     .manual = kDiffManual,
+                     .examples = kDiffExamples,
+                     .run = run_diff};
 
 }  // namespace shoal_tool

@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kDumpFlags[] = {
     {.name = "json", .help = "print JSON instead of SJSON"},
     {.name = "schema",
      .value = "FILE",
@@ -25,7 +25,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kDumpManual =
     "Prints everything that a blob holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "
     "machines of the other byte order is shown all the same. A damaged one is refused, and the message says "
@@ -47,7 +47,7 @@ constexpr std::string_view kManual =
     "`frame`, "
     "`stamp`, `random`, `commands` (kind to count, if some wait), `entities`, `stores` and `entity_data`.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kDumpExamples =
     "shoal dump reef.blob\n"
     "shoal dump reef.blob --json | jq .components\n"
     "shoal dump server/world --resource reef.blob\n"
@@ -62,7 +62,7 @@ bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession
     return session.diagnostics.num_errors() == 0;
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_dump(const Arguments& arguments, Files& files, Console& console) {
     if (holds_world(files, arguments.operands()[0])) return dump_save(arguments, files, console);
     Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made, or of a save");
@@ -86,9 +86,9 @@ const Verb kDumpVerb{.name = "dump",
                      .takes = Takes::kInput,
                      .min_operands = 1,
                      .max_operands = 1,
-                     .flags = kFlags,
-                     .manual = kManual,
-                     .examples = kExamples,
-                     .run = run};
+                     .flags = kDumpFlags,
+                     .manual = kDumpManual,
+                     .examples = kDumpExamples,
+                     .run = run_dump};
 
 }  // namespace shoal_tool

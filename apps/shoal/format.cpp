@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kFormatFlags[] = {
     {.name = "check", .help = "write nothing; list the files that are not laid out, and fail if there are any"},
     kWidthFlag,
     kRewriteStdinNameFlag,
@@ -21,7 +21,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kFormatManual =
     "Lays out each FILE, a source or a schema file, in place. Lists and mappings that stand on one line stay there if "
     "they "
     "fit; others take a line for each entry. Numbers, strings, the order and all comments stay as they are; of several "
@@ -33,7 +33,7 @@ constexpr std::string_view kManual =
     "that "
     "is - is read from standard input, and written to standard output.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kFormatExamples =
     "shoal format levels/*.sjson\n"
     "shoal format --check levels/*.sjson ships/*.yaml\n"
     "shoal format - --stdin-name reef.sjson < reef.sjson\n";
@@ -90,7 +90,7 @@ void print_json(Console& console, const std::vector<Laid>& all, bool ok) {
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_format(const Arguments& arguments, Files& files, Console& console) {
     SourceLayout layout;
     if (Status status = read_layout(arguments, layout); !status)
         return fail_usage(console, arguments.verb(), status.message());
@@ -124,9 +124,9 @@ const Verb kFormatVerb{.name = "format",
                        .takes = Takes::kInput,
                        .min_operands = 1,
                        .max_operands = ~std::size_t(0),
-                       .flags = kFlags,
-                       .manual = kManual,
-                       .examples = kExamples,
-                       .run = run};
+                       .flags = kFormatFlags,
+                       .manual = kFormatManual,
+                       .examples = kFormatExamples,
+                       .run = run_format};
 
 }  // namespace shoal_tool

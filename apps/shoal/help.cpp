@@ -24,11 +24,11 @@ constexpr Flag kToolFlags[] = {
     {.name = "version", .help = "print which version this is", .letter = 'V'},
 };
 
-constexpr Flag kFlags[] = {{.name = "man", .help = "print everything as a man page"}};
+constexpr Flag kHelpFlags[] = {{.name = "man", .help = "print everything as a man page"}};
 
-constexpr std::string_view kManual =
+constexpr std::string_view kHelpManual =
     "Prints the manual of the tool, or the page of one verb. `shoal VERB --help` is the same.\n";
-constexpr std::string_view kExamples =
+constexpr std::string_view kHelpExamples =
     "shoal help\n"
     "shoal help compile\n"
     "shoal help --man | man -l -\n";
@@ -92,7 +92,7 @@ std::string flag_text(const Flag& flag) {
     return name + wrapped(flag.help, kIndent, kIndent);
 }
 
-int run(const Arguments& arguments, Files&, Console& console) {
+int run_help(const Arguments& arguments, Files&, Console& console) {
     if (arguments.has("man")) return console.print_out(man_page()), 0;
     if (arguments.operands().empty()) {
         console.print_out(manual_of_tool());
@@ -101,7 +101,8 @@ int run(const Arguments& arguments, Files&, Console& console) {
     const std::string& name = arguments.operands()[0];
     const Verb* verb = find_verb(name);
     if (verb == nullptr)
-        return fail_usage(console, arguments.verb(), concat("there is no verb ", quoted(name), suggest_verb(name)));
+        return fail_usage(console, arguments.verb(),
+                          concat("there is no verb ", shoal::quoted(name), suggest_verb(name)));
     console.print_out(manual_of(*verb));
     return 0;
 }
@@ -114,10 +115,10 @@ const Verb kHelpVerb{.name = "help",
                      .takes = Takes::kVerb,
                      .min_operands = 0,
                      .max_operands = 1,
-                     .flags = kFlags,
-                     .manual = kManual,
-                     .examples = kExamples,
-                     .run = run};
+                     .flags = kHelpFlags,
+                     .manual = kHelpManual,
+                     .examples = kHelpExamples,
+                     .run = run_help};
 
 const ToolManual kToolManual{
     .title = "from a level in text to a binary resource, to rows in tables, to passes over them",
@@ -151,7 +152,8 @@ std::string suggest_verb(std::string_view name) {
     std::vector<std::string_view> names;
     for (const Verb* verb : kVerbs) names.push_back(verb->name);
     const int close = closest_text(name, names.data(), names.size());
-    return close < 0 ? std::string() : concat("; did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
+    return close < 0 ? std::string()
+                     : concat("; did you mean ", shoal::quoted(names[static_cast<std::size_t>(close)]), "?");
 }
 
 std::string manual_of(const Verb& verb) {

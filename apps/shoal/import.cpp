@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kImportFlags[] = {
     {.name = "output",
      .value = "FILE",
      .help = "the source to write (default: FILE.sjson beside FILE); it is replaced only if nobody has changed it",
@@ -39,7 +39,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kImportManual =
     "Makes a source of the scene in FILE, glTF 2.0 (.gltf or .glb): nodes become entities with transforms, skins "
     "become model "
     "poses, meshes, cameras and lights become components, and `extras` become components or data.\n"
@@ -54,7 +54,7 @@ constexpr std::string_view kManual =
     "\n"
     "Sources with meshes, cameras or lights are compiled with the schema file that --schema-out writes.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kImportExamples =
     "shoal import models/ship.gltf\n"
     "shoal import models/ship.glb -o ship.sjson --schema-out gltf.schema.sjson\n"
     "shoal compile ship.sjson --schema gltf.schema.sjson -o ship.blob\n";
@@ -82,14 +82,14 @@ bool is_unchanged(const std::string& file) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-struct Task {
+struct ImportTask {
     std::string input, output;
     SourceSession session;
     std::optional<ImportedGltf> imported;
 };
 
 /// Refuses to replace what somebody has written. Errors: in the session.
-bool check_output(const Arguments& arguments, Task& task) {
+bool check_output(const Arguments& arguments, ImportTask& task) {
     if (arguments.has("force") || is_standard_stream(task.output) || !path_exists(task.output)) return true;
     const Result<std::string> old = read_file(task.output);
     if (old && is_unchanged(*old)) return true;
@@ -100,7 +100,7 @@ bool check_output(const Arguments& arguments, Task& task) {
 }
 
 /// The same for the schema file, which says the same for every import.
-bool check_schema_output(const Arguments& arguments, Task& task) {
+bool check_schema_output(const Arguments& arguments, ImportTask& task) {
     const std::string path = arguments.value("schema-out", "-");
     if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;
     const Result<std::string> old = read_file(path);
@@ -119,7 +119,7 @@ bool read_types(const Arguments& arguments, Files& files, SourceSession& session
 }
 
 /// Reads the file and makes the source. Errors: in the session.
-void import(const Arguments& arguments, Files& files, Task& task) {
+void import(const Arguments& arguments, Files& files, ImportTask& task) {
     Diagnostics& diagnostics = task.session.diagnostics;
     const bool is_input = is_standard_stream(task.input);
     const Result<std::string> bytes = files.read(task.input);
@@ -138,7 +138,7 @@ void import(const Arguments& arguments, Files& files, Task& task) {
     if (task.imported) task.imported->text = with_mark(task.imported->text, file_name(name));
 }
 
-void print_facts(const Arguments& arguments, Console& console, const Task& task) {
+void print_facts(const Arguments& arguments, Console& console, const ImportTask& task) {
     const ImportedGltf& imported = *task.imported;
     console.print(concat(task.input, ": ", counted(imported.num_entities, "entity", "entities"), ", ",
                          counted(imported.num_models, "model", "models"), ", ", summary_of(task.session.diagnostics),
@@ -149,7 +149,7 @@ void print_facts(const Arguments& arguments, Console& console, const Task& task)
             "gltf.schema.sjson`\n");
 }
 
-void print_json(Console& console, const Task& task) {
+void print_json(Console& console, const ImportTask& task) {
     DocumentBuilder builder;
     builder.begin_mapping();
     builder.boolean("ok", true);
@@ -162,8 +162,8 @@ void print_json(Console& console, const Task& task) {
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
-    Task task;
+int run_import(const Arguments& arguments, Files& files, Console& console) {
+    ImportTask task;
     task.input = arguments.operands()[0];
     if (is_standard_stream(task.input) && !arguments.has("output"))
         return fail_usage(console, arguments.verb(), "what is read from standard input has no name; give -o FILE");
@@ -190,9 +190,9 @@ const Verb kImportVerb{.name = "import",
                        .takes = Takes::kInput,
                        .min_operands = 1,
                        .max_operands = 1,
-                       .flags = kFlags,
-                       .manual = kManual,
-                       .examples = kExamples,
-                       .run = run};
+                       .flags = kImportFlags,
+                       .manual = kImportManual,
+                       .examples = kImportExamples,
+                       .run = run_import};
 
 }  // namespace shoal_tool

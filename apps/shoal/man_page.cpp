@@ -53,7 +53,7 @@ void each_line(std::string_view lines, Visit&& visit) {
 }
 
 /// A line is a paragraph; one that is indented stays as it is.
-std::string paragraphs(std::string_view lines) {
+std::string man_paragraphs(std::string_view lines) {
     std::string text;
     each_line(lines, [&](std::string_view line) {
         const bool is_indented = line.starts_with(' ');
@@ -82,7 +82,7 @@ std::string flags_text(std::span<const Flag> flags) {
 }
 
 std::string section_of(const Verb& verb) {
-    return concat(".SS ", plain(verb.name), "\n.B ", plain(usage_line(verb)), "\n", paragraphs(verb.manual),
+    return concat(".SS ", plain(verb.name), "\n.B ", plain(usage_line(verb)), "\n", man_paragraphs(verb.manual),
                   flags_text(verb.flags), as_it_is(verb.examples));
 }
 
@@ -102,7 +102,7 @@ std::string man_page() {
     return concat(".TH SHOAL 1 \"\" \"shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '.', SHOAL_VERSION_PATCH,
                   "\" \"User Commands\"\n.SH NAME\nshoal \\- ", plain(kToolManual.title),
                   "\n.SH SYNOPSIS\n.B shoal\n.I VERB\n[\\fIFLAGS\\fR] \\fIOPERANDS\\fR\n.SH DESCRIPTION\n",
-                  paragraphs(kToolManual.syntax), flags_text(flags_of_tool()), ".SH VERBS\n", sections,
+                  man_paragraphs(kToolManual.syntax), flags_text(flags_of_tool()), ".SH VERBS\n", sections,
                   ".SH BUILT-IN COMPONENT TYPES\nA program or a schema file declares others.\n", components,
                   ".SH EXIT STATUS\n", entries(kToolManual.exit_codes), ".SH ENVIRONMENT\n",
                   entries(kToolManual.environment), ".SH EXAMPLES\n", as_it_is(kToolManual.examples));

@@ -12,7 +12,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kMergeFlags[] = {
     {.name = "output",
      .value = "FILE",
      .help = "the file to write instead of standard output; it may be one of the three, and is not touched if there "
@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kMergeManual =
     "Merges what has changed from BASE to A and from BASE to B: entity by entity, component by component and field by "
     "field, "
     "found by GUID or name, wherever they stand in the text. The result is laid out as A is and has its format, "
@@ -49,7 +49,7 @@ constexpr std::string_view kManual =
     "With two settings, git merges sources so. In .gitattributes: `*.sjson merge=shoal`. In .git/config, below "
     "[merge \"shoal\"]: `driver = shoal merge %O %A %B -o %A --path %P`.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kMergeExamples =
     "shoal merge base.sjson mine.sjson theirs.sjson -o merged.sjson\n"
     "shoal merge base.yaml mine.yaml theirs.yaml -o mine.yaml\n";
 
@@ -146,7 +146,7 @@ void print_facts(const Arguments& arguments, Console& console, const Diagnostics
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_merge(const Arguments& arguments, Files& files, Console& console) {
     if (console.json() && !arguments.has("output"))
         return fail_usage(console, arguments.verb(),
                           "--json and the merged source both print to standard output; give -o FILE");
@@ -171,9 +171,9 @@ const Verb kMergeVerb{.name = "merge",
                       .takes = Takes::kInput,
                       .min_operands = 3,
                       .max_operands = 3,
-                      .flags = kFlags,
-                      .manual = kManual,
-                      .examples = kExamples,
-                      .run = run};
+                      .flags = kMergeFlags,
+                      .manual = kMergeManual,
+                      .examples = kMergeExamples,
+                      .run = run_merge};
 
 }  // namespace shoal_tool

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kDifferent = 3;
 
-constexpr Flag kFlags[] = {
+constexpr Flag kReplayFlags[] = {
     {.name = "verify", .help = "compare each frame with the recording, and say what differs first"},
     {.name = "frames",
      .value = "N",
@@ -49,7 +49,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kReplayManual =
     "Plays a recording that `shoal run --record` has written: begins with the same world, makes the same passes, and "
     "runs the same frames. What is shown in the end is what `shoal run` shows.\n"
     "\n"
@@ -69,7 +69,7 @@ constexpr std::string_view kManual =
     "Exits with 0 if nothing differs, with 3 if something does, and with 1 if the recording is damaged; the frames "
     "that are whole can be played with --frames.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kReplayExamples =
     "shoal replay reef.rec --verify\n"
     "shoal run reef.blob --frames 600 --record reef.rec && shoal replay reef.rec\n"
     "shoal replay reef.rec --verify --workers 1\n"
@@ -262,7 +262,7 @@ int show_verified(Console& console, const Task& task, const Outcome& outcome, co
     return difference ? kDifferent : 0;
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_replay(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = check_usage(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
@@ -335,9 +335,9 @@ const Verb kReplayVerb{.name = "replay",
                        .takes = Takes::kInput,
                        .min_operands = 1,
                        .max_operands = 1,
-                       .flags = kFlags,
-                       .manual = kManual,
-                       .examples = kExamples,
-                       .run = run};
+                       .flags = kReplayFlags,
+                       .manual = kReplayManual,
+                       .examples = kReplayExamples,
+                       .run = run_replay};
 
 }  // namespace shoal_tool

@@ -29,7 +29,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kRunFlags[] = {
     kRootFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
@@ -87,7 +87,7 @@ constexpr Flag kFlags[] = {
 constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kRunManual =
     "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; and prints "
     "what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, memory by owner. "
     "SOURCE_OR_BLOB may be -, standard input.\n"
@@ -135,7 +135,7 @@ constexpr std::string_view kManual =
     "The state hash covers every field of every row, who lives, and which random numbers come next. It is the same "
     "for any number of workers.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kRunExamples =
     "shoal run reef.blob\n"
     "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
     "shoal run reef.sjson --schema game.schema.sjson --watch\n"
@@ -572,7 +572,7 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
 
 namespace {
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = read_task(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
@@ -603,9 +603,9 @@ const Verb kRunVerb{.name = "run",
                     .takes = Takes::kInput,
                     .min_operands = 1,
                     .max_operands = 1,
-                    .flags = kFlags,
-                    .manual = kManual,
-                    .examples = kExamples,
-                    .run = run};
+                    .flags = kRunFlags,
+                    .manual = kRunManual,
+                    .examples = kRunExamples,
+                    .run = run_run};
 
 }  // namespace shoal_tool

@@ -15,7 +15,7 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kSchemaFlags[] = {
     kSchemaFlag,
     {.name = "output",
      .value = "FILE",
@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
 };
 
 // A line is a paragraph.
-constexpr std::string_view kManual =
+constexpr std::string_view kSchemaManual =
     "Prints the component types of BLOB, and those that schema files declare, as one schema file with every default, "
     "range, unit and mark. What it prints declares the same types again. One of the files that are read may be -, "
     "standard "
@@ -46,7 +46,7 @@ constexpr std::string_view kManual =
     "A program writes a schema file of its own C++ types with `export_schemas(world, path)`; the sample reef does with "
     "--export-schema FILE.\n";
 
-constexpr std::string_view kExamples =
+constexpr std::string_view kSchemaExamples =
     "shoal schema reef.blob\n"
     "shoal schema --schema game.schema.sjson --schema weather.schema.sjson -o all.schema.sjson\n"
     "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
@@ -127,7 +127,7 @@ Result<std::string> write_lua_types(const Declarations& declarations) {
     return annotations_of(schemas);
 }
 
-int run(const Arguments& arguments, Files& files, Console& console) {
+int run_schema(const Arguments& arguments, Files& files, Console& console) {
     const bool is_json = arguments.has("json-schema");
     if (arguments.operands().empty() && !arguments.has("schema") && !is_json)
         return fail_usage(console, arguments.verb(), "schema needs BLOB or --schema FILE");
@@ -160,9 +160,9 @@ const Verb kSchemaVerb{.name = "schema",
                        .takes = Takes::kInput,
                        .min_operands = 0,
                        .max_operands = 1,
-                       .flags = kFlags,
-                       .manual = kManual,
-                       .examples = kExamples,
-                       .run = run};
+                       .flags = kSchemaFlags,
+                       .manual = kSchemaManual,
+                       .examples = kSchemaExamples,
+                       .run = run_schema};
 
 }  // namespace shoal_tool

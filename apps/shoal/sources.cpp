@@ -44,7 +44,7 @@ constexpr BuiltInComponent kBuiltIns[] = {
     {"switched_off", "a toggled component that is spawned switched off", add<SpawnSwitchedOff>},
 };
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes_of_text(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 bool starts_as_blob(std::span<const std::byte> bytes) {
     return bytes.size() >= sizeof kBlobMagic && std::memcmp(bytes.data(), kBlobMagic, sizeof kBlobMagic) == 0;
@@ -64,8 +64,8 @@ bool is_swapped(const std::string& path) {
 
 Result<Blob> load_any_byte_order(std::string_view name, std::string_view bytes) {
     const auto load = [&] {
-        if (!is_swapped(bytes_of(bytes))) return Blob::load(bytes_of(bytes));
-        Result<std::vector<std::byte>> swapped = swap_endianness(bytes_of(bytes));
+        if (!is_swapped(bytes_of_text(bytes))) return Blob::load(bytes_of_text(bytes));
+        Result<std::vector<std::byte>> swapped = swap_endianness(bytes_of_text(bytes));
         return swapped ? Blob::load(*swapped) : Result<Blob>(swapped.status());
     };
     Result<Blob> blob = load();
@@ -215,7 +215,7 @@ std::size_t read_start(const std::string& path, std::span<std::byte> start) {
 bool is_blob_file(Files& files, const std::string& path) {
     if (is_standard_stream(path)) {
         const Result<std::string_view> text = files.standard_input();
-        return text && starts_as_blob(bytes_of(*text));
+        return text && starts_as_blob(bytes_of_text(*text));
     }
     std::byte start[sizeof kBlobMagic] = {};
     return starts_as_blob({start, read_start(path, start)});

@@ -17,6 +17,9 @@ inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumbe
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
 inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
+/// The number of no chunk: nobody owns a block of pending entities.
+inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
+
 /// Calls visit(entity) for the entity fields of struct images, which lie one behind the other.
 template <class Visit>
 void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {

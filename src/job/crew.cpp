@@ -9,13 +9,13 @@
 namespace shoal {
 namespace {
 
-constexpr const char* kOwner = "crew";
-constexpr int kSpins = 4000;  // some tens of microseconds
+constexpr const char* kCrewOwner = "crew";
+constexpr int kIdleSpins = 4000;  // some tens of microseconds
 
 }  // namespace
 
 struct Crew::State {
-    explicit State(std::uint32_t num_workers) : loops(num_workers, kOwner) {}
+    explicit State(std::uint32_t num_workers) : loops(num_workers, kCrewOwner) {}
 
     OpenLoops loops;
     std::atomic<std::uint32_t> num_calls{0};  // grows when there may be new work
@@ -23,12 +23,12 @@ struct Crew::State {
 
 Crew::Crew(Executor& executor) : executor_(executor), num_workers_(executor.num_workers()) {
     static_assert(alignof(State) <= alignof(std::max_align_t));
-    state_ = ::new (allocate_memory(sizeof(State), kOwner)) State(num_workers_);
+    state_ = ::new (allocate_memory(sizeof(State), kCrewOwner)) State(num_workers_);
 }
 
 Crew::~Crew() {
     state_->~State();
-    release_memory(state_, sizeof(State), kOwner);
+    release_memory(state_, sizeof(State), kCrewOwner);
 }
 
 void Crew::run(CrewWork& work) {
@@ -52,7 +52,7 @@ void Crew::stay(std::uint32_t worker) {
         const std::uint32_t num_calls = state_->num_calls.load(std::memory_order_acquire);
         if (help(worker) || work_->do_next(worker)) {
             num_idle = 0;
-        } else if (++num_idle < kSpins) {
+        } else if (++num_idle < kIdleSpins) {
             pause_briefly();
         } else if (!work_->finished() && !state_->loops.any_open()) {
             state_->num_calls.wait(num_calls, std::memory_order_acquire);

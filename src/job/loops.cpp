@@ -10,7 +10,7 @@
 namespace shoal {
 namespace {
 
-constexpr const char* kOwner = "executor";
+constexpr const char* kLoopOwner = "executor";
 constexpr int kSpins = 4000;  // some microseconds: longer than the last chunk of a loop usually takes
 
 constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return std::uint64_t(end) << 32 | first; }
@@ -20,13 +20,13 @@ constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return st
 ChunkLoop::ChunkLoop(std::uint32_t num_workers) : num_workers_(num_workers) {
     // Bookkeeping memory is aligned for fundamental types only; an extra share gives room to align.
     std::size_t num_bytes = memory_bytes();
-    memory_ = allocate_memory(num_bytes, kOwner);
+    memory_ = allocate_memory(num_bytes, kLoopOwner);
     void* first = memory_;
     std::align(alignof(Share), num_workers * sizeof(Share), first, num_bytes);
     shares_ = ::new (first) Share[num_workers]{};
 }
 
-ChunkLoop::~ChunkLoop() { release_memory(memory_, memory_bytes(), kOwner); }
+ChunkLoop::~ChunkLoop() { release_memory(memory_, memory_bytes(), kLoopOwner); }
 
 void ChunkLoop::start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users) {
     function_ = function;

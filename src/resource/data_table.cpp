@@ -96,10 +96,10 @@ Array<std::uint32_t> make_data_table(std::span<const DataEntry> entries) {
 namespace {
 
 template <class T>
-constexpr std::uint32_t kLanesOf = std::is_same_v<T, Vec2>   ? 2
-                                   : std::is_same_v<T, Vec3> ? 3
-                                   : std::is_same_v<T, Vec4> ? 4
-                                                             : 1;
+constexpr std::uint32_t kNumLanes = std::is_same_v<T, Vec2>   ? 2
+                                    : std::is_same_v<T, Vec3> ? 3
+                                    : std::is_same_v<T, Vec4> ? 4
+                                                              : 1;
 
 /// Returns number `i` of a value, whatever numbers it has.
 double number_at(const DataShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
@@ -124,8 +124,8 @@ bool read_element(const DataShape& shape, std::span<const std::uint32_t> words, 
         out = static_cast<T>(number_at(shape, words, i));
     } else {
         float* const lanes = &out.x;
-        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane)
-            lanes[lane] = static_cast<float>(number_at(shape, words, i * kLanesOf<T> + lane));
+        for (std::uint32_t lane = 0; lane < kNumLanes<T>; ++lane)
+            lanes[lane] = static_cast<float>(number_at(shape, words, i * kNumLanes<T> + lane));
     }
     return true;
 }
@@ -137,8 +137,8 @@ std::uint32_t count_as(const DataShape& shape) {
     if constexpr (std::is_same_v<T, StringId>) return shape.type == DataType::kString ? shape.count : 0;
     if constexpr (std::is_integral_v<T>) return shape.type == DataType::kInt ? shape.count : 0;
     if (!has_numbers(shape)) return 0;
-    if (shape.lanes == kLanesOf<T>) return shape.count;
-    return shape.lanes == 1 && shape.count == kLanesOf<T> ? 1 : 0;
+    if (shape.lanes == kNumLanes<T>) return shape.count;
+    return shape.lanes == 1 && shape.count == kNumLanes<T> ? 1 : 0;
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ int index(lua_State* lua, State& state) {
     return push_value(lua, state, slot->plan->type, value, false);
 }
 
-int set(lua_State* lua, State& state) {
+int set_row(lua_State* lua, State& state) {
     Token token;
     if (!read_any_token(lua, state, token)) return kFailed;
     if (token.kind != kColumn) return fail(state, "only columns can be written, by the number of a row");
@@ -298,7 +298,7 @@ int fill(lua_State* lua, State& state) {
     return 0;
 }
 
-int add(lua_State* lua, State& state) {
+int add_into(lua_State* lua, State& state) {
     Operands operands;
     if (!read_operands(lua, state, operands)) return kFailed;
     if (lua_type(lua, 3) != LUA_TNUMBER && lua_type(lua, 3) > LUA_TNIL)
@@ -621,14 +621,14 @@ int find(lua_State* lua, State& state) {
     return push_entities(lua, *made);
 }
 
-constexpr Function kColumnMethods[] = {{"fill", run_body<fill>},  {"copy", run_body<fill>}, {"add", run_body<add>},
+constexpr Function kColumnMethods[] = {{"fill", run_body<fill>},  {"copy", run_body<fill>}, {"add", run_body<add_into>},
                                        {"mul", run_body<mul>},    {"sum", run_body<sum>},   {"min", run_body<minimum>},
                                        {"max", run_body<maximum>}};
 constexpr Function kQueryMethods[] = {{"each", run_body<in_world<each>>},
                                       {"count", run_body<in_world<count>>},
                                       {"entities", run_body<in_world<entities>>}};
 constexpr Function kNative[] = {{"index", run_body<index>},
-                                {"set", run_body<set>},
+                                {"set", run_body<set_row>},
                                 {"length", run_body<length>},
                                 {"column", run_body<make_column>}};
 constexpr Function kQueryFunctions[] = {{"query", run_body<in_world<query>>}, {"find", run_body<in_world<find>>}};

@@ -11,10 +11,10 @@ namespace shoal {
 namespace {
 
 /// A key and its value may begin at one place of YAML, as the list or mapping around them does.
-std::uint64_t place_of_key(SourcePosition at) { return pair_key(at.file | 1u << 31, at.offset); }
+std::uint64_t place_of_key_at(SourcePosition at) { return pair_key(at.file | 1u << 31, at.offset); }
 std::uint64_t place_of_value(SourcePosition at) { return pair_key(at.file, at.offset); }
 std::uint64_t place_around(Node node) {
-    return node.has_key() ? place_of_key(node.key_position()) : place_of_value(node.position());
+    return node.has_key() ? place_of_key_at(node.key_position()) : place_of_value(node.position());
 }
 constexpr std::string_view kMoreLineEnds[] = {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};  // of YAML
 
@@ -219,7 +219,7 @@ void CommentReader::read_token(std::span<const TextToken> tokens, std::size_t in
     bool is_unmarked = token.is_unmarked;
     switch (token.kind) {
         case TokenKind::kKey:
-            begin_entry(place_of_key({file_, token.begin}));
+            begin_entry(place_of_key_at({file_, token.begin}));
             after_ = After::kKey;
             break;
         case TokenKind::kScalar:
