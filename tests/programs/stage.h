@@ -95,7 +95,7 @@ struct Wind {
     int n = 0;
 };
 SHOAL_COMPONENT((Wind, single), n)
-/// Which entity of its blob one comes from. Only blobs have it: entities lose it as soon as they are made.
+/// The place of an entity in its blob. Only blobs have it: entities lose it as soon as they are made, so it tells who is new.
 struct Origin {
     std::uint32_t number = 0;
 };
@@ -521,9 +521,6 @@ public:
         auto& origins = world.manager<Origin>();
         const std::span<const Entity> made = origins.core().table().entities();
         copies.assign(made.begin(), made.end());
-        origin_numbers.clear();
-        for (const Entity entity : copies)
-            origin_numbers.push_back(origins.get<&Origin::number>(origins.instance(entity)));
         origins.remove(copies);
         return report;
     }
@@ -561,7 +558,6 @@ public:
     std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
     std::vector<Entity> below, copies;          // of the last copy(), pack(), spawn() or reload()
     std::array<Spawned, 3> spawned;
-    std::vector<std::uint32_t> origin_numbers;  // of those that are new by the last reload()
     std::map<const Entity*, std::vector<Entity>> learned;
     std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
     SavedState saved;
