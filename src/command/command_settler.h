@@ -15,7 +15,6 @@ inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
-inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
 /// The number of no chunk: nobody owns a block of pending entities.
 inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
