@@ -55,8 +55,8 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now; a state takes more than
-/// `max_bytes` in memory.
+/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by this program;
+/// a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 SavedState& state) {
     if (!path_exists(snapshot.log_path))
@@ -65,12 +65,15 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
     if (max_bytes == 0) max_bytes = max_state_bytes(content.size() + bytes->size());
-    Result<StateLogReader> log =
-        StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content), &state, max_bytes);
+    bool is_damaged = false;
+    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content),
+                                                      &state, max_bytes, &is_damaged);
+    if (!log && !is_damaged) return Status::error(concat(snapshot.log_path, ": ", log.message()));
     if (!log) return snapshot.log_damage = log.message(), Status();
     while (log->next()) {
     }
-    if (log->is_too_large()) return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
+    if (log->is_too_large() || log->has_no_memory())
+        return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
     snapshot.log_damage = log->problem().message();
     snapshot.whole_log_bytes = log->num_bytes_read();
     snapshot.num_records = log->num_records();
@@ -80,8 +83,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, which says nothing about what is in it; a state takes more than `max_bytes`, and an older one
-/// in its place would be a loss.
+/// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state takes more than
+/// `max_bytes`, and an older one in its place would be a loss.
 Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
@@ -89,9 +92,9 @@ Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor
     snapshot.num_bytes = content.size();
     snapshot.num_records = snapshot.whole_log_bytes = snapshot.frame = snapshot.last_frame = 0;
     snapshot.damage.clear(), snapshot.log_damage.clear();
-    bool is_too_large = false;
-    Result<SavedState> state = read_state(content, executor, max_bytes, &is_too_large);
-    if (is_too_large) return Status::error(concat(snapshot.path, ": ", state.message()));
+    bool is_damaged = false;
+    Result<SavedState> state = read_state(content, executor, max_bytes, &is_damaged);
+    if (!state && !is_damaged) return Status::error(concat(snapshot.path, ": ", state.message()));
     if (!state) return snapshot.damage = state.message(), SavedState();
     Clocks clocks{};
     if (StateReader(*state).value("world/clocks", clocks)) snapshot.frame = snapshot.last_frame = clocks.frame;
@@ -132,7 +135,8 @@ Status Persistence::prepare_folder(const std::string& folder, bool replace) {
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
     if (!numbers) return numbers.status();
     const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
-    const bool goes_on = number != 0 && mark_of(folder, number) == known_;
+    const Mark mark = mark_of(folder, number);
+    const bool goes_on = mark != Mark() && mark == known_;  // none: what has the name of the snapshot is no file
     if (number != 0 && !replace && !goes_on)
         return Status::error(
             concat("the folder \"", folder,
@@ -172,7 +176,7 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
         lock_ = {};
         return status;
     }
-    kept_frame_ = statistics_.last_frame = world_.frame();
+    statistics_.last_frame = world_.frame();
     written_ = std::move(state);
     frames_left_ = options_.every_frames;
     is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
@@ -255,7 +259,6 @@ Status Persistence::take(bool only_if_new) {
     const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
     if (only_if_new && !is_new_history_ && is_same) return {};
     is_new_history_ = false;
-    kept_frame_ = world_.frame();
     const std::lock_guard lock(mutex_);
     if (has_failed_) return {};
     if (waiting_ != nullptr) {
@@ -263,7 +266,7 @@ Status Persistence::take(bool only_if_new) {
         retired.push_back(std::move(waiting_));
     }
     waiting_ = std::move(state);
-    waiting_frame_ = kept_frame_;
+    waiting_frame_ = world_.frame();
     changed_.notify_all();
     return {};
 }

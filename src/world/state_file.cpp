@@ -6,6 +6,7 @@
 #include "shoal/world/persist.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <atomic>
@@ -94,16 +95,26 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-Status check_header(const FileHeader& header, std::span<const std::byte> bytes) {
-    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+/// `is_damaged` becomes false if the header is one of another program.
+Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
+    if (std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0 || bytes.empty())
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
-    if (Status status = check_byte_order("save", header.byte_order); !status)
-        return Status::error(concat(status.message(), "; make it there again as a blob, with save_zones()"));
-    if (header.version != kVersion)
+    if (bytes.size() < sizeof header)
+        return damaged(
+            concat("it is cut short: it has ", bytes.size(), " bytes, and its header alone has ", sizeof header));
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (Status status = check_byte_order("save", header.byte_order, is_damaged); !status)
+        return Status::error(concat(status.message(), is_damaged ? "; take another copy of it"
+                                                                 : "; make it there again as a blob, with "
+                                                                   "save_zones()"));
+    is_damaged = header.version == kVersion;
+    if (!is_damaged)
         return Status::error(concat("the save has version ", header.version,
                                     " of the format, and this program reads version ", kVersion,
                                     "; load it with the program that made it"));
-    if (header.file_bytes != bytes.size())
+    if (header.file_bytes > bytes.size())
+        return damaged(concat("it is cut short: it has ", bytes.size(), " bytes, and had ", header.file_bytes));
+    if (header.file_bytes < bytes.size())
         return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
     if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
         return damaged("its checksum is wrong");
@@ -117,11 +128,13 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes) 
 
 }  // namespace
 
-Status check_byte_order(std::string_view what, std::uint32_t written) {
+bool is_lack_of_memory(std::size_t error) { return ZSTD_getErrorCode(error) == ZSTD_error_memory_allocation; }
+
+Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged) {
     if (written == kByteOrderOfStates) return {};
     constexpr std::uint32_t kOther = 0x04030201;
-    if (written != kOther)
-        return Status::error(concat("the header of the ", what, " is damaged: it has no byte order"));
+    is_damaged = written != kOther;
+    if (is_damaged) return Status::error(concat("the header of the ", what, " is damaged: it has no byte order"));
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     return Status::error(concat("the ", what, " has the byte order ", kIsLittle ? "big" : "little",
                                 "-endian, and this program has ", kIsLittle ? "little" : "big", "-endian"));
@@ -205,31 +218,37 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sa
     return {};
 }
 
-/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes. Returns whether all are sound.
-bool unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
-                   RowRange pieces, StateFiller& to) {
+enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
+
+/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes.
+Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
+                       RowRange pieces, StateFiller& to) {
     Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "saved state");  // stays in the cache
     ZSTD_DCtx* const context = ZSTD_createDCtx();
-    bool is_sound = context != nullptr;
-    for (std::uint32_t i = pieces.begin; i < pieces.end && is_sound; ++i) {
+    Unpacked result = context == nullptr ? Unpacked::kNoMemory : Unpacked::kAll;
+    for (std::uint32_t i = pieces.begin; i < pieces.end && result == Unpacked::kAll; ++i) {
         const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
         const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw_bytes - begin));
-        is_sound = ZSTD_decompressDCtx(context, raw.data(), num_bytes, bytes.data() + begins[i],
-                                       static_cast<std::size_t>(begins[i + 1] - begins[i])) == num_bytes;
-        if (is_sound) to.put(begin, {raw.data(), num_bytes});
+        const std::size_t size = ZSTD_decompressDCtx(context, raw.data(), num_bytes, bytes.data() + begins[i],
+                                                     static_cast<std::size_t>(begins[i + 1] - begins[i]));
+        if (size == num_bytes)
+            to.put(begin, {raw.data(), num_bytes});
+        else
+            result = is_lack_of_memory(size) ? Unpacked::kNoMemory : Unpacked::kDamaged;
     }
     ZSTD_freeDCtx(context);
-    return is_sound;
+    return result;
 }
 
 }  // namespace
 
 Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
-                              bool* is_too_large) {
+                              bool* is_damaged) {
     FileHeader header{};
-    if (bytes.size() < sizeof header) return damaged(concat("it has ", bytes.size(), " bytes"));
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_header(header, bytes); !status) return status;
+    bool unasked = true;
+    bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
+    may_be_damaged = true;
+    if (Status status = read_header(header, bytes, may_be_damaged); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
     SavedState state;
@@ -239,8 +258,8 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
         return status;
     // Memory is only taken for what is sound so far.
     if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
-    if (is_too_large != nullptr) *is_too_large = header.raw_bytes > max_bytes;
-    if (header.raw_bytes > max_bytes)
+    may_be_damaged = header.raw_bytes <= max_bytes;
+    if (!may_be_damaged)
         return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
                                     "; if it comes from whom you trust, set LoadOptions::max_bytes"));
     const std::byte* const sizes = table + header.table_bytes;
@@ -258,12 +277,17 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));
-        std::atomic<bool> failed{false};
+        std::atomic<bool> failed{false}, has_no_memory{false};
         for_pieces(executor, count, [&](RowRange some) {
             const auto at = static_cast<std::uint32_t>(first);
-            if (!unpack_pieces(bytes, begins, header.raw_bytes, {at + some.begin, at + some.end}, filler))
-                failed.store(true, std::memory_order_relaxed);
+            const Unpacked result =
+                unpack_pieces(bytes, begins, header.raw_bytes, {at + some.begin, at + some.end}, filler);
+            if (result == Unpacked::kDamaged) failed.store(true, std::memory_order_relaxed);
+            if (result == Unpacked::kNoMemory) has_no_memory.store(true, std::memory_order_relaxed);
         });
+        may_be_damaged = !has_no_memory.load();
+        if (!may_be_damaged)
+            return Status::error("there is no memory to decompress the save; free some, and read it again");
         if (failed.load()) return damaged("a piece of it cannot be decompressed");
     }
     return state;

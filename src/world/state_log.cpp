@@ -195,13 +195,13 @@ struct StateLogReader::Record {
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
     Array<Block> blocks{Owner(kLogOwner)};
-    bool is_too_large = false;
+    bool is_too_large = false, has_no_memory = false;
 };
 
 namespace {
 
 /// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
-Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to) {
+Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to, bool& has_no_memory) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     std::byte piece[kLogPieceBytes];
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
@@ -214,6 +214,8 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
         if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
     }
     ZSTD_freeDCtx(context);
+    has_no_memory = context == nullptr || is_lack_of_memory(left);
+    if (has_no_memory) return Status::error("there is no memory to decompress it; free some, and read it again");
     if (left != 0 || in.pos != in.size || to.size() != num_bytes) return damaged_record("it cannot be decompressed");
     return {};
 }
@@ -311,17 +313,22 @@ private:
 };
 
 Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
-                                            const SavedState* first, std::uint64_t max_bytes) {
+                                            const SavedState* first, std::uint64_t max_bytes, bool* is_damaged) {
+    bool unasked = true;
+    bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
+    may_be_damaged = true;
     StateLogHeader header{};
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kLogMagic, sizeof kLogMagic) != 0)
         return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (Status status = check_byte_order("log", header.byte_order); !status) return status;
-    if (header.version != kLogVersion)
+    if (Status status = check_byte_order("log", header.byte_order, may_be_damaged); !status) return status;
+    may_be_damaged = header.version == kLogVersion;
+    if (!may_be_damaged)
         return Status::error(concat("the log has version ", header.version, " of the format, and this program reads ",
                                     kLogVersion, "; read it with the program that made it"));
     if (header.checksum != checksum_of(header)) return Status::error("the header of the log is damaged");
-    if (header.id_bytes != sizeof(Entity))
+    may_be_damaged = header.id_bytes == sizeof(Entity);
+    if (!may_be_damaged)
         return Status::error(concat("the log has ids of ", header.id_bytes, " bytes, and this program has ",
                                     sizeof(Entity), "; read it with the program that made it"));
     if (header.base != base) return Status::error("the log does not begin with this state");
@@ -359,7 +366,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
         return damaged_record("the sizes in its header do not fit");
     record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
     Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
-                           header.body_bytes, record.body);
+                           header.body_bytes, record.body, record.has_no_memory);
     return status ? RecordParser(*this, record).parse() : status;
 }
 
@@ -395,6 +402,7 @@ bool StateLogReader::next() {
     if (Status status = read_record(record_bytes, record); !status) {
         problem_ = Status::error(concat("record ", num_records_, " at byte ", at_, ": ", status.message()));
         is_too_large_ = record.is_too_large;
+        has_no_memory_ = record.has_no_memory;
         return false;
     }
     apply(record);
