@@ -114,6 +114,10 @@ std::string find_target(const std::string& path, Target& target) {
     return {};
 }
 
+/// Lets a name that a folder has been given reach the disk. What was made is there: that its folder cannot be flushed, or may be
+/// entered and not read, does not undo it, and is no failure. Who has to know calls flush_folder().
+void flush_names(const std::string& folder) { static_cast<void>(flush_folder(folder)); }
+
 mode_t mode_of_new_files() {
     const mode_t mask = ::umask(0);
     ::umask(mask);
@@ -252,8 +256,7 @@ std::string replace_file(const std::string& path, const void* data, std::size_t 
     const bool is_renamed = end(temporary, failure.empty() ? target.path.c_str() : nullptr);
     if (!failure.empty()) return failure;
     if (!is_renamed) return reason("cannot rename");
-    Descriptor folder(::open(folder_of(target.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.fd >= 0) ::fsync(folder.fd);  // so that the rename reaches the disk; a failure does no harm
+    flush_names(folder_of(target.path));
     return {};
 }
 
@@ -292,7 +295,10 @@ std::string lock_file(const std::string& path, int& file) {
 }
 
 std::string make_folder(const std::string& path) {
-    if (::mkdir(path.c_str(), 0777) == 0) return flush_folder(path + "/..");
+    if (::mkdir(path.c_str(), 0777) == 0) {
+        flush_names(path + "/..");
+        return {};
+    }
     const int error = errno;
     if (error == EEXIST && is_directory(path)) return {};
     errno = error;

@@ -72,7 +72,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     if (!log) return snapshot.log_damage = log.message(), Status();
     while (log->next()) {
     }
-    if (log->is_too_large()) return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
+    if (log->is_too_large() || log->has_no_memory())
+        return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
     snapshot.log_damage = log->problem().message();
     snapshot.whole_log_bytes = log->num_bytes_read();
     snapshot.num_records = log->num_records();
@@ -134,7 +135,8 @@ Status Persistence::prepare_folder(const std::string& folder, bool replace) {
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
     if (!numbers) return numbers.status();
     const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
-    const bool goes_on = number != 0 && mark_of(folder, number) == known_;
+    const Mark mark = mark_of(folder, number);
+    const bool goes_on = mark != Mark() && mark == known_;  // none: what has the name of the snapshot is no file
     if (number != 0 && !replace && !goes_on)
         return Status::error(
             concat("the folder \"", folder,
@@ -174,7 +176,7 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
         lock_ = {};
         return status;
     }
-    kept_frame_ = statistics_.last_frame = world_.frame();
+    statistics_.last_frame = world_.frame();
     written_ = std::move(state);
     frames_left_ = options_.every_frames;
     is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
@@ -257,7 +259,6 @@ Status Persistence::take(bool only_if_new) {
     const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
     if (only_if_new && !is_new_history_ && is_same) return {};
     is_new_history_ = false;
-    kept_frame_ = world_.frame();
     const std::lock_guard lock(mutex_);
     if (has_failed_) return {};
     if (waiting_ != nullptr) {
@@ -265,7 +266,7 @@ Status Persistence::take(bool only_if_new) {
         retired.push_back(std::move(waiting_));
     }
     waiting_ = std::move(state);
-    waiting_frame_ = kept_frame_;
+    waiting_frame_ = world_.frame();
     changed_.notify_all();
     return {};
 }

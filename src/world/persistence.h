@@ -75,7 +75,6 @@ private:
     Mark known_;                          // what this world has loaded or written
     std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
     std::uint64_t frames_left_ = 0;       // until the next one is taken
-    std::uint64_t kept_frame_ = 0;        // of the state that was taken last
     bool is_new_history_ = false;
     bool has_told_ = false;  // why the writer has ended
 

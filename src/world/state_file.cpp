@@ -6,6 +6,7 @@
 #include "shoal/world/persist.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <atomic>
@@ -127,6 +128,8 @@ Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& i
 
 }  // namespace
 
+bool is_lack_of_memory(std::size_t error) { return ZSTD_getErrorCode(error) == ZSTD_error_memory_allocation; }
+
 Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged) {
     if (written == kByteOrderOfStates) return {};
     constexpr std::uint32_t kOther = 0x04030201;
@@ -215,21 +218,26 @@ Status read_parts(std::span<const std::byte> table, const FileHeader& header, Sa
     return {};
 }
 
-/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes. Returns whether all are sound.
-bool unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
-                   RowRange pieces, StateFiller& to) {
+enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
+
+/// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes.
+Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
+                       RowRange pieces, StateFiller& to) {
     Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "saved state");  // stays in the cache
     ZSTD_DCtx* const context = ZSTD_createDCtx();
-    bool is_sound = context != nullptr;
-    for (std::uint32_t i = pieces.begin; i < pieces.end && is_sound; ++i) {
+    Unpacked result = context == nullptr ? Unpacked::kNoMemory : Unpacked::kAll;
+    for (std::uint32_t i = pieces.begin; i < pieces.end && result == Unpacked::kAll; ++i) {
         const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
         const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw_bytes - begin));
-        is_sound = ZSTD_decompressDCtx(context, raw.data(), num_bytes, bytes.data() + begins[i],
-                                       static_cast<std::size_t>(begins[i + 1] - begins[i])) == num_bytes;
-        if (is_sound) to.put(begin, {raw.data(), num_bytes});
+        const std::size_t size = ZSTD_decompressDCtx(context, raw.data(), num_bytes, bytes.data() + begins[i],
+                                                     static_cast<std::size_t>(begins[i + 1] - begins[i]));
+        if (size == num_bytes)
+            to.put(begin, {raw.data(), num_bytes});
+        else
+            result = is_lack_of_memory(size) ? Unpacked::kNoMemory : Unpacked::kDamaged;
     }
     ZSTD_freeDCtx(context);
-    return is_sound;
+    return result;
 }
 
 }  // namespace
@@ -270,12 +278,17 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     for (std::size_t first = 0; first < num_pieces; first += kPiecesPerRound) {
         const std::size_t count = std::min(kPiecesPerRound, num_pieces - first);
         filler.reserve(std::min<std::uint64_t>((first + count) * kPieceBytes, header.raw_bytes));
-        std::atomic<bool> failed{false};
+        std::atomic<bool> failed{false}, has_no_memory{false};
         for_pieces(executor, count, [&](RowRange some) {
             const auto at = static_cast<std::uint32_t>(first);
-            if (!unpack_pieces(bytes, begins, header.raw_bytes, {at + some.begin, at + some.end}, filler))
-                failed.store(true, std::memory_order_relaxed);
+            const Unpacked result =
+                unpack_pieces(bytes, begins, header.raw_bytes, {at + some.begin, at + some.end}, filler);
+            if (result == Unpacked::kDamaged) failed.store(true, std::memory_order_relaxed);
+            if (result == Unpacked::kNoMemory) has_no_memory.store(true, std::memory_order_relaxed);
         });
+        may_be_damaged = !has_no_memory.load();
+        if (!may_be_damaged)
+            return Status::error("there is no memory to decompress the save; free some, and read it again");
         if (failed.load()) return damaged("a piece of it cannot be decompressed");
     }
     return state;

@@ -14,11 +14,14 @@ inline constexpr std::uint32_t kByteOrderOfStates = 0x01020304;
 /// `is_damaged` stays true.
 Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_damaged);
 
+/// Whether an error of Zstandard is that it has found no memory.
+bool is_lack_of_memory(std::size_t error);
+
 /// Returns the bytes of a file. Errors: no memory.
 Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor);
 /// Reads them. Errors: they are no saved state, cut short, damaged, of another version or byte order, or take more than
-/// `max_bytes` in memory (0: max_state_bytes()); the message says which. `is_damaged` is told whether it is one of the first
-/// three: no other program can read these bytes either.
+/// `max_bytes` in memory (0: max_state_bytes()), or there is no memory; the message says which. `is_damaged` is told whether it is
+/// one of the first three: no other program can read these bytes either, nor can this one later.
 Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
                               bool* is_damaged = nullptr);
 

@@ -199,13 +199,13 @@ struct StateLogReader::Record {
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
     Array<Block> blocks{Owner(kLogOwner)};
-    bool is_too_large = false;
+    bool is_too_large = false, has_no_memory = false;
 };
 
 namespace {
 
 /// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
-Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to) {
+Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to, bool& has_no_memory) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     std::byte piece[kLogPieceBytes];
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
@@ -218,6 +218,8 @@ Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<
         if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
     }
     ZSTD_freeDCtx(context);
+    has_no_memory = context == nullptr || is_lack_of_memory(left);
+    if (has_no_memory) return Status::error("there is no memory to decompress it; free some, and read it again");
     if (left != 0 || in.pos != in.size || to.size() != num_bytes) return damaged_record("it cannot be decompressed");
     return {};
 }
@@ -368,7 +370,7 @@ Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) co
     if (record.is_too_large) return too_large(max_bytes_);
     record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
     Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
-                           header.body_bytes, record.body);
+                           header.body_bytes, record.body, record.has_no_memory);
     return status ? RecordParser(*this, record).parse() : status;
 }
 
@@ -404,6 +406,7 @@ bool StateLogReader::next() {
     if (Status status = read_record(record_bytes, record); !status) {
         problem_ = Status::error(concat("record ", num_records_, " at byte ", at_, ": ", status.message()));
         is_too_large_ = record.is_too_large;
+        has_no_memory_ = record.has_no_memory;
         return false;
     }
     apply(record);

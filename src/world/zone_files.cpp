@@ -82,7 +82,8 @@ Status ZoneFiles::unload(Zone zone) {
     if (world_.history_ != nullptr || is_persisted)
         return Status::error(concat("zone ", zone, " cannot be unloaded while the world ",
                                     is_persisted ? "is persisted" : "keeps frames",
-                                    ", because a state of the world has all rows"));
+                                    ", because a state of the world has all rows; call ",
+                                    is_persisted ? "World::stop_persisting()" : "World::keep_frames(0)", " before"));
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr)  // rows have come to it since
         if (Status status = load(zone); !status) return status;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -21,8 +22,10 @@
 
 /// The file that was flushed last; every test flushes through the function below instead of that of the C library.
 static struct stat last_flushed;
+static bool has_bad_folders = false;  ///< which cannot be flushed
 extern "C" int fsync(int file) {
     ::fstat(file, &last_flushed);
+    if (has_bad_folders && S_ISDIR(last_flushed.st_mode)) return errno = EIO, -1;
     return static_cast<int>(::syscall(SYS_fsync, file));
 }
 
@@ -63,6 +66,18 @@ TEST_F(File, the_name_of_a_folder_that_is_made_is_on_the_disk) {
         EXPECT_EQ(last_flushed.st_dev, parent.st_dev);
         EXPECT_TRUE(make_folder(path(name)).ok()) << "it is there";
     }
+}
+
+TEST_F(File, what_is_made_in_a_folder_that_cannot_be_flushed_is_there_and_no_failure) {
+    has_bad_folders = true;
+    const Status made = make_folder(path("world")), written = write_file(path("reef.save"), "reef"),
+                 flushed = flush_folder(path("world"));
+    has_bad_folders = false;
+    EXPECT_TRUE(made.ok()) << made.message();
+    EXPECT_TRUE(written.ok()) << written.message();
+    EXPECT_TRUE(is_directory(path("world")));
+    EXPECT_EQ(*read_file(path("reef.save")), "reef");
+    EXPECT_EQ(flushed.message(), "cannot flush the folder \"" + path("world") + "\": cannot flush: Input/output error");
 }
 
 TEST_F(File, what_is_written_is_read) {

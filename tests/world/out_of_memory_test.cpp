@@ -3,13 +3,14 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/page_memory.h"
-#include "shoal/resource/blob_writer.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/reload.h"
 
 #include "support/address_space.h"
+#include "support/level.h"
 #include "support/testing.h"
 #include "support/whole_world.h"
+#include "support/zstd_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +28,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace out_of_memory_test {
@@ -34,36 +37,15 @@ using namespace shoal;
 using namespace shoal_test;
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kCount = 3000;  // rows that take more than a block of a slab
+constexpr std::uint32_t kManyRows = 3000;  // take more than a block of a slab
+constexpr std::uint32_t kFewRows = 20;     // after which there is nothing new to allocate
 
-/// A level whose entities are in managers, in the database and in the transforms. `weight` tells versions of it apart.
-Blob make_level(std::uint16_t weight) {
-    BlobWriter writer;
-    writer.set_name("levels/reef");
-    const std::uint32_t fins = *writer.add_component_type(schema_of<Fin>()),
-                        ages = *writer.add_component_type(schema_of<Age>()),
-                        spots = *writer.add_component_type(schema_of<Spot>()),
-                        eggs = *writer.add_component_type(schema_of<Egg>()),
-                        transforms = *writer.add_component_type(schema_of<Transform>());
-    const auto add = [&](std::uint32_t type, std::uint32_t entity, const auto& value) {
-        writer.add_component(type, entity, std::as_bytes(std::span(&value, 1)));
-    };
-    for (std::uint32_t i = 0; i < kCount + weight; ++i) {
-        const std::uint32_t entity = writer.add_entity({.parent = i % 3 == 0 ? kNoBlobEntity : i - 1, .guid = i + 1});
-        add(fins, entity, Fin{});
-        add(ages, entity, Age{i});
-        add(spots, entity, Spot{{float(i), 0, 0}});
-        if (i % 4 == 0) add(eggs, entity, Egg{weight}), add(eggs, entity, Egg{7});
-        add(transforms, entity, Transform{});
-    }
-    return *Blob::load(*writer.write());
-}
-
-/// What the steps share.
+/// What the steps share. `count` is that of entities that they create, and spawn.
 struct Levels {
-    Blob first = make_level(1), second = make_level(2);
+    explicit Levels(std::uint32_t num_entities) : count(num_entities) { fs::create_directory(folder); }
+    std::uint32_t count;
+    Blob first = make_level(count, 1), second = make_level(count, 2);
     std::string folder = (fs::temp_directory_path() / ("shoal_out_of_memory_" + std::to_string(::getpid()))).string();
-    Levels() { fs::create_directory(folder); }
     ~Levels() { fs::remove_all(folder); }
 };
 
@@ -100,7 +82,7 @@ Status status_of(const Result<T>& result) {
 const Step kSteps[] = {
     {"create ids", Rule::kNothing,
      [](Scene& s) {
-         std::vector<Entity> all(kCount);
+         std::vector<Entity> all(s.levels.count);
          Status status = s.sea.entities.create(all);
          if (status) s.all = all;
          return status;
@@ -114,8 +96,8 @@ const Step kSteps[] = {
      [](Scene& s) { return status_of(s.world.manager<Hunts>().add(s.all, Hunts{s.all[5]})); }},
     {"insert into the database", Rule::kNothing,
      [](Scene& s) {
-         const std::vector<Spot> spots(kCount, Spot{{1, 2, 3}});
-         const std::vector<Egg> eggs(kCount, Egg{9});
+         const std::vector<Spot> spots(s.levels.count, Spot{{1, 2, 3}});
+         const std::vector<Egg> eggs(s.levels.count, Egg{9});
          return status_of(s.sea.sea.insert<Spot, Egg>(s.all, 3, spots, eggs));
      }},
     {"add to rows of the database", Rule::kNothing,
@@ -124,9 +106,9 @@ const Step kSteps[] = {
     {"add more of a list in the database", Rule::kNothing,
      [](Scene& s) { return status_of(s.sea.sea.add(s.all, Egg{4})); }},
     {"move to another zone", Rule::kNothing,
-     [](Scene& s) { return status_of(s.sea.sea.move(std::span(s.all).first(kCount / 2), 1)); }},
+     [](Scene& s) { return status_of(s.sea.sea.move(std::span(s.all).first(s.levels.count / 2), 1)); }},
     {"remove from rows of the database", Rule::kNothing,
-     [](Scene& s) { return status_of(s.sea.sea.remove<Plankton>(std::span(s.all).last(kCount / 2))); }},
+     [](Scene& s) { return status_of(s.sea.sea.remove<Plankton>(std::span(s.all).last(s.levels.count / 2))); }},
     {"add transforms", Rule::kNothing,
      [](Scene& s) { return status_of(s.world.transforms().add(s.all, Transform{{1, 2, 3}})); }},
     {"link transforms", Rule::kNothing,
@@ -135,18 +117,18 @@ const Step kSteps[] = {
          return transforms.link(transforms.instance(s.all[9]), transforms.instance(s.all[3]));
      }},
     {"own", Rule::kNothing,
-     [](Scene& s) { return s.world.ownership().own(s.all[0], std::span(s.all).subspan(1, kCount / 2)); }},
+     [](Scene& s) { return s.world.ownership().own(s.all[0], std::span(s.all).subspan(1, s.levels.count / 2)); }},
     {"set data", Rule::kNothing, [](Scene& s) { return s.world.data().set(s.all[0], DataPath("armor.front"), 3.0f); }},
     {"switch entities off", Rule::kNothing,
-     [](Scene& s) { return s.world.set_active(std::span(s.all).first(100), false); }},
+     [](Scene& s) { return s.world.set_active(std::span(s.all).first(s.levels.count / 2), false); }},
     {"write events", Rule::kLess,
      [](Scene& s) {
-         for (std::uint32_t i = 0; i < kCount; ++i) s.world.events<Bite>().write({s.all[i], i});
+         for (std::uint32_t i = 0; i < s.levels.count; ++i) s.world.events<Bite>().write({s.all[i], i});
          return Status();
      }},
     {"settle commands", Rule::kLess,
      [](Scene& s) {
-         for (std::uint32_t i = 0; i < kCount; ++i) {
+         for (std::uint32_t i = 0; i < s.levels.count; ++i) {
              Commands& commands = s.world.commands();
              commands.add(commands.create(Spot{{float(i), 0, 0}}, Plankton{i}), Fin{});
              commands.add(s.all[i], Age{i});
@@ -161,7 +143,7 @@ const Step kSteps[] = {
      }},
     {"destroy", Rule::kLess,
      [](Scene& s) {
-         s.sea.entities.destroy(std::span(s.all).first(kCount / 3));
+         s.sea.entities.destroy(std::span(s.all).first(s.levels.count / 3));
          return Status();
      }},
     {"step", Rule::kLess,
@@ -174,7 +156,7 @@ const Step kSteps[] = {
      [](Scene& s) {
          SpawnOptions options;
          options.copies = 20;
-         return status_of(s.world.copy(s.all[kCount - 2], options));
+         return status_of(s.world.copy(s.all[s.levels.count - 2], options));
      }},
     {"reload", Rule::kIds, [](Scene& s) { return status_of(s.world.reload(s.levels.first, s.levels.second)); }},
     {"step after that", Rule::kLess,
@@ -207,6 +189,14 @@ const Step kSteps[] = {
          Status status = s.world.persist(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
          if (!status) return status;
          return s.world.stop_persisting();
+     }},
+    {"persist a frame", Rule::kLess,
+     [](Scene& s) {
+         Status status = s.world.persist(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
+         s.sea.run(1);
+         const Status stopped = s.world.stop_persisting();
+         if (!status || !stopped) log(LogLevel::kError, "it could not be persisted");
+         return Status();
      }},
     {"recover", Rule::kNothing, [](Scene& s) { return status_of(s.world.recover(s.levels.folder + "/world")); }},
 };
@@ -280,16 +270,17 @@ std::string differs(const SavedState& now, const SavedState& wanted, Rule rule) 
     });
 }
 
-/// Runs a step while pages are short, and checks what it leaves.
+/// Runs a step while memory of some kind is short, and checks what it leaves.
+template <class Shortage>
 Answer fail_in(Scene& scene, const Step& step, std::uint32_t fail_at, bool for_good, const SavedState& after) {
     const SavedState before = state_of(scene.world);
     std::size_t num_logged = 0;
     set_log_hook([](void* count, LogLevel, std::string_view) { ++*static_cast<std::size_t*>(count); }, &num_logged);
     Status status;
     {
-        const ShortPages pages(fail_at, for_good);
+        const Shortage shortage(fail_at, for_good);
         status = step.run(scene);
-        if (!pages.has_failed()) return kNotReached;
+        if (!shortage.has_failed()) return kNotReached;
     }
     if (const Status sound = scene.sea.validate(); !sound) return broken("not sound", std::string(sound.message()));
     if (step.rule != Rule::kLess) {
@@ -338,30 +329,41 @@ int in_child(const std::function<int()>& body, std::string& said) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-TEST(OutOfMemory, pages_that_run_out_anywhere_are_an_error_and_the_world_is_whole_and_the_next_try_succeeds) {
-    if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
-    Levels levels;
+/// Lets memory of some kind run out at each request of each step, once and for good. Returns how often.
+template <class Shortage>
+std::uint32_t run_out_everywhere() {
+    Levels levels(kManyRows);
     Scene scene(levels), undisturbed(levels);
     std::uint32_t num_failures = 0;
     for (const Step& step : kSteps) {
-        ASSERT_TRUE(step.run(undisturbed).ok()) << step.name;
+        EXPECT_TRUE(step.run(undisturbed).ok()) << step.name;
         const SavedState after = state_of(undisturbed.world);
         for (const bool for_good : {false, true}) {
             int answer = kHeld;
             for (std::uint32_t fail_at = 1; answer == kHeld; ++fail_at) {
                 std::string said;
-                answer = in_child([&] { return fail_in(scene, step, fail_at, for_good, after); }, said);
+                answer = in_child([&] { return fail_in<Shortage>(scene, step, fail_at, for_good, after); }, said);
                 EXPECT_TRUE(answer == kHeld || answer == kNotReached)
-                    << step.name << ", reservation " << fail_at << (for_good ? " and later" : "") << ": " << answer
-                    << ' ' << said;
+                    << step.name << ", request " << fail_at << (for_good ? " and later" : "") << ": " << answer << ' '
+                    << said;
                 num_failures += answer == kHeld;
             }
         }
         const Status status = step.run(scene);
-        ASSERT_TRUE(status.ok()) << step.name << ": " << status.message();
-        ASSERT_EQ(differs(state_of(scene.world), after, Rule::kNothing), "") << step.name;
+        EXPECT_TRUE(status.ok()) << step.name << ": " << status.message();
+        EXPECT_EQ(differs(state_of(scene.world), after, Rule::kNothing), "") << step.name;
     }
-    EXPECT_GT(num_failures, 50u);
+    return num_failures;
+}
+
+TEST(OutOfMemory, pages_that_run_out_anywhere_are_an_error_and_the_world_is_whole_and_the_next_try_succeeds) {
+    if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
+    EXPECT_GT(run_out_everywhere<ShortPages>(), 50u);
+}
+
+TEST(OutOfMemory, memory_of_the_compressor_that_runs_out_anywhere_is_an_error_and_the_next_try_succeeds) {
+    if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
+    EXPECT_GT(run_out_everywhere<ShortZstdMemory>(), 10u);
 }
 
 // --- bookkeeping -------------------------------------------------------------------------------------------------
@@ -391,21 +393,29 @@ std::uint32_t count_allocations(Scene& scene, const Step& step) {
     return heap.num_calls;
 }
 
+/// Returns which of the allocations of a step fail, each in a child: all of what saves, loads, persists and reloads; of the others the
+/// first, the last, and some that chance chooses. All of all take half a minute: `./dev soak kills` tries these.
+std::vector<std::uint32_t> tried_allocations(const Step& step, std::uint32_t num_allocations, Random& random) {
+    constexpr std::string_view kTriedWhole[] = {"reload", "save to memory", "load from memory", "persist"};
+    constexpr std::uint32_t kTried = 12;
+    std::vector<std::uint32_t> tried;
+    const bool all =
+        std::getenv("SHOAL_TEST_ALLOCATIONS") != nullptr || std::ranges::count(kTriedWhole, step.name) != 0;
+    const std::uint32_t count = all ? num_allocations : std::min(num_allocations, kTried + 2);
+    for (std::uint32_t i = 0; i < count; ++i)
+        tried.push_back(all || i == 0 ? i + 1 : i == 1 ? num_allocations : 1 + random.below(num_allocations));
+    return tried;
+}
+
 TEST(OutOfMemory, bookkeeping_memory_that_runs_out_anywhere_ends_the_program_with_the_name_of_the_owner) {
     if (kSanitized) GTEST_SKIP() << "a child that is aborted takes a sanitizer long";
     SCOPED_TRACE(seed_text());
-    // Of the many allocations of a step, some that chance chooses, and the first and the last.
-    constexpr std::uint32_t kTried = 12;
-    Levels levels;
-    Scene scene(levels), ahead(levels);
     Random random(seed());
+    Levels levels(kFewRows);
+    Scene scene(levels), ahead(levels);
     for (const Step& step : kSteps) {
         const std::uint32_t num_allocations = count_allocations(ahead, step);
-        std::vector<std::uint32_t> tried = {1, num_allocations};
-        for (std::uint32_t i = 0; i < kTried && num_allocations > 2; ++i)
-            tried.push_back(1 + random.below(num_allocations));
-        for (const std::uint32_t fail_at : tried) {
-            if (fail_at > num_allocations || fail_at == 0) continue;
+        for (const std::uint32_t fail_at : tried_allocations(step, num_allocations, random)) {
             std::string said;
             const int ended = in_child(
                 [&] {
@@ -442,7 +452,7 @@ TEST(OutOfMemory, a_program_whose_address_space_is_used_up_gets_errors_or_ends_w
     SCOPED_TRACE(seed_text());
     constexpr std::uint32_t kEnough = 2000;  // megabytes
     Random random(seed());
-    Levels levels;
+    Levels levels(kManyRows);
     std::uint32_t num_ends = 0;
     for (std::uint32_t megabytes = 0; megabytes < kEnough; megabytes += 1 + random.below(100)) {
         std::string said;

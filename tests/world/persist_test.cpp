@@ -8,10 +8,14 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/world/reload.h"
 
 #include "support/kills.h"
+#include "support/level.h"
 #include "support/testing.h"
 #include "support/whole_world.h"
+#include "support/zstd_memory.h"
+#include "world/state_log.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -25,6 +29,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -465,33 +471,86 @@ TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_dama
         ASSERT_FALSE(recovered.ok());
         EXPECT_TRUE(recovered.message().starts_with("cannot read \"" + path)) << recovered.message();
         EXPECT_EQ(bytes_of(sea.world), before);
+        EXPECT_FALSE(sea.world.persist(folder.path).ok()) << "whose world it has is not known";
         fs::remove(path);
         fs::rename(path + ".away", path);
     }
     EXPECT_EQ(recover(sea, folder.path).frame, 12u);
 }
 
-TEST(Persist, a_snapshot_or_log_of_another_program_is_an_error_and_no_older_frame_takes_its_place) {
-    const Folder folder("newer");
-    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+/// The bytes of all files of a folder, by their names.
+std::map<std::string, std::string> files_of(const Folder& folder) {
+    std::map<std::string, std::string> files;
+    for (const std::string& name : folder.names("")) files[name] = *read_file(folder.path + "/" + name);
+    return files;
+}
+
+/// Returns why the 12 frames in a folder cannot be recovered, in which case nothing has changed; or nothing. `fail_at`: of the pieces
+/// of memory that Zstandard asks for; 0: none.
+std::string why_not_recovered(const Folder& folder, std::uint32_t fail_at = 0) {
     Sea sea;
     const std::string before = bytes_of(sea.world);
-    const auto refusal = [&](const std::string& path, std::size_t first, std::string_view bytes) {
-        const std::string text = *read_file(path);
-        EXPECT_TRUE(write_file(path, std::string(text).replace(first, bytes.size(), bytes)).ok());
-        const Result<Recovered> recovered = sea.world.recover(folder.path);
-        EXPECT_FALSE(recovered.ok());
-        EXPECT_TRUE(recovered.message().starts_with(path + ": ")) << recovered.message();
-        EXPECT_EQ(bytes_of(sea.world), before);
-        EXPECT_TRUE(write_file(path, text).ok());
-        return std::string(recovered.message());
+    const std::map<std::string, std::string> files = files_of(folder);
+    const Result<Recovered> recovered = [&] {
+        const ShortZstdMemory memory(fail_at);
+        return sea.world.recover(folder.path);
+    }();
+    EXPECT_EQ(recovered ? recovered->frame : 12u, 12u) << "an older frame took its place";
+    if (recovered) return {};
+    EXPECT_FALSE(sea.world.persist(folder.path).ok()) << "it would go on from an older frame";
+    EXPECT_EQ(bytes_of(sea.world), before);
+    EXPECT_EQ(files_of(folder), files);
+    return std::string(recovered.message());
+}
+
+TEST(Persist, a_snapshot_or_log_of_another_version_byte_order_or_width_of_ids_is_an_error_and_nothing_is_lost) {
+    const Folder folder("foreign");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    constexpr std::size_t kVersionAt = 8, kByteOrderAt = 12, kIdBytesAt = 16;
+    const auto check = [&](const std::string& path, const std::string& expected, const auto& change) {
+        const std::string whole = *read_file(path);
+        std::string text = whole;
+        change(text);
+        ASSERT_TRUE(write_file(path, text).ok());
+        const std::string why = why_not_recovered(folder);
+        EXPECT_TRUE(why.starts_with(path + ": the " + expected)) << why;
+        ASSERT_TRUE(write_file(path, whole).ok());
     };
-    for (const char* ending : {".save", ".log"}) {
-        const std::string path = folder.newest(ending);
-        EXPECT_NE(refusal(path, 8, "\x02").find("has version 2 of the format"), std::string::npos);
-        EXPECT_NE(refusal(path, 12, "\x01\x02\x03\x04").find("byte order"), std::string::npos);
+    const auto other_version = [](std::string& text) { text[kVersionAt] = 2; };
+    const auto other_byte_order = [](std::string& text) {
+        std::reverse(text.begin() + kByteOrderAt, text.begin() + kByteOrderAt + 4);
+    };
+    const std::string save = folder.newest(".save"), log = folder.newest(".log");
+    check(save,
+          "save has version 2 of the format, and this program reads version 1; load it with the program that made it",
+          other_version);
+    check(log, "log has version 2 of the format, and this program reads 1; read it with the program that made it",
+          other_version);
+    check(save, "save has the byte order big-endian, and this program has little-endian", other_byte_order);
+    check(log, "log has the byte order big-endian, and this program has little-endian", other_byte_order);
+    check(log, "log has ids of 3 bytes", [](std::string& text) {
+        text[kIdBytesAt] = 3;
+        StateLogHeader header;
+        std::memcpy(&header, text.data(), sizeof header);
+        header.checksum = checksum_of(header);
+        std::memcpy(text.data(), &header, sizeof header);
+    });
+    EXPECT_EQ(why_not_recovered(folder), "");
+}
+
+TEST(Persist, memory_that_runs_out_while_a_frame_is_decompressed_is_an_error_and_no_older_frame_takes_its_place) {
+    const Folder folder("no_memory");
+    run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    const std::string save = folder.newest(".save"), log = folder.newest(".log");
+    std::map<std::string, int> num_failures;  // by file
+    std::uint32_t fail_at = 1;
+    for (std::string why; !(why = why_not_recovered(folder, fail_at)).empty(); ++fail_at) {
+        ++num_failures[why.substr(0, why.find(": "))];
+        EXPECT_NE(why.find("there is no memory to decompress"), std::string::npos) << why;
     }
-    EXPECT_EQ(recover(sea, folder.path).frame, 12u);
+    EXPECT_GT(num_failures[save], 0);
+    EXPECT_GT(num_failures[log], 0);
+    EXPECT_EQ(num_failures.size(), 2u);
 }
 
 TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
@@ -655,28 +714,81 @@ TEST(Persist, what_the_guide_shows_goes_on_where_it_ended) {
 
 // --- kills -------------------------------------------------------------------------------------------------------
 
-/// Recovers, then runs, persists with many snapshots, and saves, until it is killed. Closes `begun` when there is a record.
-[[noreturn]] void live(const std::string& folder, const std::string& save, int begun) {
-    ::alarm(60);
-    Sea sea;
-    const Result<Recovered> recovered = sea.world.recover(folder);
-    if (!recovered) ::_exit(2);
-    if (!recovered->found) sea.run(1);  // before the first step there are no relations yet, and loading makes them
-    if (!sea.world.persist(folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
-    for (bool is_first = true;; is_first = false) {
+/// What a program is doing when it is killed.
+enum class Doing : char { kNothing = '-', kRunning = 'r', kSaving = 's', kWriting = 'w', kReloading = 'l' };
+constexpr Doing kAllDoing[] = {Doing::kNothing, Doing::kRunning, Doing::kSaving, Doing::kWriting, Doing::kReloading};
+
+/// A sea with a level of which there are two versions: every third frame, it is reloaded with the other one.
+struct ChangingSea {
+    static constexpr std::uint64_t kFramesPerVersion = 3;
+
+    explicit ChangingSea(const Blob (&all)[2]) : versions(all) {}
+    void begin() { EXPECT_TRUE(sea.world.spawn(versions[0]).ok()); }
+    const Blob* next_version() const {
+        const std::uint64_t frame = sea.world.frame();
+        return frame == 0 || frame % kFramesPerVersion != 0 ? nullptr : &versions[frame / kFramesPerVersion % 2];
+    }
+    /// `loaded`: the next version, from a file; nullptr: as it is here.
+    Status run_frame(const Blob* loaded = nullptr) {
+        const Blob* const next = next_version();
+        const Blob& before = next == &versions[0] ? versions[1] : versions[0];
+        if (next != nullptr)
+            if (Status status = sea.world.reload(before, loaded != nullptr ? *loaded : *next).status(); !status)
+                return status;
         sea.run(1);
-        if (is_first && !sea.world.flush_persisted()) ::_exit(5);
-        if (is_first) ::close(begun);
-        if (sea.world.frame() % 5 == 0 && !sea.world.save(save)) ::_exit(4);
+        return {};
+    }
+
+    const Blob (&versions)[2];
+    Sea sea{nullptr, 1, true};
+};
+
+/// Where a program that is killed keeps what it has.
+struct Places {
+    std::string folder, save, level;
+};
+
+/// Recovers, then runs, persists with many snapshots, saves, and reloads the level from a file that it replaces, until it is
+/// killed. Writes what it is doing.
+[[noreturn]] void live(const Places& places, const Blob (&versions)[2], int doing) {
+    ::alarm(60);
+    const auto says = [&](Doing what) {
+        if (::write(doing, &what, 1) != 1) ::_exit(9);
+    };
+    ChangingSea changing(versions);
+    World& world = changing.sea.world;
+    const Result<Recovered> recovered = world.recover(places.folder);
+    if (!recovered) ::_exit(2);
+    if (!recovered->found) changing.begin();
+    if (!recovered->found && !changing.run_frame()) ::_exit(8);  // loading makes relations, of which there are none yet
+    if (!world.persist(places.folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
+    for (bool is_first = true;; is_first = false) {
+        std::optional<Blob> level;
+        if (const Blob* const version = changing.next_version()) {
+            says(Doing::kWriting);
+            if (!write_file(places.level, version->bytes())) ::_exit(6);
+            const Result<std::string> bytes = read_file(places.level);
+            if (bytes) level = *Blob::load(std::as_bytes(std::span(*bytes)));
+            if (!level) ::_exit(7);
+            says(Doing::kReloading);
+        }
+        if (!changing.run_frame(level ? &*level : nullptr)) ::_exit(8);
+        if (is_first && !world.flush_persisted()) ::_exit(5);
+        says(Doing::kRunning);
+        if (world.frame() % 5 != 0) continue;
+        says(Doing::kSaving);
+        if (!world.save(places.save)) ::_exit(4);
     }
 }
 
 /// The hashes of the same world in every frame, when nobody kills it.
 struct Undisturbed {
+    explicit Undisturbed(const Blob (&versions)[2]) : changing(versions) { changing.begin(); }
     std::uint64_t hash_at(std::uint64_t frame) {
         while (hashes.size() <= frame) {
-            if (!hashes.empty()) sea.run(1);
-            hashes.push_back(hash_of(sea.world));
+            const Status status = hashes.empty() ? Status() : changing.run_frame();
+            EXPECT_TRUE(status.ok()) << status.message();
+            hashes.push_back(hash_of(changing.sea.world));
         }
         return hashes[static_cast<std::size_t>(frame)];
     }
@@ -684,44 +796,65 @@ struct Undisturbed {
         const std::string bytes = bytes_of(world);
         return hash_bytes(bytes.data(), bytes.size());
     }
-    Sea sea;
+    ChangingSea changing;
     std::vector<std::uint64_t> hashes;
 };
 
-/// Lets it live for a while, from its start or from its first record, and kills it. Returns how it ended: 0 by the kill.
-int live_and_be_killed(const std::string& folder, const std::string& save, bool from_first_record,
-                       std::uint32_t after_us) {
+/// Lets it live until it does something, and for a while longer, and kills it. Returns how it ended: 0 by the kill, and what it
+/// was doing then.
+int live_and_be_killed(const Places& places, const Blob (&versions)[2], Doing until, std::uint32_t after_us,
+                       Doing& doing) {
     int ends[2];
     if (::pipe(ends) != 0) return -1;
     const pid_t child = ::fork();
     if (child == 0) {
         ::close(ends[0]);
-        live(folder, save, ends[1]);
+        live(places, versions, ends[1]);
     }
     ::close(ends[1]);
-    char none = 0;
-    if (from_first_record) static_cast<void>(::read(ends[0], &none, 1) == 0);  // the end, also when the child has died
-    ::close(ends[0]);
+    doing = Doing::kNothing;
+    while (doing != until && ::read(ends[0], &doing, 1) == 1) {
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(after_us));
     ::kill(child, SIGKILL);
+    while (::read(ends[0], &doing, 1) == 1) {
+    }
+    ::close(ends[0]);
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_and_a_whole_save) {
+/// Whether a file is one of the versions, or not there yet.
+bool is_whole_level(const std::string& path, const Blob (&versions)[2]) {
+    if (!fs::exists(path)) return true;
+    const std::string text = *read_file(path);
+    const auto is_equal = [&](const Blob& blob) {
+        return std::ranges::equal(std::as_bytes(std::span(text)), blob.bytes());
+    };
+    return is_equal(versions[0]) || is_equal(versions[1]);
+}
+
+TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_save_and_level) {
     if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
     SCOPED_TRACE(seed_text());
     const Folder outer("killed");
     fs::create_directory(outer.path);
-    const std::string folder = outer.path + "/world", save = outer.path + "/world.save";
+    const Places places{outer.path + "/world", outer.path + "/world.save", outer.path + "/level.blob"};
+    const Blob versions[2] = {make_level(200, 1), make_level(200, 2)};
     Random random(seed());
-    Undisturbed undisturbed;
+    Undisturbed undisturbed(versions);
     std::uint64_t last = 0, last_saved = 0, num_advances = 0;
-    for (int round = 0; round < num_kills(40); ++round) {
-        ASSERT_EQ(live_and_be_killed(folder, save, random.below(4) != 0, random.below(40'000)), 0);
-        Sea sea;
-        const Recovered recovered = recover(sea, folder);
+    std::map<Doing, int> num_killed;
+    for (int round = 0, end = num_kills(50); round < end; ++round) {
+        Doing doing{};
+        const Doing until = kAllDoing[std::size_t(round) % std::size(kAllDoing)];
+        const std::uint32_t most_us = until == Doing::kNothing || until == Doing::kRunning ? 40'000 : 1000;
+        ASSERT_EQ(live_and_be_killed(places, versions, until, random.below(most_us), doing), 0) << "round " << round;
+        ++num_killed[doing];
+        ChangingSea changing(versions);
+        Sea& sea = changing.sea;
+        const Recovered recovered = recover(sea, places.folder);
         ASSERT_GE(recovered.frame, last) << "round " << round;
         ASSERT_TRUE(recovered.found || last == 0) << "round " << round;
         if (recovered.found) {
@@ -729,18 +862,20 @@ TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_and_a_
         }
         num_advances += recovered.frame > last;
         last = recovered.frame;
-        if (!fs::exists(save)) continue;
-        const Status status = sea.world.load(save);
+        ASSERT_TRUE(is_whole_level(places.level, versions)) << "round " << round;
+        if (!fs::exists(places.save)) continue;
+        const Status status = sea.world.load(places.save);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(sea.world.frame() % 5, 0u);
         ASSERT_GE(sea.world.frame() + 5, last_saved) << "round " << round;
         last_saved = sea.world.frame();
         ASSERT_EQ(Undisturbed::hash_of(sea.world), undisturbed.hash_at(last_saved)) << "round " << round;
         if (last < 600) continue;
-        fs::remove_all(folder), fs::remove(save);  // the sea has grown; from the beginning
+        fs::remove_all(places.folder), fs::remove(places.save);  // the sea has grown; from the beginning
         last = last_saved = 0;
     }
     EXPECT_GT(num_advances, 5u);
+    EXPECT_GT(num_killed[Doing::kReloading], 0) << "no round met the reloading";
 }
 
 }  // namespace persist_test

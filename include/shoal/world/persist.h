@@ -29,8 +29,8 @@ struct PersistOptions {
     std::uint32_t flush_every_records = 60;
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log ends, and a new snapshot is written
     std::uint64_t max_log_records = 100'000;                ///< the same for its records
-    std::uint32_t num_snapshots =
-        2;  ///< how many undamaged ones stay, with their logs; at least 1. An older one is read if a newer one is damaged
+    /// How many undamaged ones stay, with their logs; at least 1. An older one is read if a newer one is damaged.
+    std::uint32_t num_snapshots = 2;
     bool keeps_all_frames = false;  ///< a step waits while a frame waits to be written, instead of merging the two
     bool replace = false;           ///< the folder may have another world, which is deleted
 };
@@ -65,7 +65,8 @@ struct PersistedSnapshot {
 /// Finds the snapshots in a folder, the newest first: names and bytes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
 /// Reads one as World::recover() does, without a world, and fills in what it has. Writes nothing. Returns the state of the last
-/// whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors: as of recover().
+/// whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors: as of recover(): what may be
+/// whole cannot be read now, or by another program only.
 SHOAL_API Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What World::persist() has written. Units: bytes.
