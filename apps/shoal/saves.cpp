@@ -275,7 +275,7 @@ int diff_saves(const Arguments& arguments, Files& files, Console& console, int d
     const std::string &before = arguments.operands()[0], &after = arguments.operands()[1];
     for (const std::string& path : {before, after})
         if (!holds_world(files, path))
-            return fail(console, concat("\"", path, "\" is no save, and is compared with one"),
+            return fail(console, concat("\"", path, "\" is not a save, and is compared with one"),
                         "give two saves, or two sources; `shoal dump` shows what a blob holds");
     Diagnostics diagnostics;
     LoadedSave one(arguments), other(arguments);

@@ -146,7 +146,7 @@ TEST_F(ToolSave, a_save_and_something_else_are_not_compared) {
     const std::string shore = save(Shore(), "shore.save"), source = write("reef.sjson", kReef);
     const ToolResult mixed = run({"diff", shore, source});
     EXPECT_EQ(mixed.exit_code, 1);
-    EXPECT_TRUE(mixed.says("reef.sjson\" is no save, and is compared with one")) << mixed.err;
+    EXPECT_TRUE(mixed.says("reef.sjson\" is not a save, and is compared with one")) << mixed.err;
     EXPECT_EQ(run({"compile", source, "-o", path("reef.blob")}).exit_code, 0);
     EXPECT_EQ(run({"diff", path("reef.blob"), shore}).exit_code, 1);
     EXPECT_EQ(run({"diff", shore, shore, "--composed"}).exit_code, 2);

@@ -604,7 +604,7 @@ TEST(Save, what_is_no_save_cut_short_or_damaged_or_of_another_program_is_told_ap
         return fault_of(bytes);
     };
     const auto begins = [](const std::string& fault, std::string_view with) { return fault.starts_with(with); };
-    const std::string_view kNoSave = "damaged: the file is no save of a world: it does not begin with";
+    const std::string_view kNoSave = "damaged: the file is not a save of a world: it does not begin with";
     EXPECT_TRUE(begins(fault_of({}), kNoSave));
     EXPECT_TRUE(begins(fault_of(std::as_bytes(std::span(std::string_view("nonsense")))), kNoSave));
     EXPECT_TRUE(begins(fault_of(std::as_bytes(std::span(std::string_view("some longer text, as long as a header is, "
