@@ -2,11 +2,11 @@
 // world that was loaded works. An input is the bytes of a save or of a log, whose sizes and checksums are put right first; or,
 // after a first byte that says who reads what, a list of changes to something sound, 8 bytes each: part, kind, value, place.
 //
-//     0   the state of a world with something of everything
-//     1   that of an older program, whose fields are converted
+//     0   the state of a world with something of everything, and all kinds of commands but spawns
+//     1   that of an older program, whose fields are converted, in commands too
 //     2   the log in a folder that World::recover() reads: the parts are its records
 //     3   a zone of a database
-//     4   the state of a world with models, named values and what was spawned from a blob
+//     4   the state of a world with models, named values, what was spawned from a blob, and commands to spawn it
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
@@ -102,8 +102,16 @@ void read_save(std::vector<std::byte> bytes) {
 // --- older programs ----------------------------------------------------------------------------------------------
 
 SavedState older_state() {
+    namespace then = shoal_test::then;
+    shoal_test::Then program(1, 60);
+    Commands& commands = program.world.commands();
+    const Entity one = commands.create(then::Hull{.number = 70}, then::Signal{3});
+    commands.create(Zone(1), then::Berth{4}, shoal_test::Spot{{1, 2, 3}});
+    commands.add(one, Off{then::Signal{9}});
+    commands.add(program.all[3], then::Cargo{5});
+    commands.remove<then::Berth>(program.all[0]);
     SerialExecutor serial;
-    Result<SavedState> state = read_state(shoal_test::Then(1, 60).bytes(), serial);
+    Result<SavedState> state = read_state(program.bytes(), serial);
     must(state.ok());
     return std::move(*state);
 }
@@ -241,6 +249,9 @@ struct Harbour {
 
 SavedState state_of_harbour() {
     Harbour harbour;
+    const Blob& ship = *harbour.library.find(ResourceId("ship"));
+    harbour.world.commands().spawn(ship, {.position = {1, 2, 3}});
+    harbour.world.commands().add(harbour.world.commands().spawn(ship), shoal_test::Age{9});
     SavedState state;
     must(harbour.world.save(state).ok());
     return state;

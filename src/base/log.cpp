@@ -1,5 +1,7 @@
 #include "shoal/base/log.h"
 
+#include "base/flag_scope.h"
+
 #include <cstdio>
 
 namespace shoal {
@@ -15,14 +17,6 @@ constinit LogHook g_hook = &print_message;
 constinit void* g_context = nullptr;
 thread_local bool t_is_in_hook = false;
 
-/// Notes that the hook runs. It may throw.
-struct HookScope {
-    HookScope() { t_is_in_hook = true; }
-    HookScope(const HookScope&) = delete;
-    HookScope& operator=(const HookScope&) = delete;
-    ~HookScope() { t_is_in_hook = false; }
-};
-
 }  // namespace
 
 void set_log_hook(LogHook hook, void* context) {
@@ -32,7 +26,7 @@ void set_log_hook(LogHook hook, void* context) {
 
 void log(LogLevel level, std::string_view message) {
     if (t_is_in_hook) return print_message(nullptr, level, message);  // the hook would call itself without end
-    const HookScope scope;
+    const FlagScope scope(t_is_in_hook);
     g_hook(g_context, level, message);
 }
 

@@ -1,6 +1,7 @@
 #include "shoal/base/page_memory.h"
 
 #include "base/bit_runs.h"
+#include "base/flag_scope.h"
 #include "base/os.h"
 #include "base/shared_pages.h"
 #include "shoal/base/text.h"
@@ -19,21 +20,12 @@ constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused by then g
 
 constinit PageHooks g_page_hooks;
 
-thread_local bool t_is_asking = false;
-
-/// Notes that a hook is asked. It may throw.
-struct AskingScope {
-    AskingScope() { t_is_asking = true; }
-    AskingScope(const AskingScope&) = delete;
-    AskingScope& operator=(const AskingScope&) = delete;
-    ~AskingScope() { t_is_asking = false; }
-};
-
 bool may_reserve(std::size_t num_bytes) {
+    thread_local bool is_asking = false;
     if (g_page_hooks.may_reserve == nullptr) return true;
-    SHOAL_ASSERT(!t_is_asking,
+    SHOAL_ASSERT(!is_asking,
                  "a page hook made a call that reserves pages, which asks the hook again; it only counts bytes");
-    const AskingScope scope;
+    const FlagScope scope(is_asking);
     return g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
 }
 
