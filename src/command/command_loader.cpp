@@ -25,7 +25,6 @@ using detail::SpawnValue;
 
 namespace {
 
-constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
 
 }  // namespace

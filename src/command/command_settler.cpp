@@ -10,7 +10,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 constexpr std::size_t kLookedAt = 512;  // entities that are looked at in one go: they stay in the cache
 constexpr std::size_t kManyRows = 128;  // that are worth a call of their own
 

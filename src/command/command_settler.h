@@ -15,6 +15,7 @@ inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
+inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
 /// Calls visit(entity) for the entity fields of struct images, which lie one behind the other.
 template <class Visit>

@@ -1,6 +1,7 @@
 // The tables of a database in a saved state.
 
 #include "database/owned_objects.h"
+#include "database/table_name.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
@@ -12,8 +13,6 @@
 
 namespace shoal {
 namespace {
-
-std::string table_name(std::uint32_t number) { return concat("table/", number); }
 
 /// A copy of the bits of some rows: those past the last row are 0.
 Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_rows) {

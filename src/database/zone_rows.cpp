@@ -12,6 +12,7 @@
 
 #include "database/owned_objects.h"
 #include "database/rows.h"
+#include "database/table_name.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
@@ -26,8 +27,6 @@
 
 namespace shoal {
 namespace {
-
-std::string table_name(std::uint32_t number) { return concat("table/", number); }
 
 /// Whether a row of a table refers to a read-only array.
 bool refers_to_array(const Table& table) {

@@ -2,6 +2,8 @@
 
 #include "script/state.h"
 
+#include "shoal/table/saved_rows.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -385,7 +387,7 @@ Status add_parts(lua_State* lua, Query& query, const ColumnName& place, const Fi
     const std::uint32_t count = is_array ? part.type.array_length : part.type.value_bytes / sizeof(float);
     lua_createtable(lua, 0, static_cast<int>(count));
     for (std::uint32_t i = 0; i < count; ++i) {
-        const std::string suffix = is_array ? concat("[", i, "]") : concat(".", "xyzw"[i]);
+        const std::string suffix = is_array ? concat("[", i, "]") : concat(".", lane_name(i));
         Status status = add_scalar(query, place, concat(place.field, suffix), concat(name, suffix));
         if (!status) return status;
         if (query.columns.back().type.type >= FieldType::kVec2 &&
@@ -394,7 +396,7 @@ Status add_parts(lua_State* lua, Query& query, const ColumnName& place, const Fi
         if (is_array)
             push_integer(lua, i + 1);
         else
-            push_text(lua, {&"xyzw"[i], 1});
+            push_text(lua, lane_name(i));
         push_integer(lua, static_cast<std::int64_t>(query.columns.size()));
         lua_rawset(lua, -3);
     }

@@ -1,5 +1,6 @@
 #include "source/comment_merge.h"
 
+#include "source/container.h"
 #include "source/source_tree_builder.h"
 
 #include <algorithm>
@@ -50,8 +51,6 @@ bool says_same(const Comments& a, const Comments& b) {
     for (const Comment& comment : b) each_line(comment, [&](const std::string& line) { of_b.push_back(line); });
     return of_a == of_b;
 }
-
-bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
 
 Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();

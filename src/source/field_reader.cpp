@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/table/enum_bytes.h"
+#include "shoal/table/saved_rows.h"
 
 #include <cmath>
 #include <cstring>
@@ -12,7 +13,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
 constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the number that was written
 
@@ -201,7 +201,7 @@ bool FieldReader::read_named_lanes(const Field& field, Node node, std::byte* val
     bool good = true;
     for (const Node child : node) {
         std::uint32_t lane = 0;
-        while (lane < field_type_lanes(field.type) && child.key() != kLaneNames[lane]) ++lane;
+        while (lane < field_type_lanes(field.type) && child.key() != lane_name(lane)) ++lane;
         if (lane == field_type_lanes(field.type)) {
             diagnostics.error(child.key_position(),
                               concat("component ", quoted(component), ", field ", quoted(field.name), ": a ",

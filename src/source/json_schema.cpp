@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/source_text.h"
+#include "shoal/table/saved_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
 /// The forms of a component, which differ in the keys that it has beside its fields.
@@ -735,8 +735,7 @@ void JsonSchemaWriter::lanes(const Field& field, bool may_be_null) {
         object([&] {
             string("type", "object");
             object("properties", [&] {
-                for (std::uint32_t lane = 0; lane < count; ++lane)
-                    object(kLaneNames[lane], [&] { real(field, false); });
+                for (std::uint32_t lane = 0; lane < count; ++lane) object(lane_name(lane), [&] { real(field, false); });
             });
             closed();
         });

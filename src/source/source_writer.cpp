@@ -1,5 +1,6 @@
 #include "shoal/base/text.h"
 #include "shoal/source/source_text.h"
+#include "source/container.h"
 #include "source/spelling.h"
 #include "source/text_token.h"
 
@@ -11,8 +12,6 @@ namespace {
 constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
 constexpr std::size_t kMostDepth = 1000;
 constexpr std::size_t kMostKeyBytes = 1000;  // of YAML on one line with its value
-
-bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
 
 std::size_t count_code_points(std::string_view text) {
     return static_cast<std::size_t>(

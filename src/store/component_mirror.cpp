@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -30,6 +31,32 @@ const std::byte* element_of(const ComponentTable& at, const Schema& component, s
                             std::uint32_t row) {
     return at.table->column(at.first_column + column) + std::size_t(row) * component.columns()[column].element_bytes;
 }
+
+/// Where the entities of a list stand in it. Each place is taken once, the first of an entity first.
+/// Cost: that of a look-up, also for an entity that the list has often, as a false save may say.
+class PlacesInList {
+public:
+    static constexpr std::uint32_t kNone = ~0u;
+
+    explicit PlacesInList(std::span<const Entity> list) {
+        first_.reserve(list.size());
+        next_.resize(list.size(), kNone);
+        for (auto place = static_cast<std::uint32_t>(list.size()); place-- > 0;) {
+            const auto [first, is_new] = first_.insert(list[place].id, place);
+            if (!is_new) next_[place] = std::exchange(*first, place);
+        }
+    }
+    /// Returns the next place of an entity, or kNone.
+    std::uint32_t take(Entity entity) {
+        std::uint32_t* const first = first_.find(entity.id);
+        if (first == nullptr || *first == kNone) return kNone;
+        return std::exchange(*first, next_[*first]);
+    }
+
+private:
+    HashMap<std::uint64_t, std::uint32_t> first_{Owner("component mirror")};  // of each entity, that was not taken
+    Array<std::uint32_t> next_{Owner("component mirror")};                    // of the same entity, by place
+};
 
 }  // namespace
 
@@ -305,22 +332,19 @@ void ComponentMirror::match_moves() {
         return;
     }
     const std::size_t image_bytes = columns_.empty() ? 0 : component_.struct_bytes();
-    HashMap<std::uint64_t, std::uint32_t> place_in_gone{Owner("component mirror")};
-    place_in_gone.reserve(gone_.size());
-    for (std::uint32_t i = 0; i < gone_.size(); ++i) place_in_gone.add(gone_[i].id, i);
+    PlacesInList gone(gone_);
     BitSet has_moved{Owner("component mirror")};
     has_moved.clear(gone_.size());
     for (std::size_t i = 0; i < came_.size(); ++i) {
-        const std::uint32_t* const place = place_in_gone.find(came_[i].id);
-        if (place == nullptr) {
+        const std::uint32_t place = gone.take(came_[i]);
+        if (place == PlacesInList::kNone) {
             added_.push_back(came_[i]);
             continue;
         }
-        has_moved.set(*place);
-        const std::byte* const old_image = gone_values_.data() + *place * image_bytes;
+        has_moved.set(place);
+        const std::byte* const old_image = gone_values_.data() + place * image_bytes;
         const std::uint64_t fields = watched_fields_ == 0 ? 0 : differing_fields(old_image, i);
         if (fields != 0) list_changed(came_[i], fields, old_image);
-        place_in_gone.erase(came_[i].id);
     }
     for (std::size_t i = 0; i < gone_.size(); ++i) {
         if (has_moved[i]) continue;

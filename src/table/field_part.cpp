@@ -2,13 +2,13 @@
 
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
+#include "shoal/table/saved_rows.h"
 
 #include <charconv>
 
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLaneNames = "xyzw";
 constexpr std::uint32_t kMatrixRows = 3;
 
 /// Follows the parts of a field that a name lists.
@@ -85,19 +85,20 @@ Status PartFinder::enter_element(std::string_view& rest) {
 }
 
 Status PartFinder::enter_lane(std::string_view& rest) {
-    const std::string_view lane_name = rest.substr(1, rest.find_first_of(".[", 1) - 1);
+    const std::string_view name = rest.substr(1, rest.find_first_of(".[", 1) - 1);
     const std::uint32_t num_lanes = part_.type.array_length != 0 ? 1 : field_type_lanes(part_.type.type);
-    const std::size_t lane = lane_name.size() == 1 ? kLaneNames.find(lane_name[0]) : std::string_view::npos;
+    std::uint32_t lane = 0;
+    while (lane < num_lanes && name != lane_name(lane)) ++lane;
     if (num_lanes == 1)
-        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name)));
+        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name)));
     if (lane >= num_lanes)
-        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name),
+        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name),
                                     "; it has ",
                                     num_lanes == 2   ? "x, y"
                                     : num_lanes == 3 ? "x, y, z"
                                                      : "x, y, z, w"));
     narrow({FieldType::kFloat, FieldType(0), 0, sizeof(float), {}}, static_cast<std::uint32_t>(lane * sizeof(float)));
-    rest.remove_prefix(1 + lane_name.size());
+    rest.remove_prefix(1 + name.size());
     return {};
 }
 

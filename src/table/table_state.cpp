@@ -53,7 +53,7 @@ std::string saved_column_name(const Schema& schema, std::uint32_t column) {
     }
     const Field& field = schema.fields()[definition.field_index];
     if (field.num_columns == 1) return concat("field/", field.name);
-    return concat("field/", field.name, '.', "xyzw"[definition.lane]);
+    return concat("field/", field.name, '.', lane_name(definition.lane));
 }
 
 std::string_view saved_link_name(int link) {

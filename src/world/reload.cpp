@@ -1051,6 +1051,7 @@ Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blo
     Result<ReloadReport> report = ReloadCall(world, older.get(), newer.get(), copies).carry_out();
     if (!report) return report;
     report->num_schemas = schemas.num_schemas();
+    report->num_other_copies = world.spawn_log_->count_others(after);
     schemas.keep();
     return report;
 }

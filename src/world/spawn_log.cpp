@@ -37,9 +37,20 @@ SpawnedCopies* SpawnLog::find_living(const Blob& blob) {
     return copies;
 }
 
+std::uint32_t SpawnLog::count_others(const Blob& blob) {
+    std::uint32_t num_others = 0;
+    by_version_.for_each([&](std::uint64_t version, SpawnedCopies* copies) {
+        if (copies->resource != blob.id() || version == version_of(blob)) return;
+        forget_dead(*copies);
+        num_others += copies->num_copies;
+    });
+    return num_others;
+}
+
 SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
     if (SpawnedCopies* const known = find(blob)) return *known;
     auto* const made = new SpawnedCopies;
+    made->resource = blob.id();
     made->num_blob_entities = blob.num_entities();
     delete by_version_.find_or(version_of(blob), nullptr);
     return *by_version_.set(version_of(blob), made);
@@ -116,6 +127,9 @@ void SpawnLog::save(StateWriter& to) const {
     std::sort(saved.begin(), saved.end(),
               [](const SavedCopies& a, const SavedCopies& b) { return a.version < b.version; });
     to.array("blobs", std::span<const SavedCopies>(saved));
+    Array<ResourceId> resources{Owner("spawn log")};
+    for (const SavedCopies& one : saved) resources.push_back((*by_version_.find(one.version))->resource);
+    to.array("resources", std::span<const ResourceId>(resources));
     for (const SavedCopies& one : saved) {
         const SpawnedCopies& copies = **by_version_.find(one.version);
         const StatePath::Scope scope = to.in(version_name(one.version));
@@ -129,10 +143,15 @@ Status SpawnLog::load(StateReader& from) {
     if (!from.has("blobs")) return {};
     Array<SavedCopies> saved{Owner("spawn log")};
     if (Status status = from.array("blobs", saved); !status) return status;
+    Array<ResourceId> resources(saved.size(), ResourceId(), "spawn log");
+    if (from.has("resources"))
+        if (Status status = from.elements("resources", resources.data(), sizeof(ResourceId), saved.size()); !status)
+            return status;
     for (const SavedCopies& one : saved) {
         const StatePath::Scope scope = from.in(version_name(one.version));
         auto* const copies = new SpawnedCopies;
         const bool is_new = by_version_.insert(one.version, copies).is_new;
+        copies->resource = resources[static_cast<std::size_t>(&one - saved.data())];
         copies->num_blob_entities = one.num_blob_entities;
         copies->num_copies = one.num_copies;
         copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);

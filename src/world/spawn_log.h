@@ -14,6 +14,7 @@ namespace shoal {
 
 /// All copies of one version of a blob.
 struct SpawnedCopies {
+    ResourceId resource;  // null: in a state that does not say
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 0;   // also of a version without entities
     std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
@@ -41,6 +42,8 @@ public:
     SpawnedCopies* find(const Blob& blob);
     /// The same without the copies of which nobody lives.
     SpawnedCopies* find_living(const Blob& blob);
+    /// Counts the copies of other versions of a blob, without those of which nobody lives.
+    std::uint32_t count_others(const Blob& blob);
     /// Notes that the copies of a blob are copies of a newer version of it now. Shape: entities: newer.num_entities()
     /// for each copy of `older`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities);

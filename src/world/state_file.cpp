@@ -95,9 +95,9 @@ Status damaged(std::string_view what) {
     return Status::error(concat("the file is not a complete save: ", what, "; take another copy of it"));
 }
 
-/// `is_damaged` becomes false if the header is one of another program.
+/// Reads and checks the header. Errors: as of read_state(). `is_damaged` becomes false if another program has written it.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
-    if (std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0 || bytes.empty())
+    if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
         return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
     if (bytes.size() < sizeof header)
         return damaged(

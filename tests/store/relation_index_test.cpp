@@ -1,6 +1,8 @@
 // What tells stores apart: mirrors that find what has changed, and indices of who refers to whom.
 
 #include "shoal/store/relation_index.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/store/component_mirror.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -147,6 +149,55 @@ TEST(RelationOfOpaque, a_relation_may_stand_beside_a_field_that_is_more_than_byt
     index.clear_references(made[1]);
     EXPECT_EQ(notes.get<&Note::about>(notes.instance(made[0])), kNullEntity);
     EXPECT_EQ(notes.get<&Note::lines>(notes.instance(made[0])).size(), 3u);
+}
+
+struct Barnacle {
+    std::uint32_t age = 0;
+};
+SHOAL_COMPONENT((Barnacle, many), age)
+
+Entities list(std::span<const Entity> entities) { return {entities.begin(), entities.end()}; }
+
+TEST(ComponentMirror, of_several_components_of_an_entity_those_that_are_gone_are_counted_and_not_those_that_moved) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Barnacle> barnacles(entities, pool);
+    const Entity whale = *entities.create(), ship = *entities.create(), buoy = *entities.create();
+    for (const Entity owner : {whale, whale, ship, ship, ship}) ASSERT_TRUE(barnacles.add(owner).ok());
+    ComponentMirror mirror(barnacles.core(), schema_of<Barnacle>());
+    ASSERT_TRUE(barnacles.remove(whale));  // rows of the ship move to where these were
+    ASSERT_TRUE(barnacles.add(buoy).ok());
+    mirror.compare();
+    EXPECT_EQ(list(mirror.added()), (Entities{buoy}));
+    EXPECT_EQ(list(mirror.removed()), (Entities{whale, whale}));
+    ASSERT_TRUE(barnacles.add(ship).ok());
+    mirror.compare();
+    EXPECT_EQ(list(mirror.added()), (Entities{ship}));
+    EXPECT_TRUE(mirror.removed().empty());
+}
+
+/// What a save says that is false: an entity has had so many components that comparing each with each would take hours.
+TEST(ComponentMirror, that_is_loaded_with_one_owner_millions_of_times_is_compared_as_fast_as_any) {
+    constexpr std::uint32_t kNumRows = 1u << 22;
+    EntityManager entities;
+    PagePool pool;
+    Manager<Barnacle> barnacles(entities, pool);
+    const Entity whale = *entities.create(), ship = *entities.create();
+    ComponentMirror mirror(barnacles.core(), schema_of<Barnacle>());
+    SavedState state;
+    StateWriter to(state);
+    const std::uint64_t picture[] = {0, ~std::uint64_t(0)};  // of a table that is gone
+    to.value("layout", schema_of<Barnacle>().layout_hash());
+    to.array("columns", std::span<const std::uint32_t>());
+    to.elements("pictures", picture, sizeof picture, 1);
+    to.array("picture/0/owners", std::span<const Entity>(Entities(kNumRows, whale)));
+    StateReader from(state, false);
+    const Result<bool> loaded = mirror.load(from);
+    ASSERT_TRUE(loaded.ok() && *loaded) << loaded.message();
+    for (const Entity owner : {ship, whale, whale}) ASSERT_TRUE(barnacles.add(owner).ok());
+    mirror.compare();
+    EXPECT_EQ(list(mirror.added()), (Entities{ship}));
+    EXPECT_EQ(mirror.removed().size(), kNumRows - 2);
 }
 
 }  // namespace

@@ -503,7 +503,7 @@ std::string why_not_recovered(const Folder& folder, std::uint32_t fail_at = 0) {
     return std::string(recovered.message());
 }
 
-TEST(Persist, a_snapshot_or_log_of_another_version_byte_order_or_width_of_ids_is_an_error_and_nothing_is_lost) {
+TEST(Persist, a_snapshot_or_log_of_another_program_is_an_error_and_no_older_frame_takes_its_place) {
     const Folder folder("foreign");
     run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
     constexpr std::size_t kVersionAt = 8, kByteOrderAt = 12, kIdBytesAt = 16;

@@ -332,6 +332,34 @@ TEST_F(Reload, can_be_followed_by_others_and_by_spawns_of_either_version) {
     EXPECT_EQ(entities.num_alive(), 9u * 10);
 }
 
+TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts_them) {
+    const auto of_armor = [](int armor) { return blob_of({{.guid = 1, .hull = Hull{static_cast<float>(armor)}}}); };
+    const Blob first = of_armor(1), second = of_armor(2), third = of_armor(3), fourth = of_armor(4);
+    const Entity ship = spawned(first).entity(0);
+    SavedState state;
+    Array<std::byte> file{Owner("test")};
+    ASSERT_TRUE(world.save(state).ok());
+    ASSERT_TRUE(world.save(file).ok());
+    for (const bool is_file : {false, true}) {
+        EXPECT_EQ(reloaded(first, second).num_other_copies, 0u);
+        ASSERT_TRUE((is_file ? world.load(file) : world.load(state)).ok());
+        spawned(second);
+        ReloadReport report = reloaded(second, third);
+        EXPECT_EQ(report.num_copies, 1u) << "the one that was spawned since";
+        EXPECT_EQ(report.num_other_copies, 1u) << "the one that was loaded";
+        EXPECT_EQ(hull_of(ship).armor, 1);
+        report = reloaded(first, third);
+        EXPECT_EQ(report.num_copies, 1u);
+        EXPECT_EQ(report.num_other_copies, 0u);
+        EXPECT_EQ(hull_of(ship).armor, 3);
+        EXPECT_EQ(reloaded(third, fourth).num_copies, 2u) << "reloading, loading and reloading go on";
+        EXPECT_EQ(hull_of(ship).armor, 4);
+        ASSERT_TRUE(world.load(state).ok());
+    }
+    ASSERT_TRUE(entities.destroy(ship));
+    EXPECT_EQ(reloaded(second, third).num_other_copies, 0u) << "nobody lives in it";
+}
+
 TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
     const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
     world.commands().spawn(before);

@@ -3,6 +3,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/world/persist.h"
 #include "world/state_file.h"
@@ -583,6 +584,47 @@ TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as
     }
     EXPECT_EQ(difference(before, state_of(sea.world)), "");
     EXPECT_TRUE(load_bytes(sea.world, file).ok());
+}
+
+/// Why bytes are no state, and whether they are damaged.
+std::string fault_of(std::span<const std::byte> bytes) {
+    SerialExecutor serial;
+    bool is_damaged = false;
+    const Result<SavedState> state = read_state(bytes, serial, 0, &is_damaged);
+    return (is_damaged ? "damaged: " : "whole: ") + std::string(state.message());
+}
+
+TEST(Save, what_is_no_save_cut_short_or_damaged_or_of_another_program_is_told_apart) {
+    const Array<std::byte> file = small_file();
+    const std::span<const std::byte> whole(file);
+    const auto changed = [&](std::size_t at, int value) {
+        Array<std::byte> bytes = file;
+        bytes[at] = std::byte(value);
+        return fault_of(bytes);
+    };
+    const auto begins = [](const std::string& fault, std::string_view with) { return fault.starts_with(with); };
+    const std::string_view kNoSave = "damaged: the file is no save of a world: it does not begin with";
+    EXPECT_TRUE(begins(fault_of({}), kNoSave));
+    EXPECT_TRUE(begins(fault_of(std::as_bytes(std::span(std::string_view("nonsense")))), kNoSave));
+    EXPECT_TRUE(begins(fault_of(std::as_bytes(std::span(std::string_view("some longer text, as long as a header is, "
+                                                                         "which is 64 bytes")))),
+                       kNoSave));
+    const std::string_view kCut = "damaged: the file is not a complete save: it is cut short: it has ";
+    for (const std::size_t num_bytes :
+         {std::size_t(1), std::size_t(8), std::size_t(63), std::size_t(64), whole.size() / 2, whole.size() - 1})
+        EXPECT_TRUE(begins(fault_of(whole.first(num_bytes)), concat(kCut, num_bytes, " bytes"))) << num_bytes;
+    Array<std::byte> longer = file;
+    longer.push_back(std::byte(0));
+    EXPECT_EQ(fault_of(longer), concat("damaged: the file is not a complete save: it has ", longer.size(),
+                                       " bytes, and had ", file.size(), "; take another copy of it"));
+    EXPECT_TRUE(begins(changed(file.size() / 2, ~std::to_integer<int>(file[file.size() / 2])),
+                       "damaged: the file is not a complete save: its checksum is wrong"));
+    EXPECT_TRUE(begins(changed(13, 9), "damaged: the header of the save is damaged: it has no byte order"));
+    EXPECT_TRUE(begins(changed(8, 2), "whole: the save has version 2 of the format"));
+    Array<std::byte> swapped = file;
+    std::reverse(swapped.begin() + 12, swapped.begin() + 16);
+    EXPECT_TRUE(begins(fault_of(swapped), "whole: the save has the byte order big-endian"));
+    EXPECT_EQ(fault_of(file), "damaged: ") << "which says nothing of bytes that were read";
 }
 
 /// A copy of a state with another text as one of its parts.

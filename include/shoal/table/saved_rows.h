@@ -19,6 +19,8 @@ namespace shoal {
 /// Returns what a column is called in a saved state: after its field, so that it is found in a table with other columns too.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
+/// Returns "x", "y", "z" or "w", as sources and paths of fields call a lane, too. Requires: lane < 4.
+constexpr std::string_view lane_name(std::uint32_t lane) { return std::string_view("xyzw").substr(lane, 1); }
 /// Returns "links/next" and so on, in the order of LinkColumn.
 SHOAL_API std::string_view saved_link_name(int link);
 

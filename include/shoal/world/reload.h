@@ -37,6 +37,10 @@
 // because the program has said so; a store of another class that refuses. Then everything is as it was, but rows, and
 // the children of one parent, may lie in another order.
 //
+// A world knows of which version its copies are, also when it was saved and loaded, or taken back to an earlier frame: they are of
+// the version of then. Copies of another version than `before` stay as they are, and ReloadReport::num_other_copies counts them.
+// They go straight to the newest version: reload from the one that they are of, which need not be the last but one.
+//
 // Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
 // the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
 // the blob:
@@ -70,6 +74,7 @@ struct ReloadReport {
     std::uint64_t num_linked = 0;              ///< entities that stay, and have another parent now, or none
     std::uint32_t num_schemas = 0;             ///< component types that have other fields now
     std::uint64_t num_left_out = 0;            ///< changes of what the program has destroyed or removed
+    std::uint32_t num_other_copies = 0;        ///< copies of other versions: they are as they were
 
     /// Whether the copies are as they were.
     bool empty() const { return num_created + num_destroyed + num_changed + num_fields + num_schemas == 0; }

@@ -1,0 +1,10 @@
+#pragma once
+// Nodes that have others in them.
+
+#include "shoal/document/document.h"
+
+namespace shoal {
+
+inline bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
+
+}  // namespace shoal
