@@ -11,7 +11,9 @@
 //     "further/wound/column/0"   an entity before the third
 
 #include "database/owned_objects.h"
+#include "database/rows.h"
 #include "database/table_name.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
@@ -160,6 +162,49 @@ std::uint32_t Database::drop_zone(Zone zone) {
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
+/// What is read of a zone. Rows are placed one table after the other; rows that are there change last, when nothing can fail.
+struct Database::ReturningRows {
+    struct Table {
+        const Archetype* type;
+        Array<Entity> owners{Owner("database")};
+        Columns columns{Owner("database")};
+        Array<Array<std::uint64_t>> is_on{Owner("database")};  // by toggled type, a bit per row
+
+        /// Errors: component types have other fields than they had, or values are none of these.
+        static Result<Table> read(Database& database, StateReader& from);
+        /// Switches the toggled component types of a row that has come back as they were.
+        void switch_toggled(DatabaseRow at, std::size_t row) const {
+            for (std::uint32_t i = 0; i < type->toggled().size(); ++i)
+                at.table->presence_[std::size_t(at.table->type().toggle_index(type->toggled()[i]))].set(
+                    at.row, test_bit(is_on[i].data(), row));
+        }
+    };
+    /// Row `row` of a table, whose owner has a row now, which gains what is in the file.
+    struct Given {
+        std::size_t table;
+        std::uint32_t row;
+        DatabaseTable* target;
+    };
+    struct Further {
+        ComponentType component;
+        Array<Entity> owners{Owner("database")};
+        Columns columns{Owner("database")};
+    };
+
+    /// Returns what an entity will have, or nullptr.
+    const Archetype* type_of(const Database& database, Entity entity) const {
+        if (const std::uint32_t* const number = given_of.find(entity.index())) return &given[*number].target->type();
+        const DatabaseRow at = database.find(entity);
+        return at ? &at.table->type() : nullptr;
+    }
+
+    Array<Entity> placed{Owner("database")};
+    Array<Table> tables{Owner("database")};  // those of `given`
+    Array<Given> given{Owner("database")};
+    HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // by the index of the owner
+    Array<Further> further{Owner("database")};
+};
+
 Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     require_unlocked("read_zone()");
     Zone written = kNoZone;
@@ -168,17 +213,22 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     if (Status status = from.value("num_tables", num_tables); !status) return status;
     if (written != zone) return from.error("zone", concat("it is zone ", written, ", not ", zone));
     if (Status status = check_owners(from, num_tables); !status) return status;
-    Array<Entity> placed{Owner("database")};
+    ReturningRows rows;
     Status status;
     for (std::uint32_t number = 0; status && number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
-        status = read_rows(zone, from, placed);
+        status = read_rows(zone, from, rows);
     }
     for (std::uint32_t number = 0; status && number < further_.size(); ++number)
-        if (further_[number] != nullptr) status = read_further(from, {number});
-    if (status) return static_cast<std::uint32_t>(placed.size());
-    drop(placed);
-    return status;
+        if (further_[number] != nullptr) status = read_further(from, {number}, rows);
+    const auto for_each_given = [&](auto&& visit) {
+        for (const ReturningRows::Given& given : rows.given) visit(*given.target, 1);
+    };
+    if (status) status = reserve_in_all(for_each_given);
+    if (!status) return drop(rows.placed), status;
+    gain_rows(rows);
+    append_further(rows);
+    return static_cast<std::uint32_t>(rows.placed.size());
 }
 
 /// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
@@ -208,85 +258,123 @@ Status Database::check_owners(StateReader& from, std::uint32_t num_tables) const
     return {};
 }
 
-Status Database::read_rows(Zone zone, StateReader& from, Array<Entity>& placed) {
-    Array<Entity> owners{Owner("database")};
+Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Database& database, StateReader& from) {
+    Table made;
     Array<std::uint64_t> layouts{Owner("database")};
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();
-    if (Status status = from.array("owner", owners); !status) return status;
+    if (Status status = from.array("owner", made.owners); !status) return status;
     if (Status status = from.array("layouts", layouts); !status) return status;
     Array<ComponentType> components{Owner("database")};
     for (std::string_view rest = *names; !rest.empty();) {
         const std::string_view name = take_line(rest);
-        const ComponentType component = find_component(ComponentId(name));
+        const ComponentType component = database.find_component(ComponentId(name));
         if (!component || components.size() == layouts.size() ||
-            schema(component).layout_hash() != layouts[components.size()])
+            database.schema(component).layout_hash() != layouts[components.size()])
             return from.error("components", concat("\"", name, "\" had other fields when the zone was written"));
         components.push_back(component);
     }
-    const Archetype& type = graph_.archetype(components);
-    Columns columns{Owner("database")};
-    for (std::uint32_t c = 0; c < type.schema().columns().size(); ++c)
-        if (Status status = read_column(from, c, type.schema().columns()[c].element_bytes, owners.size(), columns);
+    made.type = &database.graph_.archetype(components);
+    const Schema& schema = made.type->schema();
+    for (std::uint32_t c = 0; c < schema.columns().size(); ++c)
+        if (Status status = read_column(from, c, schema.columns()[c].element_bytes, made.owners.size(), made.columns);
             !status)
             return status;
-    if (Status status = check_values(from, type.schema(), columns, owners.size()); !status) return status;
-    Array<Array<std::uint64_t>> is_on{Owner("database")};  // by toggled type, a bit per row
-    for (std::uint32_t i = 0; i < type.toggled().size(); ++i) {
-        is_on.emplace_back((owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
-        if (Status status = from.elements(concat("on/", i), is_on[i].data(), sizeof(std::uint64_t), is_on[i].size());
-            !status)
+    if (Status status = check_values(from, schema, made.columns, made.owners.size()); !status) return status;
+    for (std::uint32_t i = 0; i < made.type->toggled().size(); ++i) {
+        Array<std::uint64_t>& bits =
+            made.is_on.emplace_back((made.owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
+        if (Status status = from.elements(concat("on/", i), bits.data(), sizeof(std::uint64_t), bits.size()); !status)
             return status;
     }
-    Array<std::uint32_t> given{Owner("database")};  // these have a row now, which gains what is in the file
-    for (std::uint32_t row = 0; row < owners.size(); ++row)
-        if (entities_.alive(owners[row])) (has_row(owners[row]) ? given.push_back(row) : placed.push_back(owners[row]));
+    return made;
+}
+
+/// Places the rows of a table whose owners have none. Errors: they are not sound; no memory. Some may be placed.
+Status Database::read_rows(Zone zone, StateReader& from, ReturningRows& rows) {
+    Result<ReturningRows::Table> table = ReturningRows::Table::read(*this, from);
+    if (!table) return table.status();
+    const Archetype& type = *table->type;
+    const std::span<const Entity> owners = table->owners;
+    const std::size_t first_given = rows.given.size();
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        if (!entities_.alive(owners[row])) continue;
+        const DatabaseRow at = find(owners[row]);
+        if (!at) {
+            rows.placed.push_back(owners[row]);
+            continue;
+        }
+        const Archetype* both = &at.table->type();
+        for (const ComponentType component : type.components()) both = &graph_.with(*both, component);
+        const Result<DatabaseTable*> target = table_for(*both, zone);
+        if (!target) return target.status();
+        rows.given_of.set(owners[row].index(), static_cast<std::uint32_t>(rows.given.size()));
+        rows.given.push_back({rows.tables.size(), row, *target});
+    }
     Array<const std::byte*> firsts{Owner("database")};
-    const Result<AddCounts> inserted = insert(owners, type, zone, values_from(*this, type, columns, 0, firsts));
+    const Result<AddCounts> inserted = insert(owners, type, zone, values_from(*this, type, table->columns, 0, firsts));
     if (!inserted) return inserted.status();
-    for (const std::uint32_t row : given) {
-        const Result<AddCounts> added = add({&owners[row], 1}, values_from(*this, type, columns, row, firsts));
-        if (!added) return added.status();
-        if (const Result<bool> moved = move(owners[row], zone); !moved) return moved.status();
-    }
-    for (std::uint32_t row = 0; row < owners.size(); ++row)
-        if (const DatabaseRow at = find(owners[row]))
-            for (std::uint32_t i = 0; i < type.toggled().size(); ++i)
-                at.table->presence_[std::size_t(at.table->type().toggle_index(type.toggled()[i]))].set(
-                    at.row, test_bit(is_on[i].data(), row));
+    for (std::uint32_t row = 0; row < owners.size() && !type.toggled().empty(); ++row)
+        if (const DatabaseRow at = find(owners[row]); at && rows.given_of.find(owners[row].index()) == nullptr)
+            table->switch_toggled(at, row);
+    if (rows.given.size() != first_given) rows.tables.push_back(std::move(*table));
     return {};
 }
 
-Status Database::read_further(StateReader& from, ComponentType component) {
+/// Gives rows that are there what has come back for their entities. Requires: reserved.
+void Database::gain_rows(const ReturningRows& rows) {
+    Array<const std::byte*> firsts{Owner("database")};
+    for (const ReturningRows::Given& given : rows.given) {
+        const ReturningRows::Table& table = rows.tables[given.table];
+        DatabaseRow at = find(table.owners[given.row]);
+        DatabaseTable& from = *at.table;
+        if (&from != given.target) at = transfer_row(at, *given.target, plan_to(from, *given.target));
+        write_rows(*at.table, {at.row, at.row + 1}, &from.type(),
+                   values_from(*this, *table.type, table.columns, 0, firsts), RowRange{given.row, given.row + 1});
+        table.switch_toggled(at, given.row);
+    }
+}
+
+/// Reads values that are not the first of their entities, and makes room for them.
+Status Database::read_further(StateReader& from, ComponentType component, ReturningRows& rows) {
     const StatePath::Scope scope = from.in(concat("further/", schema(component).name()));
     if (!from.has("owner")) return {};
-    OwnedRows& further = *further_values(component);
     const std::span<const ColumnDefinition> definitions = schema(component).columns();
-    Array<Entity> owners{Owner("database")};
-    if (Status status = from.array("owner", owners); !status) return status;
-    Columns columns{Owner("database")};
+    ReturningRows::Further& made = rows.further.emplace_back();
+    made.component = component;
+    if (Status status = from.array("owner", made.owners); !status) return status;
     for (std::uint32_t c = 0; c < definitions.size(); ++c)
-        if (Status status = read_column(from, c, definitions[c].element_bytes, owners.size(), columns); !status)
+        if (Status status = read_column(from, c, definitions[c].element_bytes, made.owners.size(), made.columns);
+            !status)
             return status;
-    if (Status status = check_values(from, schema(component), columns, owners.size()); !status) return status;
+    if (Status status = check_values(from, schema(component), made.columns, made.owners.size()); !status) return status;
     std::uint32_t highest = 0;
-    for (const Entity owner : owners) {
+    for (const Entity owner : made.owners) {
         if (!entities_.alive(owner)) continue;
-        if (const DatabaseRow at = find(owner); !at || !at.table->type().has(component))
+        if (const Archetype* const type = rows.type_of(*this, owner); type == nullptr || !type->has(component))
             return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
         highest = std::max(highest, owner.index());
     }
-    if (Status status = further.reserve(owners.size(), highest); !status) return status;
-    for (std::size_t i = owners.size(); i-- > 0;) {  // a value that is added comes before the others
-        if (!entities_.alive(owners[i])) continue;
-        const std::uint32_t row = further.append(owners[i]);
-        for (std::uint32_t c = 0; c < definitions.size(); ++c) {
-            const std::size_t bytes = definitions[c].element_bytes;
-            std::memcpy(further.table().unmarked_column(c) + row * bytes, columns[c].data() + i * bytes, bytes);
+    return further_values(component)->reserve(made.owners.size(), highest);
+}
+
+/// Requires: reserved.
+void Database::append_further(const ReturningRows& rows) {
+    for (const ReturningRows::Further& made : rows.further) {
+        OwnedRows& further = *further_values(made.component);
+        const std::span<const ColumnDefinition> definitions = schema(made.component).columns();
+        const Array<Entity>& owners = made.owners;
+        for (std::size_t i = owners.size(); i-- > 0;) {  // a value that is added comes before the others
+            if (!entities_.alive(owners[i])) continue;
+            const std::uint32_t row = further.append(owners[i]);
+            for (std::uint32_t c = 0; c < definitions.size(); ++c) {
+                const std::size_t bytes = definitions[c].element_bytes;
+                std::memcpy(further.table().unmarked_column(c) + row * bytes, made.columns[c].data() + i * bytes,
+                            bytes);
+            }
+            tables_.count_changes();
         }
-        tables_.count_changes();
     }
-    return {};
 }
 
 // --- visits ------------------------------------------------------------------------------------------------------

@@ -31,6 +31,11 @@ struct Napping {
 };
 SHOAL_COMPONENT((Napping, toggled), since)
 
+struct Barnacle {
+    std::uint32_t number = 0;
+};
+SHOAL_COMPONENT(Barnacle, number)
+
 struct ZoneFilesTest : testing::Test {
     ZoneFilesTest() {
         set_log_hook([](void* self, LogLevel,
@@ -311,6 +316,55 @@ TEST_F(ZoneFilesTest, a_zone_is_not_loaded_while_one_of_its_entities_has_the_sam
     ASSERT_TRUE(world.load_zone(1).ok());
     EXPECT_EQ(text_of(world, all[0]), before);
     expect_whole();
+}
+
+TEST_F(ZoneFilesTest, a_zone_whose_rows_fit_only_half_way_changes_nothing_and_comes_back_later) {
+    constexpr std::uint32_t kCapacity = 100, kCount = 40, kNumGiven = 10;
+    EntityManager ids;
+    World full(ids);
+    Database& database = full.database({.capacity_rows = kCapacity});
+    const auto make = [&](std::uint32_t count) {
+        std::vector<Entity> made(count);
+        EXPECT_TRUE(ids.create(made).ok());
+        return made;
+    };
+    const std::vector<Spot> spots(kCapacity, Spot{{1, 2, 3}});
+    const std::vector<Barnacle> barnacles(kCapacity, Barnacle{4});
+    const auto first = [](const auto& values, std::size_t count) { return std::span(values).first(count); };
+    const std::vector<Entity> plain = make(kCount), rich = make(kCount), others = make(kCapacity - kNumGiven / 2);
+    ASSERT_TRUE(database.insert<Spot>(plain, 7, first(spots, kCount)).ok());
+    ASSERT_TRUE(database.insert<Spot>(rich, 7, first(spots, kCount)).ok());
+    ASSERT_TRUE(database.add(rich, Plankton{3, Kind::kAnimal, true}, Off{Hungry{2}}).ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(database.add(rich, Egg{std::uint16_t(i)}).ok());
+    ASSERT_TRUE(full.stream_zones(folder).ok());
+    ASSERT_TRUE(full.unload_zone(7).ok());
+    // Some have a row elsewhere now. In the table to which half of these will go there is room for half of that half.
+    ASSERT_TRUE(database.insert<Barnacle>(first(rich, kNumGiven), 5, first(barnacles, kNumGiven)).ok());
+    ASSERT_TRUE(database.insert<Barnacle>(first(plain, kNumGiven), 5, first(barnacles, kNumGiven)).ok());
+    ASSERT_TRUE((
+        database.insert<Spot, Barnacle>(others, 7, first(spots, others.size()), first(barnacles, others.size())).ok()));
+    const std::uint64_t before = full.state_hash();
+    for (int i = 0; i < 2; ++i) {
+        const Status status = full.load_zone(7);
+        EXPECT_TRUE(status.message().starts_with("cannot load zone 7: zone 7 holds 95 entities")) << status.message();
+        EXPECT_EQ(full.state_hash(), before);
+        EXPECT_TRUE(database.validate().ok());
+    }
+    ids.destroy(others);
+    full.settle();
+    const Status status = full.load_zone(7);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(database.num_rows(7), 2u * kCount);
+    EXPECT_EQ(database.num_rows(5), 0u);
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        for (const Entity one : {plain[i], rich[i]}) {
+            EXPECT_EQ(database.get<&Spot::position>(database.find(one)), (Vec3{1, 2, 3}));
+            EXPECT_EQ(database.has<Barnacle>(one), i < kNumGiven);
+        }
+        EXPECT_EQ(database.num_values(rich[i], database.component<Egg>()), 3u);
+        EXPECT_FALSE(database.find_row(schema_of<Hungry>().id(), rich[i], 0).is_on);
+    }
+    EXPECT_TRUE(database.validate().ok());
 }
 
 TEST_F(ZoneFilesTest, a_budget_leaves_the_zone_of_entities_that_were_given_none) {
