@@ -98,11 +98,7 @@ Status damaged(std::string_view what) {
 /// Reads and checks the header. Errors: as of read_state(). `is_damaged` becomes false if another program has written it.
 Status read_header(FileHeader& header, std::span<const std::byte> bytes, bool& is_damaged) {
     if (bytes.empty() || std::memcmp(bytes.data(), kMagic, std::min(bytes.size(), sizeof kMagic)) != 0)
-<<<<<<< HEAD
         return Status::error("the file is not a save of a world: it does not begin with \"shoalsav\"");
-=======
-        return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
->>>>>>> mend3
     if (bytes.size() < sizeof header)
         return damaged(
             concat("it is cut short: it has ", bytes.size(), " bytes, and its header alone has ", sizeof header));

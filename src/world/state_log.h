@@ -68,15 +68,9 @@ private:
 class StateLogReader {
 public:
     /// `bytes` are those of the file; they outlive the reader. `base` and `first` are what create() was told, and the state of
-<<<<<<< HEAD
     /// that name. No state may take more than `max_bytes` in memory (0: max_state_bytes()). Errors: they are no log, or of another
     /// version, byte order, width of ids or base; the message says which. `is_damaged` is told whether no other program can read
     /// them from this base either.
-=======
-    /// that name. No state may take more than `max_bytes` in memory (0: max_state_bytes()). Errors: they are
-    /// no log, or of another version, byte order, width of ids or base; the message says which. `is_damaged` is told whether no
-    /// other program can read them from this base either.
->>>>>>> mend3
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
                                        const SavedState* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);
