@@ -254,6 +254,11 @@ private:
     StateBlock* free_[kMaxSteps + 1] = {};  // by the steps of their memory; kWithoutMemory: without any
 };
 
+std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
+    constexpr std::uint64_t kLeast = std::uint64_t(1) << 30, kTimes = 64;
+    return num_bytes <= kLeast / kTimes ? kLeast : num_bytes * kTimes;
+}
+
 // --- marks -------------------------------------------------------------------------------------------------------
 
 std::size_t StateMarks::count_before(std::size_t mark) const {

@@ -568,10 +568,7 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
         for (const CommandList* list : compiled)
             if (loaded->is_like(*list)) same.set(reinterpret_cast<std::uintptr_t>(loaded), list);
     if (same.empty()) return;
-    for_each_chunk(loops, [&](CommandRecorder& chunk) {
-        chunk.replace_lists(
-            [&](const CommandList* list) { return same.find_or(reinterpret_cast<std::uintptr_t>(list), list); });
-    });
+    for_each_chunk(loops, [&](CommandRecorder& chunk) { chunk.replace_lists(same); });
 }
 
 void CommandLog::forget_loaded() {

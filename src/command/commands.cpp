@@ -41,8 +41,9 @@ CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
         for (Stream& stream : streams_) {
             const CommandList& loaded = *stream.end.list;
             if (loaded.origin != ListOrigin::kLoaded || !made(loaded).is_like(list)) continue;
-            replace_lists(
-                [&](const CommandList* of) { return of == &loaded ? &list : of; });  // what was loaded goes on
+            HashMap<std::uint64_t, const CommandList*> others{Owner("commands")};
+            others.set(reinterpret_cast<std::uintptr_t>(&loaded), &list);
+            replace_lists(others);  // what was loaded goes on
             return stream;
         }
     streams_.push_back({{&list, nullptr, 0, 0}});
@@ -139,6 +140,14 @@ CommandRun CommandRecorder::begin_run(const CommandList& list, std::uint32_t num
 void CommandRecorder::restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers) {
     pending_blocks_.assign(pending_blocks.begin(), pending_blocks.end());
     numbers_ = numbers;
+}
+
+void CommandRecorder::replace_lists(const HashMap<std::uint64_t, const CommandList*>& others) {
+    const auto replace = [&](const CommandList*& list) {
+        list = others.find_or(reinterpret_cast<std::uintptr_t>(list), list);
+    };
+    for (Stream& stream : streams_) replace(stream.end.list);
+    for (CommandRun& run : runs_) replace(run.list);
 }
 
 // --- component types that are known at run time only -------------------------------------------------------------

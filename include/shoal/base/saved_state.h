@@ -44,10 +44,7 @@ inline constexpr std::uint32_t kMaxStateElementBytes = 1u << 20;
 inline constexpr std::size_t kMaxStatePathBytes = 4096;
 
 /// What a state of so many bytes, in a file or in memory, may grow to while it is loaded if nobody says otherwise.
-constexpr std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
-    constexpr std::uint64_t kLeast = std::uint64_t(1) << 30, kTimes = 64;
-    return num_bytes <= kLeast / kTimes ? kLeast : num_bytes * kTimes;
-}
+SHOAL_API std::uint64_t max_state_bytes(std::uint64_t num_bytes);
 
 /// One array of a state. An element that is large has fewer of its kind in a block: see elements_per_block.
 struct StatePart {
@@ -117,8 +114,7 @@ public:
     std::uint64_t num_bytes() const { return num_bytes_; }
     /// What those blocks and pieces take that the state does not share with the one before it.
     std::uint64_t num_own_bytes() const { return num_own_bytes_; }
-    /// What all parts, and what is made of them while they are loaded, may take in memory if the state is not trusted: see
-    /// LoadOptions. Where nobody has set it, max_state_bytes() of its bytes.
+    /// What it may take in memory if it is not trusted: see LoadOptions. Not set: max_state_bytes() of its bytes.
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_state_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
     /// Removes all parts. Memory is kept for other states that share blocks, as long as there is one.
@@ -286,8 +282,7 @@ public:
     /// The same to an array, which takes memory only if the part has so many.
     SHOAL_API Status bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                            std::uint64_t num_elements);
-    /// Notes that what is made of the state takes so much memory beside it. Errors: that is more than SavedState::max_bytes()
-    /// leaves; `name` is the part to blame.
+    /// Notes that what is made of a part takes memory beside the state. Errors: more than SavedState::max_bytes() leaves.
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// The same as elements() for what StateWriter::column() has written. Blocks that are in place already are not copied: those that the
     /// present state shares, if it was written from `source`. Requires: `to` is where `source` was, and holds its bytes still;

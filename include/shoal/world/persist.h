@@ -37,9 +37,8 @@ struct PersistOptions {
 
 /// What World::load() and World::recover() are told.
 struct LoadOptions {
-    /// What the state may take in memory, with what is made of it while it is loaded: the structs of commands that wait, and rows
-    /// that are converted. A file is compressed, and one that was made to do harm may grow to thousands of times its size.
-    /// 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
+    /// What the state may take in memory, with the structs of commands and the converted rows that are made of it. A hostile file may
+    /// grow to thousands of times its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
     std::uint64_t max_bytes = 0;
 };
 

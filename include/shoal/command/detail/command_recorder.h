@@ -259,11 +259,7 @@ public:
     const CommandList& made_list(MadeList&& list);
     CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
-    template <class Replacement>
-    void replace_lists(Replacement&& replacement_of) {
-        for (Stream& stream : streams_) stream.end.list = replacement_of(stream.end.list);
-        for (CommandRun& run : runs_) run.list = replacement_of(run.list);
-    }
+    void replace_lists(const HashMap<std::uint64_t, const CommandList*>& others);  // by address
     SHOAL_API Database& database() const;
     Array<LogBlock>& blocks() { return blocks_; }
 
