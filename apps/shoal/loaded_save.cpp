@@ -162,14 +162,11 @@ Result<SavedState> without(const SavedState& state, const std::vector<std::strin
     if (!stores) return stores.status();
     SavedState rest;
     StateWriter to(rest);
-    std::vector<std::byte> bytes;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);
         const auto has_part = [&](const std::string& scope) { return part.path.starts_with(scope); };
         if (std::ranges::any_of(scopes, has_part) || part.path == "stores") continue;
-        bytes.resize(static_cast<std::size_t>(part.num_bytes()));
-        state.copy(part, 0, part.num_elements, bytes.data());
-        to.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+        to.copy(part.path, state, part);
     }
     to.text("stores", remaining_stores(*stores, scopes));
     return to.status() ? Result<SavedState>(std::move(rest)) : Result<SavedState>(to.status());

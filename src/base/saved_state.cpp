@@ -574,6 +574,12 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
     }
 }
 
+void StateWriter::copy(std::string_view name, const SavedState& from, const StatePart& part) {
+    Array<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()), std::byte(0), Owner("saved state"));
+    from.copy(part, 0, part.num_elements, bytes.data());
+    elements(name, bytes.data(), part.element_bytes, part.num_elements);
+}
+
 void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
                          std::uint64_t num_elements, WrittenSince written_since, const void* context,
                          std::uint64_t source, std::span<const StateGap> gaps) {

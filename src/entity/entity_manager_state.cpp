@@ -16,7 +16,7 @@ void EntityManager::save(StateWriter& to) const {
     const StatePath::Scope scope = to.in("entities");
     to.value("id_bytes", std::uint32_t(sizeof(Entity)));
     to.value("index_bits", std::uint32_t(kIndexBits));
-    to.array("generations", std::span<const Generation>(generations_.data(), static_cast<std::size_t>(next_index_)));
+    to.array("generations", generations());
     Array<Entity> waiting{Owner("entity manager")};
     waiting.reserve(waiting_.size());
     for (std::size_t i = 0; i < waiting_.size(); ++i) waiting.push_back(waiting_[i]);

@@ -278,6 +278,26 @@ std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& rec
                         : "it runs in the recording, and not here at this place";
 }
 
+/// Finds the first value that differs at the end of the frame, in the first of these fields. The world has the recorded state
+/// for a moment.
+void name_value(World& world, const SavedState& recorded, std::vector<FieldName>& names, StateDifference& value) {
+    if (names.empty()) return;
+    value.kind = DifferenceKind::kOther;
+    value.component = names[0].component, value.field = names[0].field;
+    remove_unknown(world, names);
+    struct Look {
+        const World& world;
+        std::span<const FieldName> names;
+        std::vector<FieldValues> values;
+    } there{world, names, {}};
+    const std::vector<FieldValues> here = values_of(world, names);
+    const auto look = [](void* context) {
+        Look& it = *static_cast<Look*>(context);
+        it.values = values_of(it.world, it.names);
+    };
+    if (WorldState(world).visit(recorded, look, &there)) value = compare_values(here, there.values);
+}
+
 }  // namespace
 
 void Replay::compare() {
@@ -309,30 +329,7 @@ void Replay::compare() {
     } else if (names.empty()) {
         difference_.problem = "the hashes of zones differ, and those of fields do not";
     }
-    name_value(names);
-}
-
-/// Finds the first value that differs at the end of the frame, in the first of these fields. The world has the recorded state
-/// for a moment.
-void Replay::name_value(std::vector<FieldName>& names) {
-    if (names.empty()) return;
-    difference_.value.kind = DifferenceKind::kOther;
-    difference_.value.component = names[0].component, difference_.value.field = names[0].field;
-    remove_unknown(*world_, names);
-    struct Look {
-        const World& world;
-        std::span<const FieldName> names;
-        std::vector<FieldValues> recorded;
-    } look{*world_, names, {}};
-    const std::vector<FieldValues> here = values_of(*world_, names);
-    const Status visited = WorldState(*world_).visit(
-        work_->log.state(),
-        [](void* context) {
-            Look& it = *static_cast<Look*>(context);
-            it.recorded = values_of(it.world, it.names);
-        },
-        &look);
-    if (visited) difference_.value = compare_values(here, look.recorded);
+    name_value(*world_, work_->log.state(), names, difference_.value);
 }
 
 }  // namespace shoal

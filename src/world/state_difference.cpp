@@ -1,6 +1,5 @@
 #include "shoal/world/state_difference.h"
 
-#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/world/world.h"
@@ -86,13 +85,9 @@ FieldValues::FieldValues(const World& world, const FieldName& name, std::span<co
 }
 
 std::vector<Entity> living_entities(const World& world) {
-    SavedState state;
-    StateWriter to(state);
-    world.entities().save(to);
-    Array<Generation> generations{Owner("world")};
-    const Status status = StateReader(state).array("entities/generations", generations);
+    const std::span<const Generation> generations = world.entities().generations();
     std::vector<Entity> living;
-    for (std::uint32_t index = 1; status && index < generations.size(); ++index)
+    for (std::uint32_t index = 1; index < generations.size(); ++index)
         if (generations[index] != 0) living.push_back(make_entity(index, generations[index]));
     return living;
 }

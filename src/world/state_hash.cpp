@@ -1,6 +1,5 @@
 #include "shoal/world/state_hash.h"
 
-#include "shoal/base/saved_state.h"
 #include "shoal/query/access.h"
 #include "shoal/world/world.h"
 #include "world/state_hasher.h"
@@ -194,14 +193,9 @@ void append_beside_rows(const Store& store, Array<StateHash>& hashes) {
 
 /// Hashes the generations of the living by index. That indices were used up does not count.
 std::uint64_t hash_living(const EntityManager& entities) {
-    SavedState state;
-    StateWriter to(state);
-    entities.save(to);
-    Array<Generation> generations{Owner("world")};
-    const Status status = StateReader(state).array("entities/generations", generations);
-    SHOAL_ASSERT(status.ok(), "entities that were saved have generations");
-    while (!generations.empty() && generations.back() == 0) generations.pop_back();
-    return hash_bytes(generations.data(), generations.size() * sizeof(Generation));
+    std::span<const Generation> generations = entities.generations();
+    while (!generations.empty() && generations.back() == 0) generations = generations.first(generations.size() - 1);
+    return hash_bytes(generations.data(), generations.size_bytes());
 }
 
 bool is_less(const StateHash& a, const StateHash& b) {

@@ -181,7 +181,7 @@ Status StateMigration::write_manager(StateWriter& to, std::string_view name) {
     const std::string before = concat("stores/", name, '/'), after = concat("stores/", type->after->name(), '/');
     if (!from_.has(concat(before, "rows/num_rows"))) {
         for (const std::uint32_t part : parts_in(before))
-            copy_part(to, part, concat(after, saved_.part(part).path.substr(before.size())));
+            to.copy(concat(after, saved_.part(part).path.substr(before.size())), saved_, saved_.part(part));
         replace(before);
         return {};
     }
@@ -343,7 +343,7 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
     for (const std::uint32_t part : parts_in(shape.path_before)) {
         const std::string_view path = saved_.part(part).path;
         if (converted.find(std::string(path)) == nullptr)
-            copy_part(to, part, concat(shape.path_after, path.substr(shape.path_before.size())));
+            to.copy(concat(shape.path_after, path.substr(shape.path_before.size())), saved_, saved_.part(part));
     }
     replace(shape.path_before);
     return {};
@@ -495,14 +495,7 @@ void StateMigration::write_rest(StateWriter& to) {
     };
     for (std::uint32_t part = 0; part < saved_.num_parts(); ++part)
         if (const std::string_view path = saved_.part(part).path; !is_replaced_[part] && !is_about(path))
-            copy_part(to, part, path);
-}
-
-void StateMigration::copy_part(StateWriter& to, std::uint32_t number, std::string_view name) {
-    const StatePart part = saved_.part(number);
-    bytes_.resize(static_cast<std::size_t>(part.num_bytes()));
-    saved_.copy(part, 0, part.num_elements, bytes_.data());
-    to.elements(name, bytes_.data(), part.element_bytes, part.num_elements);
+            to.copy(path, saved_, saved_.part(part));
 }
 
 /// The parts whose path is `path`, or begins with it if it ends with a slash.

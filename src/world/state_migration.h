@@ -84,7 +84,6 @@ private:
     Status write_switches(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
     Status write_types(StateWriter& to);
     void write_rest(StateWriter& to);
-    void copy_part(StateWriter& to, std::uint32_t number, std::string_view name);
     std::span<const std::uint32_t> parts_in(std::string_view path) const;
     void replace(std::string_view path);
     bool is_replaced(std::string_view path) const;
@@ -100,7 +99,6 @@ private:
     std::vector<SavedDatabase> databases_;
     Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
     BitSet is_replaced_{Owner("world")};            // [part]: it is not copied
-    Array<std::byte> bytes_{Owner("world")};
 };
 
 }  // namespace shoal

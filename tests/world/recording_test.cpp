@@ -375,12 +375,9 @@ std::string with_false_record(const std::string& bytes, std::uint64_t chosen, Ra
         if (random.below(4) == 0) return damaged_copy(state, random);
         SavedState changed = damaged_copy(log.state(nullptr, "recording"), random);
         StateWriter others(changed);
-        for (std::size_t i = 0; i < state.num_parts(); ++i) {
-            const StatePart part = state.part(i);
-            const std::string elements = shoal_test::bytes_of(state, part);
-            if (!part.path.starts_with("recording/"))
-                others.elements(part.path, elements.data(), part.element_bytes, part.num_elements);
-        }
+        for (std::size_t i = 0; i < state.num_parts(); ++i)
+            if (const StatePart part = state.part(i); !part.path.starts_with("recording/"))
+                others.copy(part.path, state, part);
         return changed;
     });
 }

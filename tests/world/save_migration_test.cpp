@@ -239,8 +239,7 @@ TEST(SaveMigration, a_save_that_has_a_field_of_now_beside_those_of_then_is_refus
     StateWriter to(both);
     for (std::size_t i = 0; i < older->num_parts(); ++i) {
         const StatePart part = older->part(i);
-        const std::string bytes = shoal_test::bytes_of(*older, part);
-        to.elements(part.path, bytes.data(), part.element_bytes, part.num_elements);
+        to.copy(part.path, *older, part);
     }
     to.text(added, "more");
     ASSERT_TRUE(to.status().ok()) << to.status().message();

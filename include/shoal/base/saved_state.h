@@ -212,6 +212,7 @@ public:
         array(name, std::span<const T>(&value, 1));
     }
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
+    SHOAL_API void copy(std::string_view name, const SavedState& from, const StatePart& part);  ///< of another
     /// The same for a column. `source` names the array and its history: marks tell nothing of blocks from another one, which
     /// are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,

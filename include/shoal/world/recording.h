@@ -38,8 +38,6 @@
 
 namespace shoal {
 
-struct FieldName;
-
 class Recorder {
 public:
     /// `world` outlives it.
@@ -49,9 +47,8 @@ public:
     Recorder& operator=(const Recorder&) = delete;
 
     /// Begins a file with the world as it is now; a file of that name is replaced. `setup` are bytes of the caller's, such as a
-    /// description of the level.
-    /// Errors: the world cannot be saved, and a file of that name is as it was; or the file cannot be written. Requires: it does
-    /// not record.
+    /// description of the level. Requires: it does not record.
+    /// Errors: the world cannot be saved, and an older file stays as it was; or the file cannot be written.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if it does not record, only steps it. Throws as World::step() does.
     void step(float dt, std::span<const std::byte> inputs = {}) {
@@ -100,14 +97,11 @@ struct ReplayDifference {
 
 class Replay {
 public:
-    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay. LoadOptions, in world/persist.h, say
-    /// what the state of a frame may take in memory.
-    /// Errors: they are not a recording, or of another version, byte order or width of ids, or damaged, or take more memory than
-    /// they may; the message says which.
+    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay. LoadOptions: see world/persist.h.
+    /// Errors: they are not a recording, or of another version, byte order or width of ids, damaged, or take too much memory.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
-    /// Whether a file begins as recordings do, whole or not.
-    SHOAL_API static bool is_recording(std::span<const std::byte> bytes);
+    SHOAL_API static bool is_recording(std::span<const std::byte> bytes);  ///< begins as one does, whole or not
     SHOAL_API Replay(Replay&& other) noexcept;
     SHOAL_API Replay& operator=(Replay&& other) noexcept;
     SHOAL_API ~Replay();
@@ -127,9 +121,8 @@ public:
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
 
-    /// Steps the world by that frame, and compares what its passes write with the recording. A program that does not want to
-    /// know calls World::step(dt()). Throws as that does. If something differs, the world has the recorded state for a moment, so
-    /// that values can be compared, and then its own; frames that it keeps stay. Requires: begin(), and next() has returned true.
+    /// Steps the world by that frame, and compares what its passes write with the recording; frames that it keeps stay. Who does
+    /// not want to know calls World::step(dt()). Throws as that does. Requires: begin(), and next() has returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());
@@ -147,7 +140,6 @@ private:
 
     explicit Replay(Work* work) : work_(work) {}
     void compare();
-    void name_value(std::vector<FieldName>& names);
 
     World* world_ = nullptr;
     Work* work_;
