@@ -191,13 +191,21 @@ struct Database::ReturningRows {
         Columns columns{Owner("database")};
     };
 
+    explicit ReturningRows(Database& owner) : database(owner) {}
+
+    Status check_owners(StateReader& from, std::uint32_t num_tables) const;
+    Status read_rows(Zone zone, StateReader& from);
+    Status read_further(StateReader& from, ComponentType component);
+    void gain_rows();
+    void append_further();
     /// Returns what an entity will have, or nullptr.
-    const Archetype* type_of(const Database& database, Entity entity) const {
+    const Archetype* type_of(Entity entity) const {
         if (const std::uint32_t* const number = given_of.find(entity.index())) return &given[*number].target->type();
         const DatabaseRow at = database.find(entity);
         return at ? &at.table->type() : nullptr;
     }
 
+    Database& database;
     Array<Entity> placed{Owner("database")};
     Array<Table> tables{Owner("database")};  // those of `given`
     Array<Given> given{Owner("database")};
@@ -212,27 +220,27 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     if (Status status = from.value("zone", written); !status) return status;
     if (Status status = from.value("num_tables", num_tables); !status) return status;
     if (written != zone) return from.error("zone", concat("it is zone ", written, ", not ", zone));
-    if (Status status = check_owners(from, num_tables); !status) return status;
-    ReturningRows rows;
+    ReturningRows rows(*this);
+    if (Status status = rows.check_owners(from, num_tables); !status) return status;
     Status status;
     for (std::uint32_t number = 0; status && number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
-        status = read_rows(zone, from, rows);
+        status = rows.read_rows(zone, from);
     }
     for (std::uint32_t number = 0; status && number < further_.size(); ++number)
-        if (further_[number] != nullptr) status = read_further(from, {number}, rows);
+        if (further_[number] != nullptr) status = rows.read_further(from, {number});
     const auto for_each_given = [&](auto&& visit) {
         for (const ReturningRows::Given& given : rows.given) visit(*given.target, 1);
     };
     if (status) status = reserve_in_all(for_each_given);
     if (!status) return drop(rows.placed), status;
-    gain_rows(rows);
-    append_further(rows);
+    rows.gain_rows();
+    rows.append_further();
     return static_cast<std::uint32_t>(rows.placed.size());
 }
 
 /// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
-Status Database::check_owners(StateReader& from, std::uint32_t num_tables) const {
+Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t num_tables) const {
     BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
@@ -242,15 +250,15 @@ Status Database::check_owners(StateReader& from, std::uint32_t num_tables) const
         if (!names) return names.status();
         const std::string lines = concat('\n', *names);
         for (const Entity owner : owners) {
-            if (!entities_.alive(owner)) continue;
+            if (!database.entities_.alive(owner)) continue;
             if (seen.test_and_set(owner.index()))
                 return from.error("owner", concat("entity ", entity_text(owner), " has two rows"));
-            const DatabaseRow at = find(owner);
+            const DatabaseRow at = database.find(owner);
             if (!at) continue;
             for (const ComponentType component : at.table->type().components())
-                if (lines.find(concat('\n', schema(component).name(), '\n')) != std::string::npos)
+                if (lines.find(concat('\n', database.schema(component).name(), '\n')) != std::string::npos)
                     return Status::error(concat("entity ", entity_text(owner), " was given \"",
-                                                schema(component).name(), "\" in zone ", at.table->zone(),
+                                                database.schema(component).name(), "\" in zone ", at.table->zone(),
                                                 ", which its row in the file has too; remove it before the row comes "
                                                 "back"));
         }
@@ -291,88 +299,90 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
 }
 
 /// Places the rows of a table whose owners have none. Errors: they are not sound; no memory. Some may be placed.
-Status Database::read_rows(Zone zone, StateReader& from, ReturningRows& rows) {
-    Result<ReturningRows::Table> table = ReturningRows::Table::read(*this, from);
+Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
+    Result<Table> table = Table::read(database, from);
     if (!table) return table.status();
     const Archetype& type = *table->type;
     const std::span<const Entity> owners = table->owners;
-    const std::size_t first_given = rows.given.size();
+    const std::size_t first_given = given.size();
     for (std::uint32_t row = 0; row < owners.size(); ++row) {
-        if (!entities_.alive(owners[row])) continue;
-        const DatabaseRow at = find(owners[row]);
+        if (!database.entities_.alive(owners[row])) continue;
+        const DatabaseRow at = database.find(owners[row]);
         if (!at) {
-            rows.placed.push_back(owners[row]);
+            placed.push_back(owners[row]);
             continue;
         }
         const Archetype* both = &at.table->type();
-        for (const ComponentType component : type.components()) both = &graph_.with(*both, component);
-        const Result<DatabaseTable*> target = table_for(*both, zone);
+        for (const ComponentType component : type.components()) both = &database.graph_.with(*both, component);
+        const Result<DatabaseTable*> target = database.table_for(*both, zone);
         if (!target) return target.status();
-        rows.given_of.set(owners[row].index(), static_cast<std::uint32_t>(rows.given.size()));
-        rows.given.push_back({rows.tables.size(), row, *target});
+        given_of.set(owners[row].index(), static_cast<std::uint32_t>(given.size()));
+        given.push_back({tables.size(), row, *target});
     }
     Array<const std::byte*> firsts{Owner("database")};
-    const Result<AddCounts> inserted = insert(owners, type, zone, values_from(*this, type, table->columns, 0, firsts));
+    const Result<AddCounts> inserted =
+        database.insert(owners, type, zone, values_from(database, type, table->columns, 0, firsts));
     if (!inserted) return inserted.status();
     for (std::uint32_t row = 0; row < owners.size() && !type.toggled().empty(); ++row)
-        if (const DatabaseRow at = find(owners[row]); at && rows.given_of.find(owners[row].index()) == nullptr)
+        if (const DatabaseRow at = database.find(owners[row]); at && given_of.find(owners[row].index()) == nullptr)
             table->switch_toggled(at, row);
-    if (rows.given.size() != first_given) rows.tables.push_back(std::move(*table));
+    if (given.size() != first_given) tables.push_back(std::move(*table));
     return {};
 }
 
 /// Gives rows that are there what has come back for their entities. Requires: reserved.
-void Database::gain_rows(const ReturningRows& rows) {
+void Database::ReturningRows::gain_rows() {
     Array<const std::byte*> firsts{Owner("database")};
-    for (const ReturningRows::Given& given : rows.given) {
-        const ReturningRows::Table& table = rows.tables[given.table];
-        DatabaseRow at = find(table.owners[given.row]);
+    for (const Given& each : given) {
+        const Table& table = tables[each.table];
+        DatabaseRow at = database.find(table.owners[each.row]);
         DatabaseTable& from = *at.table;
-        if (&from != given.target) at = transfer_row(at, *given.target, plan_to(from, *given.target));
-        write_rows(*at.table, {at.row, at.row + 1}, &from.type(),
-                   values_from(*this, *table.type, table.columns, 0, firsts), RowRange{given.row, given.row + 1});
-        table.switch_toggled(at, given.row);
+        if (&from != each.target) at = database.transfer_row(at, *each.target, database.plan_to(from, *each.target));
+        database.write_rows(*at.table, {at.row, at.row + 1}, &from.type(),
+                            values_from(database, *table.type, table.columns, 0, firsts),
+                            RowRange{each.row, each.row + 1});
+        table.switch_toggled(at, each.row);
     }
 }
 
 /// Reads values that are not the first of their entities, and makes room for them.
-Status Database::read_further(StateReader& from, ComponentType component, ReturningRows& rows) {
-    const StatePath::Scope scope = from.in(concat("further/", schema(component).name()));
+Status Database::ReturningRows::read_further(StateReader& from, ComponentType component) {
+    const StatePath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     if (!from.has("owner")) return {};
-    const std::span<const ColumnDefinition> definitions = schema(component).columns();
-    ReturningRows::Further& made = rows.further.emplace_back();
+    const std::span<const ColumnDefinition> definitions = database.schema(component).columns();
+    Further& made = further.emplace_back();
     made.component = component;
     if (Status status = from.array("owner", made.owners); !status) return status;
     for (std::uint32_t c = 0; c < definitions.size(); ++c)
         if (Status status = read_column(from, c, definitions[c].element_bytes, made.owners.size(), made.columns);
             !status)
             return status;
-    if (Status status = check_values(from, schema(component), made.columns, made.owners.size()); !status) return status;
+    if (Status status = check_values(from, database.schema(component), made.columns, made.owners.size()); !status)
+        return status;
     std::uint32_t highest = 0;
     for (const Entity owner : made.owners) {
-        if (!entities_.alive(owner)) continue;
-        if (const Archetype* const type = rows.type_of(*this, owner); type == nullptr || !type->has(component))
+        if (!database.entities_.alive(owner)) continue;
+        if (const Archetype* const type = type_of(owner); type == nullptr || !type->has(component))
             return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
         highest = std::max(highest, owner.index());
     }
-    return further_values(component)->reserve(made.owners.size(), highest);
+    return database.further_values(component)->reserve(made.owners.size(), highest);
 }
 
 /// Requires: reserved.
-void Database::append_further(const ReturningRows& rows) {
-    for (const ReturningRows::Further& made : rows.further) {
-        OwnedRows& further = *further_values(made.component);
-        const std::span<const ColumnDefinition> definitions = schema(made.component).columns();
+void Database::ReturningRows::append_further() {
+    for (const Further& made : further) {
+        OwnedRows& to = *database.further_values(made.component);
+        const std::span<const ColumnDefinition> definitions = database.schema(made.component).columns();
         const Array<Entity>& owners = made.owners;
         for (std::size_t i = owners.size(); i-- > 0;) {  // a value that is added comes before the others
-            if (!entities_.alive(owners[i])) continue;
-            const std::uint32_t row = further.append(owners[i]);
+            if (!database.entities_.alive(owners[i])) continue;
+            const std::uint32_t row = to.append(owners[i]);
             for (std::uint32_t c = 0; c < definitions.size(); ++c) {
                 const std::size_t bytes = definitions[c].element_bytes;
-                std::memcpy(further.table().unmarked_column(c) + row * bytes, made.columns[c].data() + i * bytes,
-                            bytes);
+                std::memcpy(to.table().unmarked_column(c) + row * bytes, made.columns[c].data() + i * bytes, bytes);
             }
-            tables_.count_changes();
+            database.tables_.count_changes();
         }
     }
 }

@@ -526,12 +526,7 @@ private:
     Status note_loaded(StateReader& from, DatabaseTable& table);
     void write_table(const DatabaseTable& table, StateWriter& to) const;
     void write_further(Zone zone, ComponentType component, StateWriter& to) const;
-    Status check_owners(StateReader& from, std::uint32_t num_tables) const;
     struct ReturningRows;
-    Status read_rows(Zone zone, StateReader& from, ReturningRows& rows);
-    Status read_further(StateReader& from, ComponentType component, ReturningRows& rows);
-    void gain_rows(const ReturningRows& rows);
-    void append_further(const ReturningRows& rows);
     SHOAL_API void note_watched(const ZoneSet& zones) const;
 
     EntityManager& entities_;
