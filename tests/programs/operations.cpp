@@ -79,18 +79,14 @@ void list_lives(std::vector<Operation>& all) {
     };
     all.push_back({CALL(world.entities().create(std::span(&e, 8))),
                    created(8),
-                   [](const Model&, const Arguments& a) { return names_enough(a, 8); },
-                   {},
-                   {},
-                   {},
-                   3});
+                   [](const Model&, const Arguments& a) { return names_enough(a, 8); }});
     all.push_back({CALL(world.entities().create(std::span(&e, count))),
                    created(0),
                    [](const Model&, const Arguments& a) { return names_enough(a, count_of(a)); },
                    {},
                    {},
                    {},
-                   6});
+                   2});
     all.push_back({CALL(stage.crowd(world, 100 * count, n)), [](Model& model, const Arguments& a) -> std::string {
                        const std::vector<Entity>& made = model.stage().crowds[std::size_t(a.world)];
                        for (const Entity who : made)
@@ -105,7 +101,7 @@ void list_lives(std::vector<Operation>& all) {
          {},
          {},
          {},
-         4});
+         2});
     all.push_back({CALL(world.entities().destroy(std::array{e, f, e})), [](Model& model, const Arguments& a) {
                        return text_of(model.destroy(a.world, repeated(model, a)));
                    }});

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
+#include <set>
 
 namespace programs {
 namespace {
@@ -85,14 +86,14 @@ std::string Operation::print(const Arguments& a) const { return without(replaced
 
 namespace {
 
-/// Few entities, so that operations meet.
-int random_name(Random& random) {
+/// Mostly one of the first `num_often` names, so that operations meet.
+int random_name(Random& random, std::uint32_t num_often) {
     const std::uint32_t dice = random.below(16);
-    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 13 ? 6 : 14));
+    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 15 ? num_often : kNumNames - 2));
 }
 
-Arguments random_arguments(Random& random, int world) {
-    Arguments a{world, random_name(random), random_name(random), 0, 0};
+Arguments random_arguments(Random& random, int world, std::uint32_t num_often = 6) {
+    Arguments a{world, random_name(random, num_often), random_name(random, num_often), 0, 0};
     a.n = int(random.below(random.below(4) == 0 ? 13 : 4));
     a.m = int(random.below(random.below(2) == 0 ? 13 : 4));
     return a;
@@ -343,21 +344,39 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
+/// Which operations a program has, each as often as its place in the list says. A program of all would have none twice, and
+/// operations on what others have made would find nothing: so a program is about few component types, and about half of
+/// the rest.
+std::vector<std::size_t> random_choices(Random& random) {
+    const std::uint32_t num_types = 1 + random.below(4);
+    std::set<std::string> types;
+    while (types.size() < num_types) types.insert(kTypeNames[random.below(kNumTypes)]);
+    std::vector<std::size_t> choices;
+    for (std::size_t i = 0; i < operations().size(); ++i) {
+        const Operation& operation = operations()[i];
+        const bool has_type = !operation.type.empty();
+        if (has_type && !types.contains(operation.type)) continue;
+        const std::uint32_t often[] = {0, 1, 3};
+        const std::uint32_t times = has_type ? 12 / num_types : 4 * often[random.below(3)];
+        choices.insert(choices.end(), std::size_t(operation.weight) * times, i);
+    }
+    return choices;
+}
+
 }  // namespace
 
 Program random_program(std::uint64_t seed, std::size_t num_steps) {
     Random random(seed);
-    std::vector<std::size_t> choices;  // as often as their weights say; there are many of each operation on a type
-    for (std::size_t i = 0; i < operations().size(); ++i)
-        choices.insert(choices.end(), std::size_t(operations()[i].weight * (operations()[i].type.empty() ? 4 : 1)), i);
     Program program;
     program.options = random_options(random);
+    const std::vector<std::size_t> choices = random_choices(random);
     for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});
     const std::uint32_t favourite = random.below(4);  // most operations are about one world
+    const std::uint32_t num_often = 2 + random.below(6);
     while (program.steps.size() < num_steps) {
         const std::size_t operation = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
-        const int world = favourite < 3 && random.below(4) != 0 ? int(favourite) : int(random.below(3));
-        program.steps.push_back({operation, random_arguments(random, world)});
+        const int world = favourite < 3 && random.below(8) != 0 ? int(favourite) : int(random.below(3));
+        program.steps.push_back({operation, random_arguments(random, world, num_often)});
     }
     return program;
 }
