@@ -77,8 +77,7 @@ void list_lives(std::vector<Operation>& all) {
             return "ok";
         };
     };
-    all.push_back({CALL(world.entities().create(std::span(&e, 8))),
-                   created(8),
+    all.push_back({CALL(world.entities().create(std::span(&e, 8))), created(8),
                    [](const Model&, const Arguments& a) { return names_enough(a, 8); }});
     all.push_back({CALL(world.entities().create(std::span(&e, count))),
                    created(0),
@@ -370,8 +369,7 @@ void list_transforms(std::vector<Operation>& all) {
                    }});
 }
 
-void list_owners_and_texts(std::vector<Operation>& all) {
-    const auto lives = [](const Model& model, const Arguments& a) { return model.alive(a.world, e_of(model, a)); };
+void list_owners(std::vector<Operation>& all) {
     all.push_back({CALL(world.ownership().own(e, f)),
                    [](Model& model, const Arguments& a) -> std::string {
                        return model.own(a.world, e_of(model, a), f_of(model, a)) ? "ok" : "refused";
@@ -383,6 +381,10 @@ void list_owners_and_texts(std::vector<Operation>& all) {
                    6});
     all.push_back({CALL(world.ownership().release(e)),
                    [](Model& model, const Arguments& a) { return text_of(model.release(a.world, e_of(model, a))); }});
+}
+
+void list_texts(std::vector<Operation>& all) {
+    const auto lives = [](const Model& model, const Arguments& a) { return model.alive(a.world, e_of(model, a)); };
     all.push_back({CALL(TagManager(world.manager<Tag>(), world.strings()).add_tag(e, text)),
                    [lives](Model& model, const Arguments& a) -> std::string {
                        if (!lives(model, a)) return "refused";
@@ -594,6 +596,9 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    8});
+}
+
+void list_rules(std::vector<Operation>& all) {
     all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
                    [](Model&, const Arguments&) { return std::string(); },
                    [](const Model&, const Arguments& a) { return a.m < Rule::kNumActions; },
@@ -601,6 +606,9 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    6});
+}
+
+void list_copies(std::vector<Operation>& all) {
     all.push_back({CALL(stage.copy(world, e, &f)),
                    [](Model& model, const Arguments& a) { return model.copy(a.world, e_of(model, a)); },
                    [](const Model&, const Arguments& a) { return a.f >= 2 && a.e != a.f; },
@@ -608,6 +616,9 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    3});
+}
+
+void list_attaching(std::vector<Operation>& all) {
     all.push_back({CALL(stage.detach(world)), [](Model&, const Arguments&) { return std::string("ok"); },
                    [](const Model& model, const Arguments& a) {
                        for (const Command& command : model.world(a.world).commands)
@@ -751,7 +762,9 @@ void list_persisting(std::vector<Operation>& all) {
 void list_saves(std::vector<Operation>& all) {
     list_saves_of(all, Model::kMemory, CALL(world.save(stage.saved)), CALL(stage.load(world, stage.saved)));
     list_saves_of(all, Model::kFile, CALL(world.save(stage.file())), CALL(stage.load(world, stage.file())));
-    list_persisting(all), list_zones(all);
+}
+
+void list_frames(std::vector<Operation>& all) {
     all.push_back({DO(world.keep_frames(count)),
                    [](Model& model, const Arguments& a) {
                        model.max_frames = std::size_t(count_of(a));
@@ -800,8 +813,15 @@ std::vector<Operation> make_operations() {
     for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides, Coin>(
         [&]<class T>(std::type_identity<T>) { list_typed_commands<T>(all); });
     for_each_type<Mark, Place, Body, Scar, Hungry, Coin>([&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
-    list_rest_of_database(all), list_singles(all), list_transforms(all), list_owners_and_texts(all);
-    list_commands(all), list_blobs(all), list_copying_commands(all), list_time(all), list_saves(all), list_faults(all);
+    list_time(all);
+    int group = 0;  // those until here, without which others make little sense
+    for (const auto list : {list_rest_of_database, list_singles, list_rules, list_transforms, list_owners, list_texts,
+                            list_commands, list_copies, list_blobs, list_copying_commands, list_attaching, list_saves,
+                            list_persisting, list_zones, list_frames, list_faults}) {
+        const std::size_t first = all.size();
+        list(all), ++group;
+        for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;
+    }
     return all;
 }
 

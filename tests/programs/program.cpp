@@ -8,6 +8,7 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <set>
 
 namespace programs {
@@ -344,20 +345,20 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
-/// Which operations a program has, each as often as its place in the list says. A program of all would have none twice, and
-/// operations on what others have made would find nothing: so a program is about few component types, and about half of
-/// the rest.
+/// Which operations a program has, each as often as it is in the list. If a program had some of all, operations would find
+/// nothing of what others leave: so it has a few component types, and some of the groups.
 std::vector<std::size_t> random_choices(Random& random) {
     const std::uint32_t num_types = 1 + random.below(4);
     std::set<std::string> types;
     while (types.size() < num_types) types.insert(kTypeNames[random.below(kNumTypes)]);
+    std::map<int, std::uint32_t> group_weights = {{0, 3}};
     std::vector<std::size_t> choices;
     for (std::size_t i = 0; i < operations().size(); ++i) {
         const Operation& operation = operations()[i];
-        const bool has_type = !operation.type.empty();
-        if (has_type && !types.contains(operation.type)) continue;
-        const std::uint32_t often[] = {0, 1, 3};
-        const std::uint32_t times = has_type ? 12 / num_types : 4 * often[random.below(3)];
+        const std::uint32_t often[] = {0, 0, 2, 6};
+        if (!group_weights.contains(operation.group)) group_weights[operation.group] = often[random.below(4)];
+        std::uint32_t times = group_weights[operation.group];
+        if (!operation.type.empty()) times = types.contains(operation.type) ? 8 / num_types : 0;
         choices.insert(choices.end(), std::size_t(operation.weight) * times, i);
     }
     return choices;

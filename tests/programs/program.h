@@ -38,7 +38,7 @@ struct RunOptions {
     int looks_every = 1;  ///< so many steps, and at the end
 };
 /// For programs that mostly go well: a look takes longer than a step.
-inline constexpr int kSeldom = 8;
+inline constexpr int kSeldom = 24;
 
 Program random_program(std::uint64_t seed, std::size_t num_steps);
 /// Says each operation and each look once, as C++ that goes as the model says.
