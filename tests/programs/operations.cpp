@@ -328,7 +328,7 @@ void list_transforms(std::vector<Operation>& all) {
          {},
          {},
          {},
-         6});
+         12});
     all.push_back({CALL(world.transforms().remove(std::span(&e, 1))), [](Model& model, const Arguments& a) {
                        return text_of(model.remove_transform(a.world, e_of(model, a)) ? 1 : 0);
                    }});
