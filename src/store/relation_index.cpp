@@ -17,6 +17,7 @@ RelationIndex::RelationIndex(Store& store, const Schema& component, std::uint32_
 
 void RelationIndex::refresh(Array<Entity>& dead_targets) {
     mirror_.compare();
+    has_cleared_ = false;
     for (const Entity entity : mirror_.removed()) forget(entity);
     for (const std::span<const Entity> referrers : {mirror_.added(), mirror_.changed()})
         for (const Entity referrer : referrers)
@@ -59,6 +60,7 @@ void RelationIndex::clear_references(Entity target) {
         const ComponentRow at = store().find_row(component().id(), referrer, 0);
         const Entity none;
         if (!at) continue;
+        has_cleared_ = true;
         const Status status = store().write_field(at, part_, reinterpret_cast<const std::byte*>(&none));
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
     }

@@ -80,6 +80,7 @@ void Relations::settle(std::span<Store* const> stores) {
         deal_with(dead, doomed);
         dead.clear();
         entities_.destroy(doomed);
+        for (RelationIndex* index : indices_) index->refresh_cleared(dead);
     }
 }
 

@@ -202,6 +202,19 @@ TEST_F(RelationRules, a_reference_to_what_is_dead_already_is_dealt_with_at_the_n
     EXPECT_TRUE(world.referrers<&Missile::target>(dead).empty());
 }
 
+TEST_F(RelationRules, a_reference_that_was_cleared_and_is_written_again_is_cleared_again) {
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(missiles.add(made[0], Missile{1, made[1]}));
+    world.settle();
+    entities.destroy(made[1]);
+    for (int time = 0; time < 3; ++time) {
+        missiles.set<&Missile::target>(missiles.instance(made[0]), made[1]);
+        world.settle();
+        EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(made[0])), kNullEntity) << time;
+    }
+}
+
 TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
     Entities made(5000);
     ASSERT_TRUE(entities.create(made));

@@ -45,8 +45,13 @@ public:
     }
     /// Forgets the reference of an entity, such as one that has died.
     SHOAL_API void forget(Entity referrer);
-    /// Makes the references to an entity null, in the rows too.
+    /// Makes the references to an entity null, in the rows too. refresh() does not see that one of them is written again
+    /// unless refresh_cleared() was called between.
     SHOAL_API void clear_references(Entity target);
+    /// As refresh(), if references were cleared since the last one.
+    void refresh_cleared(Array<Entity>& dead_targets) {
+        if (has_cleared_) refresh(dead_targets);
+    }
     /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on what was referred to when.
@@ -66,6 +71,7 @@ private:
     std::uint32_t field_;
     FieldPart part_;
     ComponentMirror mirror_;
+    bool has_cleared_ = false;  // since the last refresh()
     Array<detail::ReferenceLink> links_{Owner("relation")};  // by index of the referrer
     Array<std::uint32_t> first_{Owner("relation")};          // by index of the target
 };
