@@ -389,7 +389,7 @@ std::string Model::copy(int number, Entity original) {
 
 /// A blob keeps no texts of C++, and nothing about entities that are not in it.
 std::string Model::pack(int number, Entity who, bool keeps_zones) {
-    if (!alive(number, who)) return "refused";
+    if (!can_copy(number, who)) return "refused";
     const std::vector<Entity> all = below(number, who);
     if (all != stage_.below) return "saves others than those below";
     Prefab made = prefab_of(number, all);
@@ -529,6 +529,8 @@ std::string Model::unload_zone(int number, int zone) {
                 file.rows[who][type] = world.rows[type][who];
         drop_from_database(number, who);
     }
+    ++streaming[number].num_unloads;
+    streaming[number].refused.erase(zone);
     return "ok";
 }
 
@@ -546,6 +548,8 @@ std::string Model::load_zone(int number, int zone) {
         world.zones[who] = zone;
     }
     streaming[number].unloaded.erase(found);
+    streaming[number].last_visits[zone] = streaming[number].num_settles;
+    ++streaming[number].num_loads;
     return "ok";
 }
 
@@ -554,6 +558,56 @@ std::string Model::load_all_zones(int number) {
     for (int zone = 0; zone < 3; ++zone)
         if (load_zone(number, zone) != "ok") result = "refused";
     return result;
+}
+
+std::string Model::stream_zones(int number, std::uint64_t max_rows, bool keeps_few_bytes, const std::set<int>& kept) {
+    Streaming& its = streaming[number];
+    its.is_on = true;
+    its.max_rows = max_rows, its.keeps_few_bytes = keeps_few_bytes, its.kept = kept;
+    its.refused.clear();
+    return "ok";
+}
+
+constexpr std::uint64_t kSettlesUntilRetry = 60;
+
+void Model::load_visited(int number) {
+    Streaming& its = streaming[number];
+    if (its.is_on) ++its.num_settles;
+    for (const int zone : std::exchange(its.visited, {})) {
+        its.last_visits[zone] = its.num_settles;
+        const auto found = its.unloaded.find(zone);
+        if (found == its.unloaded.end()) continue;
+        std::uint64_t& failed_at = found->second.failed_at;
+        if (failed_at != 0 && its.num_settles - failed_at < kSettlesUntilRetry) continue;
+        if (load_zone(number, zone) != "ok") failed_at = its.num_settles;
+    }
+}
+
+/// Rows of the dead count: they are there until the stores settle.
+void Model::keep_budget(int number) {
+    Streaming& its = streaming[number];
+    if (!its.is_on || (its.max_rows == 0 && !its.keeps_few_bytes)) return;
+    std::map<int, std::uint64_t> num_rows;  // by zone
+    for (const auto& [who, zone] : world(number).zones) ++num_rows[zone];
+    std::vector<std::pair<std::uint64_t, int>> candidates;  // with the last visit before
+    std::uint64_t num_left = 0;
+    for (const auto& [zone, num] : num_rows) {
+        num_left += num;
+        const auto visited = its.last_visits.find(zone);
+        const std::uint64_t last_visit = visited == its.last_visits.end() ? 0 : visited->second;
+        if (zone == 0 || last_visit == its.num_settles || its.kept.contains(zone)) continue;
+        const auto refused = its.refused.find(zone);
+        if (refused != its.refused.end() && its.num_settles - refused->second < kSettlesUntilRetry) continue;
+        candidates.emplace_back(last_visit, zone);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    for (const auto& [last_visit, zone] : candidates) {
+        if ((its.max_rows == 0 || num_left <= its.max_rows) && (!its.keeps_few_bytes || num_left == 0)) return;
+        if (unload_zone(number, zone) == "ok")
+            num_left -= num_rows[zone];
+        else
+            its.refused[zone] = its.num_settles;
+    }
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -625,12 +679,9 @@ void Model::step(int number) {
 
 void Model::settle(int number) {
     ModelWorld& world = this->world(number);
-    for (const int zone : std::exchange(streaming[number].visited, {})) {
-        const auto found = streaming[number].unloaded.find(zone);
-        if (found == streaming[number].unloaded.end() || found->second.is_refused) continue;
-        if (load_zone(number, zone) != "ok") found->second.is_refused = true;
-    }
+    load_visited(number);
     carry_out(number);
+    keep_budget(number);
     settle_relations(number);
     for (int type = 0; type < kNumTypes; ++type)
         if (has_store(number, type))

@@ -99,7 +99,7 @@ struct ModelEntities {
 /// Rows of a zone of the database that lie in a file.
 struct UnloadedZone {
     std::map<Entity, std::map<int, Row>> rows;  // by type
-    bool is_refused = false;                    // it was visited, but could not come back
+    std::uint64_t failed_at = 0;                // it was visited in this settle, but could not come back
 };
 
 class Model {
@@ -180,10 +180,17 @@ public:
     std::string load_zone(int world, int zone);
     std::string load_all_zones(int world);
     bool is_unloaded(int world, Entity who) const;
+    /// Begins, or goes on with another budget.
+    std::string stream_zones(int world, std::uint64_t max_rows, bool keeps_few_bytes, const std::set<int>& kept);
     struct Streaming {
         bool is_on = false;
+        std::uint64_t max_rows = 0;    // 0: any number
+        bool keeps_few_bytes = false;  // fewer than a row has
+        std::set<int> kept;            // whatever the budget is
         std::map<int, UnloadedZone> unloaded;
         std::set<int> visited;  // since the last settle
+        std::uint64_t num_settles = 0, num_unloads = 0, num_loads = 0;
+        std::map<int, std::uint64_t> last_visits, refused;  // in which settle
     };
     Streaming streaming[3];
 
@@ -238,6 +245,8 @@ private:
              int offset);
     void make_copies(int world, const std::vector<Command>& all);
     void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
+    void load_visited(int world);
+    void keep_budget(int world);
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);

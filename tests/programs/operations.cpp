@@ -648,11 +648,16 @@ void list_zones(std::vector<Operation>& all) {
     };
     add(
         CALL(world.stream_zones(stage.zones_folder(world))),
+        [](Model& model, const Arguments& a) { return model.stream_zones(a.world, 0, false, {}); }, nullptr, 2);
+    add(
+        CALL(world.stream_zones(stage.zones_folder(world), {.max_rows = count, .max_bytes = 0, .kept = {zone}})),
         [](Model& model, const Arguments& a) {
-            model.streaming[a.world].is_on = true;
-            return std::string("ok");
+            return model.stream_zones(a.world, std::uint64_t(count_of(a)), false, {zone_of(a)});
         },
         nullptr, 4);
+    add(
+        CALL(world.stream_zones(stage.zones_folder(world), {.max_rows = 0, .max_bytes = 1, .kept = {}})),
+        [](Model& model, const Arguments& a) { return model.stream_zones(a.world, 0, true, {}); }, nullptr, 2);
     add(
         CALL(world.unload_zone(zone)),
         [](Model& model, const Arguments& a) { return model.unload_zone(a.world, zone_of(a)); },

@@ -377,6 +377,14 @@ public:
             if (!status) return status;
         return {};
     }
+    /// The zones that lie in files, with how many rows, and how often any were unloaded and loaded.
+    static std::string unloaded(const World& world) {
+        const ZoneFileStatistics statistics = world.zone_file_statistics();
+        std::string zones;
+        world.unloaded_zones().for_each([&](Zone zone) { zones += std::to_string(zone) + " "; });
+        return zones + "with " + std::to_string(statistics.num_rows) + " rows, unloaded " +
+               std::to_string(statistics.num_unloads) + ", loaded " + std::to_string(statistics.num_loads);
+    }
     /// What reactions were told by the last settle.
     std::string told(const World& world) {
         std::vector<std::string> all;
