@@ -466,8 +466,7 @@ void Model::make_copies(int number, const std::vector<Command>& all) {
     for (std::size_t i = 0; i < asked.size(); ++i) {
         if (twins[i].empty()) continue;
         const std::vector<Entity> order = rehearsal.below(number, twins[i][0]);
-        const std::vector<Entity>& found =
-            stage_.learned[&(number == 2 ? stage_.p : stage_.e)[std::size_t(asked[i].name)]];
+        const std::vector<Entity>& found = learned(number, asked[i]);
         if (found.size() != order.size()) {
             world(number).missing.push_back("a copy is not made, or not of all");
             return;
@@ -476,6 +475,14 @@ void Model::make_copies(int number, const std::vector<Command>& all) {
             twin = found[std::size_t(std::find(order.begin(), order.end(), twin) - order.begin())];
     }
     make_copies(number, asked, twins);
+}
+
+/// Returns who was found below the first entity of a copy.
+const std::vector<Entity>& Model::learned(int number, const Command& command) {
+    static const std::vector<Entity> nobody;
+    if (command.name >= 0) return stage_.learned[&(number == 2 ? stage_.p : stage_.e)[std::size_t(command.name)]];
+    const Stage::Acted* const made = find_acted(number, command.by);
+    return made == nullptr ? nobody : made->below;
 }
 
 void Model::make_copies(int number, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins) {
@@ -614,7 +621,7 @@ void Model::keep_budget(int number) {
 
 void Model::act(int number, Rule rule, Entity who, int n) {
     ModelWorld& world = this->world(number);
-    Command command{.who = who};
+    Command command{.who = who, .by = who};
     switch (rule.action) {
         case Rule::kDestroy:
             command.what = Command::kDestroy;
@@ -642,7 +649,7 @@ void Model::act(int number, Rule rule, Entity who, int n) {
             break;
         case Rule::kCreate:
             command.what = Command::kCreate, command.type = kMark, command.value = {n + 10, 0, {}};
-            command.by = who, command.who = {};
+            command.who = {};
             break;
         case Rule::kRing:
             return world.bells.push_back({who, EntityBits(n)});
@@ -652,10 +659,60 @@ void Model::act(int number, Rule rule, Entity who, int n) {
         case Rule::kSleep:
             command.what = Command::kAdd, command.type = -1;
             break;
+        case Rule::kWake:
+            command.what = Command::kRemove, command.type = -1;
+            break;
+        case Rule::kSet:
+            command.what = Command::kAdd, command.type = kMark, command.value = {n + 1, 0, {}};
+            break;
+        case Rule::kRemoveMark:
+            command.what = Command::kRemove, command.type = kMark;
+            break;
+        case Rule::kSetData:
+            command.what = Command::kData, command.value.n = n;
+            break;
+        default:
+            return relate(number, rule, who, n);
+    }
+    world.commands.push_back(command);
+}
+
+void Model::relate(int number, Rule rule, Entity who, int n) {
+    const bool has_name = name(number, who) != "another";
+    std::vector<Command>& commands = world(number).commands;
+    Command command{.who = who, .by = who};
+    command.value.who = rule.other;
+    switch (rule.action) {
+        case Rule::kLink:
+            command.what = Command::kLink;
+            break;
+        case Rule::kUnlink:
+            command.what = Command::kUnlink;
+            break;
+        case Rule::kOwn:
+            if (!rule.other) return;
+            command.what = Command::kOwn;
+            break;
+        case Rule::kRelease:
+            command.what = Command::kRelease;
+            break;
+        case Rule::kCopy:
+            if (!has_name) return;
+            command.what = Command::kCopy;
+            break;
+        case Rule::kSpawn:
+            if (!has_name || prefab == nullptr) return;
+            command.what = Command::kSpawn, command.who = {}, command.zone = -1, command.prefab = prefab;
+            break;
+        case Rule::kBrood:  // who is made is not known yet
+            commands.push_back({.what = Command::kCreate, .by = who, .type = kMark, .value = {n + 10, 0, {}}});
+            commands.push_back({.what = Command::kOwn, .by = who, .value = {0, 0, who}});
+            commands.push_back({.what = Command::kAdd, .who = who, .by = who, .type = kLikes});
+            return;
         default:
             return;
     }
-    world.commands.push_back(command);
+    commands.push_back(command);
 }
 
 void Model::step(int number) {
@@ -693,22 +750,19 @@ void Model::settle(int number) {
 
 /// The rules of command/commands.h: destroy, create, move, then the last add or remove of each type, then the calls.
 void Model::carry_out(int number) {
-    ModelWorld& world = this->world(number);
-    std::vector<Command> all = std::exchange(world.commands, {});
+    std::vector<Command> all = take_commands(number);
     std::vector<Entity> doomed;
     for (const Command& command : all)
         if (command.what == Command::kDestroy) doomed.push_back(command.who);
     destroy_in_database(number, doomed);
-    std::vector<std::array<Entity, 2>>& born_now = stage_.born[std::size_t(number)];
     for (Command& command : all) {
         if (command.what != Command::kCreate) continue;
-        if (command.name >= 0) command.who = created(number, command.name);
-        for (auto& [by, self] : born_now)
-            if (command.name < 0 && by == command.by) command.who = self, by = {};
+        const Stage::Acted* const made = command.name < 0 ? find_acted(number, command.by) : nullptr;
+        command.who = command.name >= 0 ? created(number, command.name) : made != nullptr ? made->self : Entity();
         born(number, command.who);
         add(number, command.type, {command.who}, command.value);
     }
-    born_now.clear();
+    tell_broods(all);
     make_copies(number, all);
     std::map<Entity, int> zones;
     for (const Command& command : all) {
@@ -729,6 +783,37 @@ void Model::carry_out(int number) {
     }
     for (const Command& command : all)
         if (command.what >= Command::kLink && alive(number, command.who)) carry_out(number, command);
+    stage_.acted[std::size_t(number)].clear();
+}
+
+/// Those of passes in the order in which the world has carried them out: it is that of the rows, which only the world knows.
+std::vector<Command> Model::take_commands(int number) {
+    std::vector<Command> all = std::exchange(world(number).commands, {});
+    const std::vector<Stage::Acted>& acted = stage_.acted[std::size_t(number)];
+    std::map<Entity, std::size_t> places = {{Entity(), 0}};  // nobody: those from outside of passes come first
+    for (std::size_t i = 0; i < acted.size(); ++i) places.emplace(acted[i].by, i + 1);
+    for (const Command& command : all) places.emplace(command.by, acted.size() + 1);
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const Command& a, const Command& b) { return places[a.by] < places[b.by]; });
+    return all;
+}
+
+const Stage::Acted* Model::find_acted(int number, Entity by) const {
+    for (const Stage::Acted& one : stage_.acted[std::size_t(number)])
+        if (one.by == by) return &one;
+    return nullptr;
+}
+
+/// Who was created by a pass belongs to whom it was created for, who likes it.
+void Model::tell_broods(std::vector<Command>& all) {
+    for (const Command& made : all) {
+        if (made.what != Command::kCreate || !made.by) continue;
+        for (Command& command : all) {
+            if (command.by != made.by) continue;
+            if (command.what == Command::kOwn && command.value.who == made.by) command.who = made.who;
+            if (command.what == Command::kAdd && command.type == kLikes) command.value.who = made.who;
+        }
+    }
 }
 
 void Model::carry_out(int number, const Command& command) {

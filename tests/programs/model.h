@@ -49,8 +49,8 @@ struct Command {
     };
     What what = kDestroy;
     Entity who{};   // a creation learns it when the world settles
-    int name = -1;  // of what is created, or of the first entity of a copy; -1: see Stage::born
-    Entity by{};    // who asked for the creation
+    int name = -1;  // of what is created, or of the first entity of a copy; -1: see Stage::acted
+    Entity by{};    // for whom a pass asked for it
     int type = 0;
     Value value{};
     bool is_on = true;
@@ -252,6 +252,11 @@ private:
     void settle_relations(int world);
     void tell(int world);
     void act(int world, Rule rule, Entity who, int n);
+    void relate(int world, Rule rule, Entity who, int n);
+    std::vector<Command> take_commands(int world);
+    static void tell_broods(std::vector<Command>& all);
+    const Stage::Acted* find_acted(int world, Entity by) const;
+    const std::vector<Entity>& learned(int world, const Command& command);
 
     Stage& stage_;
     Forgets forgets_;

@@ -561,6 +561,13 @@ void list_blobs(std::vector<Operation>& all) {
 
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
 
+/// In which order copies with and without a place are made is nowhere said.
+bool can_copy_in_pass(const Model& model, const Arguments& a) {
+    for (const Command& command : model.world(a.world).commands)
+        if (command.what == Command::kCopy && command.has_pose) return false;
+    return true;
+}
+
 void list_time(std::vector<Operation>& all) {
     all.push_back({DO(world.settle()),
                    [](Model& model, const Arguments& a) {
@@ -577,7 +584,7 @@ void list_time(std::vector<Operation>& all) {
                        model.step(a.world);
                        return std::string();
                    },
-                   nullptr,
+                   can_copy_in_pass,
                    {},
                    {},
                    {},
@@ -601,7 +608,14 @@ void list_time(std::vector<Operation>& all) {
 void list_rules(std::vector<Operation>& all) {
     all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
                    [](Model&, const Arguments&) { return std::string(); },
-                   [](const Model&, const Arguments& a) { return a.m < Rule::kNumActions; },
+                   [](const Model&, const Arguments& a) { return a.m < Rule::kFirstOfSecond; },
+                   {},
+                   {},
+                   {},
+                   4});
+    all.push_back({DO(stage.rule(world) = {n, Rule::Action(Rule::kFirstOfSecond + m), n % 2, f}),
+                   [](Model&, const Arguments&) { return std::string(); },
+                   [](const Model&, const Arguments& a) { return Rule::kFirstOfSecond + a.m < Rule::kNumActions; },
                    {},
                    {},
                    {},

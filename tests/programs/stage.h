@@ -191,11 +191,24 @@ struct Rule {
         kRing,
         kTag,
         kSleep,
+        kFirstOfSecond,
+        kWake = kFirstOfSecond,
+        kSet,         ///< the mark
+        kRemoveMark,  ///< itself
+        kSetData,
+        kLink,  ///< below the other
+        kUnlink,
+        kOwn,  ///< is given to the other
+        kRelease,
+        kCopy,   ///< only who has a name: otherwise there would be twice as many in each frame
+        kSpawn,  ///< the last blob, once for each who has a name
+        kBrood,  ///< creates one that it owns and likes
         kNumActions
     };
     int when = -1;
     Action action = kNothing;
     int growth = 0;  ///< of all marks, in each frame
+    Entity other{};
 };
 
 /// What differs from program to program. Bit i of in_database[w]: world w keeps type i of kTypeNames in its database.
@@ -512,7 +525,13 @@ public:
     std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
     std::vector<Entity> below, copies;          // of the last copy(), pack() or spawn()
     std::map<const Entity*, std::vector<Entity>> learned;
-    std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
+    /// What a pass asked for, in the order in which it was carried out.
+    struct Acted {
+        Entity by;                  // for whom
+        Entity self;                // who was made
+        std::vector<Entity> below;  // this one
+    };
+    std::array<std::vector<Acted>, 3> acted;  // since the model has looked
     SavedState saved;
 
     template <class T>
@@ -644,18 +663,64 @@ private:
             case Rule::kMove:
                 return commands.move(who, Zone(n % 3));
             case Rule::kCreate:
-                return commands.call(commands.create(Mark{n + 10}), who, [this, number](Entity self, Entity by) {
-                    born[std::size_t(number)].push_back({by, self});
-                });
+                return note_made(number, commands, commands.create(Mark{n + 10}), who);
             case Rule::kRing:
                 return bells.write({who, EntityBits(n)});
             case Rule::kTag:
                 return commands.tag(who, "red");
             case Rule::kSleep:
                 return commands.add(who, Inactive{});
+            case Rule::kWake:
+                return commands.remove<Inactive>(who);
+            case Rule::kSet:
+                return commands.add(who, Mark{n + 1});
+            case Rule::kRemoveMark:
+                return commands.remove<Mark>(who);
+            case Rule::kSetData:
+                return commands.add(who, DataValue("armor.front", n));
+            default:
+                return relate(number, action, commands, who, n);
+        }
+    }
+    /// Commands whose order can be seen in what they leave, and which are noted.
+    void relate(int number, Rule::Action action, Commands& commands, Entity who, int n) {
+        const Entity other = rules[std::size_t(number)].other;
+        const bool has_name = name(world(number), who) != "another";
+        switch (action) {
+            case Rule::kLink:
+                commands.add(who, ChildOf{other});
+                return note_done(number, commands, who);
+            case Rule::kUnlink:
+                return commands.remove<ChildOf>(who);
+            case Rule::kOwn:
+                if (!other) return;
+                commands.add(who, Owned{other});
+                return note_done(number, commands, who);
+            case Rule::kRelease:
+                return commands.remove<Owned>(who);
+            case Rule::kCopy:
+                if (has_name) note_made(number, commands, commands.copy(who), who);
+                return;
+            case Rule::kSpawn:
+                if (has_name && !prefabs.empty()) note_made(number, commands, commands.spawn(prefabs.back()), who);
+                return;
+            case Rule::kBrood: {
+                const Entity made = commands.create(Mark{n + 10});
+                commands.add(made, Owned{who});
+                commands.add(who, Likes{made});
+                return note_made(number, commands, made, who);
+            }
             default:
                 return;
         }
+    }
+    void note_done(int number, Commands& commands, Entity who) {
+        commands.call(who, [this, number](Entity by) { acted[std::size_t(number)].push_back({by, {}, {}}); });
+    }
+    void note_made(int number, Commands& commands, Entity made, Entity who) {
+        commands.call(made, who, [this, number](Entity self, Entity by) {
+            acted[std::size_t(number)].push_back({by, self, entities_below(world(number), self)});
+        });
     }
 
     const std::string& folder() {
