@@ -387,11 +387,40 @@ std::string Model::copy(int number, Entity original) {
     return "ok";
 }
 
-/// A blob keeps no texts of C++, and nothing about entities that are not in it.
 std::string Model::pack(int number, Entity who, bool keeps_zones) {
     if (!can_copy(number, who)) return "refused";
     const std::vector<Entity> all = below(number, who);
     if (all != stage_.below) return "saves others than those below";
+    return keep(number, all, keeps_zones, prefab);
+}
+
+/// Learns from the stage in which order they are saved.
+std::string Model::pack_zone(int number, int zone, bool keeps_zones) {
+    const std::set<Entity> all = entities_in(number, zone);
+    const auto is_away = [&](Entity who) { return is_unloaded(number, who); };
+    if (streaming[number].unloaded.contains(zone) || std::any_of(all.begin(), all.end(), is_away)) return "refused";
+    const std::vector<Entity>& found = stage_.below;
+    if (found.size() != all.size() || std::set<Entity>(found.begin(), found.end()) != all) return "saves others";
+    return keep(number, found, keeps_zones, zone_prefab);
+}
+
+std::set<Entity> Model::entities_in(int number, int zone) const {
+    std::vector<Entity> all;
+    for (const auto& [who, its] : world(number).zones)
+        if (its == zone && alive(number, who)) all.push_back(who);
+    std::set<Entity> result(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const auto* lists : {&world(number).owned, &world(number).children})
+            for (const Entity one : find_or(*lists, all[i], {})) {
+                const bool lies_in_zone = world(number).zones.contains(one) || is_unloaded(number, one);
+                if (alive(number, one) && !lies_in_zone && result.insert(one).second) all.push_back(one);
+            }
+    return result;
+}
+
+/// A blob keeps no texts of C++, and nothing about entities that are not in it.
+std::string Model::keep(int number, const std::vector<Entity>& all, bool keeps_zones,
+                        std::shared_ptr<const Prefab>& to) const {
     Prefab made = prefab_of(number, all);
     if (!made.world.rows[kTitle].empty()) return "refused";
     const auto is_outside = [&](Entity one) { return std::find(all.begin(), all.end(), one) == all.end(); };
@@ -401,7 +430,7 @@ std::string Model::pack(int number, Entity who, bool keeps_zones) {
                 if (is_outside(value.who)) value.who = {};
     std::erase_if(made.world.owners, [&](const auto& owner) { return is_outside(owner.second); });
     made.keeps_zones = keeps_zones;
-    prefab = std::make_shared<const Prefab>(std::move(made));
+    to = std::make_shared<const Prefab>(std::move(made));
     return "ok";
 }
 
@@ -418,16 +447,16 @@ std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zon
     return zones;
 }
 
-std::string Model::spawn(int number, int zone, int offset, int step) {
+std::string Model::spawn(int number, const Prefab& from, int zone, int offset, int step) {
     const std::vector<Entity>& made = stage_.copies;
-    const std::map<Entity, int> zones = spawn_zones(number, *prefab, zone);
-    for (std::size_t first = 0; first < made.size(); first += prefab->all.size(), offset += step) {
+    const std::map<Entity, int> zones = spawn_zones(number, from, zone);
+    for (std::size_t first = 0; first < made.size(); first += from.all.size(), offset += step) {
         const auto begin = made.begin() + std::ptrdiff_t(first);
-        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(prefab->all.size()));
+        const std::vector<Entity> twins(begin, begin + std::ptrdiff_t(from.all.size()));
         // One of them may be there already, see SpawnOptions::first_entities.
         if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
             return "an id is used twice";
-        put(number, *prefab, twins, zones, offset);
+        put(number, from, twins, zones, offset);
     }
     return "ok";
 }
@@ -648,6 +677,7 @@ void Model::act(int number, Rule rule, Entity who, int n) {
             command.what = Command::kMove, command.zone = n % 3;
             break;
         case Rule::kCreate:
+            if (!has_name(number, who)) return;
             command.what = Command::kCreate, command.type = kMark, command.value = {n + 10, 0, {}};
             command.who = {};
             break;
@@ -678,7 +708,6 @@ void Model::act(int number, Rule rule, Entity who, int n) {
 }
 
 void Model::relate(int number, Rule rule, Entity who, int n) {
-    const bool has_name = name(number, who) != "another";
     std::vector<Command>& commands = world(number).commands;
     Command command{.who = who, .by = who};
     command.value.who = rule.other;
@@ -697,14 +726,15 @@ void Model::relate(int number, Rule rule, Entity who, int n) {
             command.what = Command::kRelease;
             break;
         case Rule::kCopy:
-            if (!has_name) return;
+            if (!has_name(number, who)) return;
             command.what = Command::kCopy;
             break;
         case Rule::kSpawn:
-            if (!has_name || prefab == nullptr) return;
+            if (!has_name(number, who) || prefab == nullptr) return;
             command.what = Command::kSpawn, command.who = {}, command.zone = -1, command.prefab = prefab;
             break;
         case Rule::kBrood:  // who is made is not known yet
+            if (!has_name(number, who)) return;
             commands.push_back({.what = Command::kCreate, .by = who, .type = kMark, .value = {n + 10, 0, {}}});
             commands.push_back({.what = Command::kOwn, .by = who, .value = {0, 0, who}});
             commands.push_back({.what = Command::kAdd, .who = who, .by = who, .type = kLikes});
@@ -720,7 +750,7 @@ void Model::step(int number) {
     const Rule rule = stage_.rules[std::size_t(number)];
     for (auto& [who, row] : world.rows[kMark]) {
         if (!alive(number, who) || is_inactive(number, who)) continue;
-        if (row.values[0].n == rule.when) act(number, rule, who, row.values[0].n);
+        if (row.values[0].n >= rule.from) act(number, rule, who, row.values[0].n);
         row.values[0].n += rule.growth;
     }
     for (const Bell& bell : world.bells) world.wind += int(bell.n);

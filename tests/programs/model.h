@@ -128,6 +128,11 @@ public:
         return all;
     }
     std::string name(int world, Entity who) const { return stage_.name(stage_.world(world), who); }
+    /// Whether it had one before the operation.
+    bool has_name(int world, Entity who) const {
+        const auto& all = names_[world == 2 ? 1 : 0];
+        return std::find(all.begin(), all.end(), who) != all.end();
+    }
 
     // --- the calls of the documents ------------------------------------------------------------------------------------
 
@@ -171,9 +176,15 @@ public:
     std::vector<Entity> below(int world, Entity who) const;
     std::string copy(int world, Entity original);
     std::string pack(int world, Entity who, bool keeps_zones);
+    /// The same for all that lie in a zone, and those below them that lie in none.
+    std::string pack_zone(int world, int zone, bool keeps_zones);
+    std::set<Entity> entities_in(int world, int zone) const;
     /// Makes as many copies of a prefab as there are entities for. They lie where the blob does not say otherwise in a zone
     /// (-1: the first one), and each `step` farther away.
-    std::string spawn(int world, int zone = -1, int offset = 0, int step = 0);
+    std::string spawn(int world, int zone = -1, int offset = 0, int step = 0) {
+        return spawn(world, *prefab, zone, offset, step);
+    }
+    std::string spawn(int world, const Prefab& from, int zone, int offset, int step);
     bool has_nothing(int world, Entity who) const;
 
     std::string unload_zone(int world, int zone);
@@ -224,7 +235,7 @@ public:
     enum { kMemory, kFile, kFolder };  // where states are
     std::optional<Picture> saved[3];
     bool is_persisted = false;
-    std::shared_ptr<const Prefab> prefab;  // the last one
+    std::shared_ptr<const Prefab> prefab, zone_prefab;  // the last ones
     /// The pond becomes what it was, and the frames that it keeps begin anew.
     void load(const Picture& picture) {
         take_back(picture);
@@ -240,6 +251,8 @@ private:
     void drop_stale(int world, int type, Entity who);
     bool can_copy(int world, Entity original) const;
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
+    std::string keep(int world, const std::vector<Entity>& all, bool keeps_zones,
+                     std::shared_ptr<const Prefab>& to) const;
     std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
     void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
              int offset);

@@ -559,6 +559,41 @@ void list_blobs(std::vector<Operation>& all) {
         4);
 }
 
+/// Zones that are saved as a blob, and come again as other entities.
+void list_zone_blobs(std::vector<Operation>& all) {
+    const auto can_spawn = [](const Model& model, const Arguments& a) {
+        const std::size_t most = 50;  // with each spawn into the zone, its next blob has more
+        return model.zone_prefab != nullptr && model.zone_prefab->all.size() < most && names_enough(a, count_of(a));
+    };
+    all.push_back({CALL(stage.pack_zone(world, zone, m % 2 == 1)),
+                   [](Model& model, const Arguments& a) { return model.pack_zone(a.world, zone_of(a), a.m % 2 == 1); },
+                   [](const Model& model, const Arguments& a) {
+                       const std::map<Entity, int>& zones = model.world(a.world).zones;
+                       return std::any_of(zones.begin(), zones.end(), [&](const auto& its) {
+                           return its.second == zone_of(a) && model.alive(a.world, its.first);
+                       });
+                   },
+                   {},
+                   {},
+                   {},
+                   12});
+    all.push_back({CALL(stage.spawn_zone(world, &e, {.copies = count})),
+                   [](Model& model, const Arguments& a) { return model.spawn(a.world, *model.zone_prefab, -1, 0, 0); },
+                   can_spawn,
+                   {},
+                   {},
+                   {},
+                   4});
+    all.push_back(
+        {CALL(stage.spawn_zone(world, &e, {.zone = zone})),
+         [](Model& model, const Arguments& a) { return model.spawn(a.world, *model.zone_prefab, zone_of(a), 0, 0); },
+         can_spawn,
+         {},
+         {},
+         {},
+         4});
+}
+
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
 
 /// In which order copies with and without a place are made is nowhere said.
@@ -835,8 +870,8 @@ std::vector<Operation> make_operations() {
     list_time(all);
     int group = 0;  // those until here, without which others make little sense
     for (const auto list : {list_rest_of_database, list_singles, list_rules, list_transforms, list_owners, list_texts,
-                            list_commands, list_copies, list_blobs, list_copying_commands, list_attaching, list_saves,
-                            list_persisting, list_zones, list_frames, list_faults}) {
+                            list_commands, list_copies, list_blobs, list_zone_blobs, list_copying_commands,
+                            list_attaching, list_saves, list_persisting, list_zones, list_frames, list_faults}) {
         const std::size_t first = all.size();
         list(all), ++group;
         for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;

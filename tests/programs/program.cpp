@@ -358,6 +358,7 @@ StageOptions random_options(Random& random) {
 std::vector<std::size_t> random_choices(Random& random) {
     const std::uint32_t num_types = 1 + random.below(4);
     std::set<std::string> types;
+    if (random.below(2) == 0) types.insert("Mark");  // by which passes act
     while (types.size() < num_types) types.insert(kTypeNames[random.below(kNumTypes)]);
     std::map<int, std::uint32_t> group_weights = {{0, 3}};
     std::vector<std::size_t> choices;

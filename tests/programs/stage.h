@@ -175,7 +175,7 @@ void expect(const T& value, const char* expected, const std::source_location& wh
 
 // --- the stage -------------------------------------------------------------------------------------------------------
 
-/// What a pass does with each entity whose mark has a number.
+/// What a pass does with each entity whose mark is not below a number.
 struct Rule {
     enum Action {
         kNothing,
@@ -187,7 +187,7 @@ struct Rule {
         kAddPlace,
         kRemovePlace,
         kMove,
-        kCreate,
+        kCreate,  ///< this and the others that make some: only for those with names, or there would be ever more
         kRing,
         kTag,
         kSleep,
@@ -205,7 +205,7 @@ struct Rule {
         kBrood,  ///< creates one that it owns and likes
         kNumActions
     };
-    int when = -1;
+    int from = 0;
     Action action = kNothing;
     int growth = 0;  ///< of all marks, in each frame
     Entity other{};
@@ -482,20 +482,19 @@ public:
     /// Makes a blob of an entity and all below it, to be spawned.
     Status pack(World& world, Entity entity, bool keeps_zones) {
         below = entities_below(world, entity);
-        const Result<EntityBlob> saved = save_entities(world, below, {.keeps_zones = keeps_zones});
-        if (!saved) return saved.status();
-        Result<Blob> blob = Blob::load(saved->bytes);
-        if (!blob) return blob.status();
-        prefabs.push_back(std::move(*blob));
-        return {};
+        return keep(save_entities(world, below, {.keeps_zones = keeps_zones}), prefabs);
+    }
+    /// The same for a zone and all below those that lie there.
+    Status pack_zone(World& world, Zone zone, bool keeps_zones) {
+        below = entities_in(world, {zone});
+        return keep(save_zones(world, {zone}, {.keeps_zones = keeps_zones}), zone_prefabs);
     }
     /// Spawns the last of these blobs, and gives the first entities of the copies names.
     Status spawn(World& world, Entity* names, const SpawnOptions& given) {
-        const Result<Spawned> spawned = world.spawn(prefabs.back(), given);
-        if (!spawned) return spawned.status();
-        copies.assign(spawned->entities().begin(), spawned->entities().end());
-        for (std::uint32_t copy = 0; copy < given.copies; ++copy) names[copy] = spawned->entity(0, copy);
-        return {};
+        return spawn(world, prefabs.back(), names, given);
+    }
+    Status spawn_zone(World& world, Entity* names, const SpawnOptions& given) {
+        return spawn(world, zone_prefabs.back(), names, given);
     }
     /// The same at x, x + 1, and so on.
     Status spawn_at(World& world, Entity* names, std::uint32_t count, int x) {
@@ -513,7 +512,7 @@ public:
         };
     }
 
-    std::deque<Blob> prefabs;  // which commands refer to
+    std::deque<Blob> prefabs, zone_prefabs;  // commands refer to the first ones
     const StageOptions options;
     EntityManager entities, pond_entities;
     shoal_test::ThreadPoolExecutor executor;
@@ -552,6 +551,21 @@ public:
     }
 
 private:
+    static Status keep(const Result<EntityBlob>& saved, std::deque<Blob>& to) {
+        if (!saved) return saved.status();
+        Result<Blob> blob = Blob::load(saved->bytes);
+        if (!blob) return blob.status();
+        to.push_back(std::move(*blob));
+        return {};
+    }
+    Status spawn(World& world, const Blob& blob, Entity* names, const SpawnOptions& given) {
+        const Result<Spawned> spawned = world.spawn(blob, given);
+        if (!spawned) return spawned.status();
+        copies.assign(spawned->entities().begin(), spawned->entities().end());
+        for (std::uint32_t copy = 0; copy < given.copies; ++copy) names[copy] = spawned->entity(0, copy);
+        return {};
+    }
+
     template <class T>
     std::string text_in(World& world, const T& value) {
         if constexpr (requires { value.who; })
@@ -634,7 +648,7 @@ private:
         world.schedule().add("act", world.query<Read<&Mark::n>>().grain(64), {writes(bells)},
                              [this, number, &bells](Commands& commands, Entity who, int n) {
                                  const Rule rule = rules[std::size_t(number)];
-                                 if (n == rule.when && this->world(number).entities().alive(who))
+                                 if (n >= rule.from && this->world(number).entities().alive(who))
                                      act(number, rule.action, bells, commands, who, n);
                              });
         world.schedule().add("grow", world.query<Write<&Mark::n>>().grain(64),
@@ -663,7 +677,8 @@ private:
             case Rule::kMove:
                 return commands.move(who, Zone(n % 3));
             case Rule::kCreate:
-                return note_made(number, commands, commands.create(Mark{n + 10}), who);
+                if (has_name(number, who)) note_made(number, commands, commands.create(Mark{n + 10}), who);
+                return;
             case Rule::kRing:
                 return bells.write({who, EntityBits(n)});
             case Rule::kTag:
@@ -685,7 +700,6 @@ private:
     /// Commands whose order can be seen in what they leave, and which are noted.
     void relate(int number, Rule::Action action, Commands& commands, Entity who, int n) {
         const Entity other = rules[std::size_t(number)].other;
-        const bool has_name = name(world(number), who) != "another";
         switch (action) {
             case Rule::kLink:
                 commands.add(who, ChildOf{other});
@@ -699,12 +713,14 @@ private:
             case Rule::kRelease:
                 return commands.remove<Owned>(who);
             case Rule::kCopy:
-                if (has_name) note_made(number, commands, commands.copy(who), who);
+                if (has_name(number, who)) note_made(number, commands, commands.copy(who), who);
                 return;
             case Rule::kSpawn:
-                if (has_name && !prefabs.empty()) note_made(number, commands, commands.spawn(prefabs.back()), who);
+                if (has_name(number, who) && !prefabs.empty())
+                    note_made(number, commands, commands.spawn(prefabs.back()), who);
                 return;
             case Rule::kBrood: {
+                if (!has_name(number, who)) return;
                 const Entity made = commands.create(Mark{n + 10});
                 commands.add(made, Owned{who});
                 commands.add(who, Likes{made});
@@ -714,6 +730,7 @@ private:
                 return;
         }
     }
+    bool has_name(int number, Entity who) { return name(world(number), who) != "another"; }
     void note_done(int number, Commands& commands, Entity who) {
         commands.call(who, [this, number](Entity by) { acted[std::size_t(number)].push_back({by, {}, {}}); });
     }
