@@ -641,6 +641,15 @@ void list_time(std::vector<Operation>& all) {
 }
 
 void list_rules(std::vector<Operation>& all) {
+    all.push_back({CALL(stage.mark(world, std::span(&e, count), n)),
+                   [](Model& model, const Arguments& a) {
+                       return text_of(model.add(a.world, kMark, span_of(model, a), {a.n, 0, {}}));
+                   },
+                   has_span,
+                   {},
+                   {},
+                   {},
+                   8});
     all.push_back({DO(stage.rule(world) = {n, Rule::Action(m), n % 2}),
                    [](Model&, const Arguments&) { return std::string(); },
                    [](const Model&, const Arguments& a) { return a.m < Rule::kFirstOfSecond; },

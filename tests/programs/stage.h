@@ -418,6 +418,11 @@ public:
             return world.database().insert<Mark>(all, 0, std::vector<Mark>(count, {n})).status();
         return world.manager<Mark>().add(all, Mark{n}).status();
     }
+    /// Gives entities marks, by which passes act, wherever the world keeps them.
+    Result<AddCounts> mark(World& world, std::span<const Entity> all, int n) {
+        if (in_database(number_of(world), 0)) return world.database().add(all, Mark{n});
+        return world.manager<Mark>().add(all, Mark{n});
+    }
     Status attach(World& world) {
         const Status status = world.attach(coins_of(world));
         if (status) is_attached[std::size_t(number_of(world))] = true;
