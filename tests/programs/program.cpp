@@ -122,6 +122,12 @@ struct Report {
     }
 };
 
+std::size_t operation_of(std::string_view code) {
+    const auto found = std::find_if(operations().begin(), operations().end(),
+                                    [&](const Operation& operation) { return operation.code.text == code; });
+    return std::size_t(found - operations().begin());
+}
+
 /// A look, and what it looks at.
 struct Look {
     const Operation* operation;
@@ -194,11 +200,21 @@ private:
     bool run_after_others(std::size_t operation, Random& random) {
         for (int attempt = 0; attempt < 100; ++attempt) {
             if (run_somehow(operation, random)) return true;
-            // What it needs is mostly done by those before it in the list, or by the first, which creates entities.
-            const std::size_t distance = 1 + random.below(10);
-            run_somehow(attempt % 4 == 0 || distance > operation ? 0 : operation - distance, random);
+            run_somehow(helper_of(operation, attempt, random), random);
         }
         return false;
+    }
+    /// An operation that may make what another one needs: the first, which creates entities, a settle, one on the same type, or
+    /// one of those before it in the list.
+    static std::size_t helper_of(std::size_t operation, int attempt, Random& random) {
+        if (attempt % 4 == 0) return 0;
+        if (attempt % 4 == 1) return operation_of("world.settle()");
+        const std::string& type = operations()[operation].type;
+        for (int i = 0; i < 100 && !type.empty() && operation > 0; ++i)
+            if (const std::size_t other = random.below(std::uint32_t(operation)); operations()[other].type == type)
+                return other;
+        const std::size_t distance = 1 + random.below(10);
+        return distance > operation ? 0 : operation - distance;
     }
     bool run_somehow(std::size_t operation, Random& random) {
         for (int attempt = 0; attempt < 300; ++attempt) {
