@@ -25,6 +25,10 @@ void RelationIndex::refresh(Array<Entity>& dead_targets) {
                 dead_targets.push_back(target);
 }
 
+void RelationIndex::refresh_cleared(Array<Entity>& dead_targets) {
+    if (has_cleared_) refresh(dead_targets);
+}
+
 /// Takes over what the row of an entity says, and returns the target.
 Entity RelationIndex::refer(Entity referrer) {
     const ComponentRow at = store().find_row(component().id(), referrer, 0);

@@ -49,9 +49,7 @@ public:
     /// unless refresh_cleared() was called between.
     SHOAL_API void clear_references(Entity target);
     /// As refresh(), if references were cleared since the last one.
-    void refresh_cleared(Array<Entity>& dead_targets) {
-        if (has_cleared_) refresh(dead_targets);
-    }
+    SHOAL_API void refresh_cleared(Array<Entity>& dead_targets);
     /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on what was referred to when.
