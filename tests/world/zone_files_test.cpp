@@ -323,8 +323,8 @@ TEST_F(ZoneFilesTest, an_entity_is_saved_when_its_zone_is_loaded) {
     ASSERT_TRUE(world.unload_zone(2).ok());
     const Result<EntityBlob> refused = save_entities(world, std::array{here[0], there[0]});
     ASSERT_FALSE(refused.ok());
-    EXPECT_NE(std::string(refused.message()).find(
-                  "cannot be saved while its zone 2 is unloaded; call World::load_zone() before"),
+    EXPECT_NE(std::string(refused.message())
+                  .find("cannot be saved while its zone 2 is unloaded; call World::load_zone() before"),
               std::string::npos)
         << refused.message();
     EXPECT_EQ(entities_in(world, {1}), here) << "who is below lies in another zone, as it does when that is loaded";

@@ -69,7 +69,7 @@ private:
     std::uint32_t field_;
     FieldPart part_;
     ComponentMirror mirror_;
-    bool has_cleared_ = false;  // since the last refresh()
+    bool has_cleared_ = false;                               // since the last refresh()
     Array<detail::ReferenceLink> links_{Owner("relation")};  // by index of the referrer
     Array<std::uint32_t> first_{Owner("relation")};          // by index of the target
 };
