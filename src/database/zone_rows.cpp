@@ -250,7 +250,7 @@ Status Database::read_rows(Zone zone, StateReader& from, Array<Entity>& placed) 
         if (const Result<bool> moved = move(owners[row], zone); !moved) return moved.status();
     }
     for (std::uint32_t row = 0; row < owners.size(); ++row)
-        if (const DatabaseRow at = find(owners[row]))
+        if (const DatabaseRow at = find(owners[row]); at && entities_.alive(owners[row]))
             for (std::uint32_t i = 0; i < type.toggled().size(); ++i)
                 at.table->presence_[std::size_t(at.table->type().toggle_index(type.toggled()[i]))].set(
                     at.row, test_bit(is_on[i].data(), row));
