@@ -323,9 +323,10 @@ Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
     const Result<AddCounts> inserted =
         database.insert(owners, type, zone, values_from(database, type, table->columns, 0, firsts));
     if (!inserted) return inserted.status();
-    for (std::uint32_t row = 0; row < owners.size() && !type.toggled().empty(); ++row)
-        if (const DatabaseRow at = database.find(owners[row]); at && given_of.find(owners[row].index()) == nullptr)
-            table->switch_toggled(at, row);
+    for (std::uint32_t row = 0; row < owners.size() && !type.toggled().empty(); ++row) {
+        if (!database.entities_.alive(owners[row]) || given_of.find(owners[row].index()) != nullptr) continue;
+        if (const DatabaseRow at = database.find(owners[row])) table->switch_toggled(at, row);
+    }
     if (given.size() != first_given) tables.push_back(std::move(*table));
     return {};
 }

@@ -124,7 +124,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
                     if (world.entities().alive(entity)) found.add(entity);
     });
     found.add_below([&](Entity below) {
-        bool is_elsewhere = false;
+        bool is_elsewhere = ZoneFiles::zone_of(world, below) != kNoZone;
         for_each_database(world, [&](Database& database) { is_elsewhere |= database.has_row(below); });
         return !is_elsewhere;
     });
@@ -517,10 +517,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
         return Status::error(concat(options.root_poses.size(), " poses for ", options.copies, " copies of entity ",
                                     entity_text(original), "; give one pose per copy, or none"));
     const std::vector<Entity> all = entities_below(*this, original);
-    for (const Entity one : all)
-        if (const Zone zone = zone_files_ == nullptr ? kNoZone : zone_files_->zone_of(one); zone != kNoZone)
-            return Status::error(concat("entity ", entity_text(one), " cannot be copied while its zone ", zone,
-                                        " is unloaded; call World::load_zone() before"));
+    if (Status status = ZoneFiles::check_loaded(*this, all, "copied"); !status) return status;
     CopyCall call(*this, all, options.zone);
     if (Status status = call.check(); !status) return status;
     const bool has_tiles = std::any_of(stores_.begin(), stores_.end(), [](Store* store) {
@@ -544,6 +541,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
 }
 
 Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities, const EntityBlobOptions& options) {
+    if (Status status = ZoneFiles::check_loaded(world, entities, "saved"); !status) return status;
     return EntitySaver(world, entities, options).save();
 }
 

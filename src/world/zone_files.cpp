@@ -7,6 +7,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/entity/entity_text.h"
 #include "world/persistence.h"
 #include "world/state_file.h"
 
@@ -73,6 +74,14 @@ Zone ZoneFiles::zone_of(Entity entity) const {
     for (const File& file : files_)
         if (std::binary_search(file.owners.begin(), file.owners.end(), entity)) return file.zone;
     return kNoZone;
+}
+
+Status ZoneFiles::check_loaded(const World& world, std::span<const Entity> entities, std::string_view done) {
+    for (const Entity entity : entities)
+        if (const Zone zone = zone_of(world, entity); zone != kNoZone)
+            return Status::error(concat("entity ", entity_text(entity), " cannot be ", done, " while its zone ", zone,
+                                        " is unloaded; call World::load_zone() before"));
+    return {};
 }
 
 // --- unloading ---------------------------------------------------------------------------------------------------

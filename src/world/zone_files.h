@@ -29,6 +29,11 @@ public:
     void watch();
     /// Returns the zone in whose file the row of an entity lies, or kNoZone.
     Zone zone_of(Entity entity) const;
+    static Zone zone_of(const World& world, Entity entity) {
+        return world.zone_files_ == nullptr ? kNoZone : world.zone_files_->zone_of(entity);
+    }
+    /// Errors: the row of one of these entities lies in a file, so it cannot be `done`, such as "copied".
+    static Status check_loaded(const World& world, std::span<const Entity> entities, std::string_view done);
     Status unload(Zone zone);
     Status load(Zone zone);
     Status load_all();

@@ -245,6 +245,15 @@ void list_worlds(std::vector<Operation>& all) {
                    [](Model& model, const Arguments& a) { return text_of(model.world(a.world).wind); }});
     all.push_back({CALL(world.entities().num_alive()),
                    [](Model& model, const Arguments& a) { return text_of(model.side(a.world).living.size()); }});
+    all.push_back({CALL(stage.unloaded(world)), [](Model& model, const Arguments& a) {
+                       const Model::Streaming& its = model.streaming[a.world];
+                       std::string zones;
+                       std::size_t num_rows = 0;
+                       for (const auto& [zone, file] : its.unloaded)
+                           zones += std::to_string(zone) + " ", num_rows += file.rows.size();
+                       return zones + "with " + std::to_string(num_rows) + " rows, unloaded " +
+                              std::to_string(its.num_unloads) + ", loaded " + std::to_string(its.num_loads);
+                   }});
     all.push_back({CALL(world.database().num_rows()),
                    [](Model& model, const Arguments& a) { return text_of(model.world(a.world).zones.size()); },
                    [](const Model& model, const Arguments& a) { return model.has_no_dead(a.world); }});

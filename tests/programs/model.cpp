@@ -443,26 +443,35 @@ std::string Model::put_all(int number, const Prefab& from, const std::map<Entity
 }
 
 std::string Model::pack(int number, Entity who, bool keeps_zones) {
-    if (!alive(number, who)) return "refused";
+    if (!can_copy(number, who)) return "refused";
     if (below(number, who) != stage_.below) return "saves others than those below";
     return add_prefab(number, keeps_zones);
 }
 
 /// In which order entities lie in a zone is nowhere said.
-std::string Model::pack_zone(int number, int zone) {
-    if (streaming[number].unloaded.contains(zone)) return "refused";
-    std::set<Entity> all, found(stage_.below.begin(), stage_.below.end());
+std::string Model::pack_zone(int number, int zone, bool keeps_zones) {
+    const std::set<Entity> all = entities_in(number, zone);
+    const auto is_away = [&](Entity who) { return is_unloaded(number, who); };
+    if (streaming[number].unloaded.contains(zone) || std::any_of(all.begin(), all.end(), is_away)) return "refused";
+    const std::vector<Entity>& found = stage_.below;
+    if (found.size() != all.size() || std::set<Entity>(found.begin(), found.end()) != all)
+        return "saves others than those in the zone";
+    if (parents_first(number, found, {}) != found) return "saves children before their parents";
+    return add_prefab(number, keeps_zones);
+}
+
+std::set<Entity> Model::entities_in(int number, int zone) const {
+    std::vector<Entity> all;
     for (const auto& [who, its] : world(number).zones)
-        if (its == zone && alive(number, who)) all.insert(who);
-    std::vector<Entity> next(all.begin(), all.end());
-    for (std::size_t i = 0; i < next.size(); ++i)
+        if (its == zone && alive(number, who)) all.push_back(who);
+    std::set<Entity> result(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i)
         for (const auto* lists : {&world(number).owned, &world(number).children})
-            for (const Entity one : find_or(*lists, next[i], {}))
-                if (alive(number, one) && !world(number).zones.contains(one) && all.insert(one).second)
-                    next.push_back(one);
-    if (all != found || found.size() != stage_.below.size()) return "saves others than those in the zone";
-    if (parents_first(number, stage_.below, {}) != stage_.below) return "saves children before their parents";
-    return all.empty() ? "ok" : add_prefab(number, true);
+            for (const Entity one : find_or(*lists, all[i], {})) {
+                const bool lies_in_zone = world(number).zones.contains(one) || is_unloaded(number, one);
+                if (alive(number, one) && !lies_in_zone && result.insert(one).second) all.push_back(one);
+            }
+    return result;
 }
 
 /// A blob keeps no texts of C++, and nothing about entities that are not in it.
@@ -713,23 +722,38 @@ bool Model::follow_owners(int number, const std::vector<Reloading>& copies) {
     return true;
 }
 
+namespace {
+
+/// Takes over in which order lists are that are not what they were before. Returns whether the same entities are in them.
+template <class Lists, class Alive, class Find>
+bool learn_lists(Lists& lists, const Lists& before, Alive&& alive, Find&& find) {
+    return std::all_of(lists.begin(), lists.end(), [&](auto& list) {
+        auto& [above, all] = list;
+        if (!alive(above) || all == find_or(before, above, {})) return true;
+        const std::vector<Entity> found = find(above);
+        const bool is_same = std::is_permutation(found.begin(), found.end(), all.begin(), all.end());
+        all = found;
+        return is_same;
+    });
+}
+
+}  // namespace
+
 /// In which order children and possessions lie that have come and gone in one call is nowhere said.
 bool Model::learn_orders(int number, const ModelWorld& before) {
-    const auto learn = [&](auto& lists, const auto& lists_before, auto list) {
-        return std::all_of(lists.begin(), lists.end(), [&](auto& parent) {
-            if (!alive(number, parent.first) || parent.second == find_or(lists_before, parent.first, {})) return true;
-            const std::vector<Entity> found = list(stage_.world(number), parent.first);
-            const bool is_same =
-                std::is_permutation(found.begin(), found.end(), parent.second.begin(), parent.second.end());
-            parent.second = found;
-            return is_same;
-        });
-    };
-    const auto children = [](World& world, Entity parent) {
+    World& world = stage_.world(number);
+    const auto children = [&](Entity parent) {
         return world.transforms().has(parent) ? Stage::list_children(world, parent) : std::vector<Entity>();
     };
-    return learn(world(number).children, before.children, children) &&
-           learn(world(number).owned, before.owned, Stage::list_owned);
+    const auto lives = [&](Entity one) { return alive(number, one); };
+    return learn_lists(this->world(number).children, before.children, lives, children) &&
+           learn_owned(number, before.owned);
+}
+
+bool Model::learn_owned(int number, const std::map<Entity, std::vector<Entity>>& before) {
+    return learn_lists(
+        world(number).owned, before, [&](Entity one) { return alive(number, one); },
+        [&](Entity owner) { return Stage::list_owned(stage_.world(number), owner); });
 }
 
 // --- copies that commands make ---------------------------------------------------------------------------------------
@@ -768,8 +792,7 @@ void Model::make_copies(int number, const std::vector<Command>& all) {
     for (std::size_t i = 0; i < asked.size(); ++i) {
         if (twins[i].empty()) continue;
         const std::vector<Entity> order = rehearsal.below(number, twins[i][0]);
-        const std::vector<Entity>& found =
-            stage_.learned[&(number == 2 ? stage_.p : stage_.e)[std::size_t(asked[i].name)]];
+        const std::vector<Entity>& found = learned(number, asked[i]);
         if (found.size() != order.size()) {
             world(number).missing.push_back("a copy is not made, or not of all");
             return;
@@ -778,6 +801,14 @@ void Model::make_copies(int number, const std::vector<Command>& all) {
             twin = found[std::size_t(std::find(order.begin(), order.end(), twin) - order.begin())];
     }
     make_copies(number, asked, twins);
+}
+
+/// Returns who was found below the first entity of a copy.
+const std::vector<Entity>& Model::learned(int number, const Command& command) {
+    static const std::vector<Entity> nobody;
+    if (command.name >= 0) return stage_.learned[&(number == 2 ? stage_.p : stage_.e)[std::size_t(command.name)]];
+    const Stage::Acted* const made = find_acted(number, command.by);
+    return made == nullptr ? nobody : made->below;
 }
 
 void Model::make_copies(int number, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins) {
@@ -832,6 +863,8 @@ std::string Model::unload_zone(int number, int zone) {
                 file.rows[who][type] = world.rows[type][who];
         drop_from_database(number, who);
     }
+    ++streaming[number].num_unloads;
+    streaming[number].refused.erase(zone);
     return "ok";
 }
 
@@ -849,6 +882,8 @@ std::string Model::load_zone(int number, int zone) {
         world.zones[who] = zone;
     }
     streaming[number].unloaded.erase(found);
+    streaming[number].last_visits[zone] = streaming[number].num_settles;
+    ++streaming[number].num_loads;
     return "ok";
 }
 
@@ -859,11 +894,61 @@ std::string Model::load_all_zones(int number) {
     return result;
 }
 
+std::string Model::stream_zones(int number, std::uint64_t max_rows, bool keeps_few_bytes, const std::set<int>& kept) {
+    Streaming& its = streaming[number];
+    its.is_on = true;
+    its.max_rows = max_rows, its.keeps_few_bytes = keeps_few_bytes, its.kept = kept;
+    its.refused.clear();
+    return "ok";
+}
+
+constexpr std::uint64_t kSettlesUntilRetry = 60;
+
+void Model::load_visited(int number) {
+    Streaming& its = streaming[number];
+    if (its.is_on) ++its.num_settles;
+    for (const int zone : std::exchange(its.visited, {})) {
+        its.last_visits[zone] = its.num_settles;
+        const auto found = its.unloaded.find(zone);
+        if (found == its.unloaded.end()) continue;
+        std::uint64_t& failed_at = found->second.failed_at;
+        if (failed_at != 0 && its.num_settles - failed_at < kSettlesUntilRetry) continue;
+        if (load_zone(number, zone) != "ok") failed_at = its.num_settles;
+    }
+}
+
+/// Rows of the dead count: they are there until the stores settle.
+void Model::keep_budget(int number) {
+    Streaming& its = streaming[number];
+    if (!its.is_on || (its.max_rows == 0 && !its.keeps_few_bytes)) return;
+    std::map<int, std::uint64_t> num_rows;  // by zone
+    for (const auto& [who, zone] : world(number).zones) ++num_rows[zone];
+    std::vector<std::pair<std::uint64_t, int>> candidates;  // with the last visit before
+    std::uint64_t num_left = 0;
+    for (const auto& [zone, num] : num_rows) {
+        num_left += num;
+        const auto visited = its.last_visits.find(zone);
+        const std::uint64_t last_visit = visited == its.last_visits.end() ? 0 : visited->second;
+        if (zone == 0 || last_visit == its.num_settles || its.kept.contains(zone)) continue;
+        const auto refused = its.refused.find(zone);
+        if (refused != its.refused.end() && its.num_settles - refused->second < kSettlesUntilRetry) continue;
+        candidates.emplace_back(last_visit, zone);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    for (const auto& [last_visit, zone] : candidates) {
+        if ((its.max_rows == 0 || num_left <= its.max_rows) && (!its.keeps_few_bytes || num_left == 0)) return;
+        if (unload_zone(number, zone) == "ok")
+            num_left -= num_rows[zone];
+        else
+            its.refused[zone] = its.num_settles;
+    }
+}
+
 // --- time ------------------------------------------------------------------------------------------------------------
 
 void Model::act(int number, Rule rule, Entity who, int n) {
     ModelWorld& world = this->world(number);
-    Command command{.who = who};
+    Command command{.who = who, .by = who};
     switch (rule.action) {
         case Rule::kDestroy:
             command.what = Command::kDestroy;
@@ -890,8 +975,9 @@ void Model::act(int number, Rule rule, Entity who, int n) {
             command.what = Command::kMove, command.zone = n % 3;
             break;
         case Rule::kCreate:
+            if (!has_name(number, who)) return;
             command.what = Command::kCreate, command.type = kMark, command.value = {n + 10, 0, {}};
-            command.by = who, command.who = {};
+            command.who = {};
             break;
         case Rule::kRing:
             return world.bells.push_back({who, EntityBits(n)});
@@ -901,10 +987,60 @@ void Model::act(int number, Rule rule, Entity who, int n) {
         case Rule::kSleep:
             command.what = Command::kAdd, command.type = -1;
             break;
+        case Rule::kWake:
+            command.what = Command::kRemove, command.type = -1;
+            break;
+        case Rule::kSet:
+            command.what = Command::kAdd, command.type = kMark, command.value = {n + 1, 0, {}};
+            break;
+        case Rule::kRemoveMark:
+            command.what = Command::kRemove, command.type = kMark;
+            break;
+        case Rule::kSetData:
+            command.what = Command::kData, command.value.n = n;
+            break;
+        default:
+            return relate(number, rule, who, n);
+    }
+    world.commands.push_back(command);
+}
+
+void Model::relate(int number, Rule rule, Entity who, int n) {
+    std::vector<Command>& commands = world(number).commands;
+    Command command{.who = who, .by = who};
+    command.value.who = rule.other;
+    switch (rule.action) {
+        case Rule::kLink:
+            command.what = Command::kLink;
+            break;
+        case Rule::kUnlink:
+            command.what = Command::kUnlink;
+            break;
+        case Rule::kOwn:
+            if (!rule.other) return;
+            command.what = Command::kOwn;
+            break;
+        case Rule::kRelease:
+            command.what = Command::kRelease;
+            break;
+        case Rule::kCopy:
+            if (!has_name(number, who)) return;
+            command.what = Command::kCopy;
+            break;
+        case Rule::kSpawn:
+            if (!has_name(number, who) || prefabs.empty() || !prefab().is_tree) return;
+            command.what = Command::kSpawn, command.who = {}, command.zone = -1, command.prefab = prefabs.back();
+            break;
+        case Rule::kBrood:  // who is made is not known yet
+            if (!has_name(number, who)) return;
+            commands.push_back({.what = Command::kCreate, .by = who, .type = kMark, .value = {n + 10, 0, {}}});
+            commands.push_back({.what = Command::kOwn, .by = who, .value = {0, 0, who}});
+            commands.push_back({.what = Command::kAdd, .who = who, .by = who, .type = kLikes});
+            return;
         default:
             return;
     }
-    world.commands.push_back(command);
+    commands.push_back(command);
 }
 
 void Model::step(int number) {
@@ -912,7 +1048,7 @@ void Model::step(int number) {
     const Rule rule = stage_.rules[std::size_t(number)];
     for (auto& [who, row] : world.rows[kMark]) {
         if (!alive(number, who) || is_inactive(number, who)) continue;
-        if (row.values[0].n == rule.when) act(number, rule, who, row.values[0].n);
+        if (row.values[0].n >= rule.from) act(number, rule, who, row.values[0].n);
         row.values[0].n += rule.growth;
     }
     for (const Bell& bell : world.bells) world.wind += int(bell.n);
@@ -928,39 +1064,38 @@ void Model::step(int number) {
 
 void Model::settle(int number) {
     ModelWorld& world = this->world(number);
-    for (const int zone : std::exchange(streaming[number].visited, {})) {
-        const auto found = streaming[number].unloaded.find(zone);
-        if (found == streaming[number].unloaded.end() || found->second.is_refused) continue;
-        if (load_zone(number, zone) != "ok") found->second.is_refused = true;
-    }
+    load_visited(number);
+    const auto owned_before = world.owned;
+    const auto num_given = std::count_if(world.commands.begin(), world.commands.end(),
+                                         [](const Command& command) { return command.what == Command::kOwn; });
     carry_out(number);
+    keep_budget(number);
     settle_relations(number);
     for (int type = 0; type < kNumTypes; ++type)
         if (has_store(number, type))
             std::erase_if(world.rows[type], [&](const auto& row) { return !alive(number, row.first); });
     std::erase_if(world.zones, [&](const auto& row) { return !alive(number, row.first); });
     for (const Entity dead : transforms_of_dead(number)) remove_transform(number, dead);
+    // In which order commands about several entities add components is nowhere said.
+    if (num_given > 1 && !learn_owned(number, owned_before)) world.missing.push_back("others are owned");
     tell(number);
 }
 
 /// The rules of command/commands.h: destroy, create, move, then the last add or remove of each type, then the calls.
 void Model::carry_out(int number) {
-    ModelWorld& world = this->world(number);
-    std::vector<Command> all = std::exchange(world.commands, {});
+    std::vector<Command> all = take_commands(number);
     std::vector<Entity> doomed;
     for (const Command& command : all)
         if (command.what == Command::kDestroy) doomed.push_back(command.who);
     destroy_in_database(number, doomed);
-    std::vector<std::array<Entity, 2>>& born_now = stage_.born[std::size_t(number)];
     for (Command& command : all) {
         if (command.what != Command::kCreate) continue;
-        if (command.name >= 0) command.who = created(number, command.name);
-        for (auto& [by, self] : born_now)
-            if (command.name < 0 && by == command.by) command.who = self, by = {};
+        const Stage::Acted* const made = command.name < 0 ? find_acted(number, command.by) : nullptr;
+        command.who = command.name >= 0 ? created(number, command.name) : made != nullptr ? made->self : Entity();
         born(number, command.who);
         add(number, command.type, {command.who}, command.value);
     }
-    born_now.clear();
+    tell_broods(all);
     make_copies(number, all);
     std::map<Entity, int> zones;
     for (const Command& command : all) {
@@ -981,6 +1116,37 @@ void Model::carry_out(int number) {
     }
     for (const Command& command : all)
         if (command.what >= Command::kLink && alive(number, command.who)) carry_out(number, command);
+    stage_.acted[std::size_t(number)].clear();
+}
+
+/// Those of passes in the order in which the world has carried them out: it is that of the rows, which only the world knows.
+std::vector<Command> Model::take_commands(int number) {
+    std::vector<Command> all = std::exchange(world(number).commands, {});
+    const std::vector<Stage::Acted>& acted = stage_.acted[std::size_t(number)];
+    std::map<Entity, std::size_t> places = {{Entity(), 0}};  // nobody: those from outside of passes come first
+    for (std::size_t i = 0; i < acted.size(); ++i) places.emplace(acted[i].by, i + 1);
+    for (const Command& command : all) places.emplace(command.by, acted.size() + 1);
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const Command& a, const Command& b) { return places[a.by] < places[b.by]; });
+    return all;
+}
+
+const Stage::Acted* Model::find_acted(int number, Entity by) const {
+    for (const Stage::Acted& one : stage_.acted[std::size_t(number)])
+        if (one.by == by) return &one;
+    return nullptr;
+}
+
+/// Who was created by a pass belongs to whom it was created for, who likes it.
+void Model::tell_broods(std::vector<Command>& all) {
+    for (const Command& made : all) {
+        if (made.what != Command::kCreate || !made.by) continue;
+        for (Command& command : all) {
+            if (command.by != made.by) continue;
+            if (command.what == Command::kOwn && command.value.who == made.by) command.who = made.who;
+            if (command.what == Command::kAdd && command.type == kLikes) command.value.who = made.who;
+        }
+    }
 }
 
 void Model::carry_out(int number, const Command& command) {

@@ -54,8 +54,8 @@ struct Command {
     };
     What what = kDestroy;
     Entity who{};   // a creation learns it when the world settles
-    int name = -1;  // of what is created, or of the first entity of a copy; -1: see Stage::born
-    Entity by{};    // who asked for the creation
+    int name = -1;  // of what is created, or of the first entity of a copy; -1: see Stage::acted
+    Entity by{};    // for whom a pass asked for it
     int type = 0;
     Value value{};
     bool is_on = true;
@@ -113,7 +113,7 @@ struct ModelEntities {
 /// Rows of a zone of the database that lie in a file.
 struct UnloadedZone {
     std::map<Entity, std::map<int, Row>> rows;  // by type
-    bool is_refused = false;                    // it was visited, but could not come back
+    std::uint64_t failed_at = 0;                // it was visited in this settle, but could not come back
 };
 
 /// Where copies lie that options place; those of one call each a step farther away.
@@ -149,6 +149,11 @@ public:
         return all;
     }
     std::string name(int world, Entity who) const { return stage_.name(stage_.world(world), who); }
+    /// Whether it had one before the operation.
+    bool has_name(int world, Entity who) const {
+        const auto& all = names_[world == 2 ? 1 : 0];
+        return std::find(all.begin(), all.end(), who) != all.end();
+    }
 
     // --- the calls of the documents ------------------------------------------------------------------------------------
 
@@ -192,7 +197,9 @@ public:
     std::vector<Entity> below(int world, Entity who) const;
     std::string copy(int world, Entity original, const Placing& at = {});
     std::string pack(int world, Entity who, bool keeps_zones);
-    std::string pack_zone(int world, int zone);
+    /// The same for all that lie in a zone, and those below them that lie in none.
+    std::string pack_zone(int world, int zone, bool keeps_zones);
+    std::set<Entity> entities_in(int world, int zone) const;
     /// Makes as many copies of a prefab as there are entities for.
     std::string spawn(int world, const Placing& at = {}, bool fails_on_unknown = false);
     int destroy_spawned(int world) { return destroy(world, std::exchange(last_made[world], {})); }
@@ -204,10 +211,17 @@ public:
     std::string load_zone(int world, int zone);
     std::string load_all_zones(int world);
     bool is_unloaded(int world, Entity who) const;
+    /// Begins, or goes on with another budget.
+    std::string stream_zones(int world, std::uint64_t max_rows, bool keeps_few_bytes, const std::set<int>& kept);
     struct Streaming {
         bool is_on = false;
+        std::uint64_t max_rows = 0;    // 0: any number
+        bool keeps_few_bytes = false;  // fewer than a row has
+        std::set<int> kept;            // whatever the budget is
         std::map<int, UnloadedZone> unloaded;
         std::set<int> visited;  // since the last settle
+        std::uint64_t num_settles = 0, num_unloads = 0, num_loads = 0;
+        std::map<int, std::uint64_t> last_visits, refused;  // in which settle
     };
     Streaming streaming[3];
     std::vector<Entity> last_made[3];  // by spawn() and copy()
@@ -222,6 +236,7 @@ public:
     ModelEntities& side(int world) { return sides_[world == 2 ? 1 : 0]; }
     const ModelEntities& side(int world) const { return sides_[world == 2 ? 1 : 0]; }
     Stage& stage() { return stage_; }
+    const Rule& rule(int world) const { return stage_.rules[std::size_t(world)]; }
 
     // The pond, as it was.
     struct Picture {
@@ -284,13 +299,21 @@ private:
     void follow_links(int world, const Reloading& copy);
     bool follow_owners(int world, const std::vector<Reloading>& copies);
     bool learn_orders(int world, const ModelWorld& before);
+    bool learn_owned(int world, const std::map<Entity, std::vector<Entity>>& before);
     void make_copies(int world, const std::vector<Command>& all);
     void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
+    void load_visited(int world);
+    void keep_budget(int world);
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);
     void tell(int world);
     void act(int world, Rule rule, Entity who, int n);
+    void relate(int world, Rule rule, Entity who, int n);
+    std::vector<Command> take_commands(int world);
+    static void tell_broods(std::vector<Command>& all);
+    const Stage::Acted* find_acted(int world, Entity by) const;
+    const std::vector<Entity>& learned(int world, const Command& command);
 
     Stage& stage_;
     Forgets forgets_;

@@ -40,6 +40,7 @@ struct Operation {
     std::string value{};  // how a value of T is written, with n, m and f
     std::string path{};
     int weight = 1;
+    int group = 0;  // of operations that need each other; see operations.cpp
 
     bool is_possible(const Model& model, const Arguments& a) const { return can == nullptr || can(model, a); }
     /// Whether its code names an argument.

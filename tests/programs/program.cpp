@@ -8,6 +8,8 @@
 #include <cctype>
 #include <csignal>
 #include <cstring>
+#include <map>
+#include <set>
 
 namespace programs {
 namespace {
@@ -85,14 +87,14 @@ std::string Operation::print(const Arguments& a) const { return without(replaced
 
 namespace {
 
-/// Few entities, so that operations meet.
-int random_name(Random& random) {
+/// Mostly one of the first `num_often` names, so that operations meet.
+int random_name(Random& random, std::uint32_t num_often) {
     const std::uint32_t dice = random.below(16);
-    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 13 ? 6 : 14));
+    return dice == 0 ? int(random.below(2)) : int(2 + random.below(dice < 15 ? num_often : kNumNames - 2));
 }
 
-Arguments random_arguments(Random& random, int world) {
-    Arguments a{world, random_name(random), random_name(random), 0, 0};
+Arguments random_arguments(Random& random, int world, std::uint32_t num_often = 6) {
+    Arguments a{world, random_name(random, num_often), random_name(random, num_often), 0, 0};
     a.n = int(random.below(random.below(4) == 0 ? 13 : 4));
     a.m = int(random.below(random.below(2) == 0 ? 13 : 4));
     return a;
@@ -120,18 +122,28 @@ struct Report {
     }
 };
 
+std::size_t operation_of(std::string_view code) {
+    const auto found = std::find_if(operations().begin(), operations().end(),
+                                    [&](const Operation& operation) { return operation.code.text == code; });
+    return std::size_t(found - operations().begin());
+}
+
 /// A look, and what it looks at.
 struct Look {
     const Operation* operation;
     Arguments arguments;
+    bool is_at_entity;
 };
 
 std::vector<Look> list_looks() {
     std::vector<Look> all;
-    for (const Operation& look : looks())
+    for (const Operation& look : looks()) {
+        const bool is_at_entity = look.names("e");
         for (int world = 0; world < 3; ++world)
-            for (int e = 0; e < (look.names("e") ? kNumNames : 1); ++e)
-                for (int n = 0; n < (look.names("n") ? 3 : 1); ++n) all.push_back({&look, {world, e, 0, n, 0}});
+            for (int e = 0; e < (is_at_entity ? kNumNames : 1); ++e)
+                for (int n = 0; n < (look.names("n") ? 3 : 1); ++n)
+                    all.push_back({&look, {world, e, 0, n, 0}, is_at_entity});
+    }
     return all;
 }
 
@@ -171,11 +183,16 @@ public:
         for (std::size_t i = 0; i < operations().size(); ++i)
             if (operations()[i].weight != 0 && !run_after_others(i, random))
                 left += operations()[i].code.text + " of " + operations()[i].type + "\n";
+        for (int world = 0; world < 3; ++world)
+            carry_out({operation_of("world.settle()"), {world}});  // rows of the dead
         for (const Operation& look : looks()) {
             Arguments a{int(random.below(3)), 2, 3, 1, 1};
             model_.begin_operation();
             for (int i = 0; i < 3 && !look.is_possible(model_, a); ++i) a.world = (a.world + 1) % 3;
-            if (look.is_possible(model_, a)) check(look, a);
+            if (look.is_possible(model_, a))
+                check(look, a);
+            else
+                left += look.code.text + " of " + look.type + "\n";
         }
         return left;
     }
@@ -188,11 +205,21 @@ private:
     bool run_after_others(std::size_t operation, Random& random) {
         for (int attempt = 0; attempt < 100; ++attempt) {
             if (run_somehow(operation, random)) return true;
-            // What it needs is mostly done by those before it in the list, or by the first, which creates entities.
-            const std::size_t distance = 1 + random.below(10);
-            run_somehow(attempt % 4 == 0 || distance > operation ? 0 : operation - distance, random);
+            run_somehow(helper_of(operation, attempt, random), random);
         }
         return false;
+    }
+    /// An operation that may make what another one needs: the first, which creates entities, a settle, one on the same type, or
+    /// one of those before it in the list.
+    static std::size_t helper_of(std::size_t operation, int attempt, Random& random) {
+        if (attempt % 4 == 0) return 0;
+        if (attempt % 4 == 1) return operation_of("world.settle()");
+        const std::string& type = operations()[operation].type;
+        for (int i = 0; i < 100 && !type.empty() && operation > 0; ++i)
+            if (const std::size_t other = random.below(std::uint32_t(operation)); operations()[other].type == type)
+                return other;
+        const std::size_t distance = 1 + random.below(10);
+        return distance > operation ? 0 : operation - distance;
     }
     bool run_somehow(std::size_t operation, Random& random) {
         for (int attempt = 0; attempt < 300; ++attempt) {
@@ -224,11 +251,15 @@ private:
         model_.begin_operation();
         for (const Look& look : all) {
             if (report_.has_failed) return;
-            if (!look.operation->is_possible(model_, look.arguments)) continue;
+            if (is_null_again(look) || !look.operation->is_possible(model_, look.arguments)) continue;
             const std::size_t num_bytes = report_.num_bytes;
             check(*look.operation, look.arguments);
             if (!report_.has_failed) report_.num_bytes = num_bytes;  // the program need not say it
         }
+    }
+    /// Whether it looks at null under a name that nobody has got yet: the first name is always null.
+    bool is_null_again(const Look& look) const {
+        return look.is_at_entity && look.arguments.e != 0 && !model_.entity(look.arguments.world, look.arguments.e);
     }
     void check(const Operation& operation, const Arguments& a) {
         const std::size_t num_bytes = report_.num_bytes;
@@ -343,26 +374,22 @@ StageOptions random_options(Random& random) {
     return options;
 }
 
-/// Words in the code of operations that need each other. Programs about the first subject are about everything.
-using Words = std::vector<const char*>;
-const Words kSubjects[] = {{},
-                           {"stage.pack", "stage.spawn", "stage.reload", "own(", "link(", ".add("},
-                           {"world.save", "stage.load", "recover"}};
-
-bool is_about(const Operation& operation, const Words& words) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const char* word) { return operation.code.text.find(word) != std::string::npos; });
-}
-
-/// Each operation as often as its weight says, and more often in programs that are about it. There are many of each operation
-/// on a type.
+/// Which operations a program has, each as often as it is in the list. If a program had some of all, operations would find
+/// nothing of what others leave: so it has a few component types, and some of the groups.
 std::vector<std::size_t> random_choices(Random& random) {
-    const Words& subject = kSubjects[random.below(std::uint32_t(std::size(kSubjects)))];
+    const std::uint32_t num_types = 1 + random.below(4);
+    std::set<std::string> types;
+    if (random.below(2) == 0) types.insert("Mark");  // by which passes act
+    while (types.size() < num_types) types.insert(kTypeNames[random.below(kNumTypes)]);
+    std::map<int, std::uint32_t> group_weights = {{0, 3}};
     std::vector<std::size_t> choices;
     for (std::size_t i = 0; i < operations().size(); ++i) {
-        const bool is_typed = !operations()[i].type.empty();
-        const int times = is_about(operations()[i], subject) ? (is_typed ? 4 : 40) : is_typed ? 1 : 4;
-        choices.insert(choices.end(), std::size_t(operations()[i].weight * times), i);
+        const Operation& operation = operations()[i];
+        const std::uint32_t often[] = {0, 0, 1, 8};
+        if (!group_weights.contains(operation.group)) group_weights[operation.group] = often[random.below(4)];
+        std::uint32_t times = group_weights[operation.group];
+        if (!operation.type.empty()) times = types.contains(operation.type) ? 8 / num_types : 0;
+        choices.insert(choices.end(), std::size_t(operation.weight) * times, i);
     }
     return choices;
 }
@@ -371,15 +398,16 @@ std::vector<std::size_t> random_choices(Random& random) {
 
 Program random_program(std::uint64_t seed, std::size_t num_steps) {
     Random random(seed);
-    const std::vector<std::size_t> choices = random_choices(random);
     Program program;
     program.options = random_options(random);
+    const std::vector<std::size_t> choices = random_choices(random);
     for (int world = 0; world < 3; world += 2) program.steps.push_back({0, {world, 2, 0, 0, 0}});
-    const std::uint32_t favourite = random.below(4);  // most operations are about one world
+    const std::uint32_t favourite = random.below(7) / 2;  // most operations are about one world
+    const std::uint32_t num_often = 2 + random.below(6);
     while (program.steps.size() < num_steps) {
         const std::size_t operation = choices[random.below(static_cast<std::uint32_t>(choices.size()))];
-        const int world = favourite < 3 && random.below(4) != 0 ? int(favourite) : int(random.below(3));
-        program.steps.push_back({operation, random_arguments(random, world)});
+        const int world = favourite < 3 && random.below(8) != 0 ? int(favourite) : int(random.below(3));
+        program.steps.push_back({operation, random_arguments(random, world, num_often)});
     }
     return program;
 }

@@ -37,10 +37,12 @@ struct RunOptions {
     bool prints = false;  ///< fills Outcome::lines
     int looks_every = 1;  ///< so many steps, and at the end
 };
-/// For programs that mostly go well: a look takes longer than a step.
-inline constexpr int kSeldom = 8;
+/// For programs that mostly go well: a look takes much longer than a step.
+inline constexpr int kSeldom = 60;
 
 Program random_program(std::uint64_t seed, std::size_t num_steps);
+/// The same with as many steps as the seed says, so that entities have time to get some.
+inline Program random_program(std::uint64_t seed) { return random_program(seed, 40 + seed * 7 % 300); }
 /// Says each operation and each look once, as C++ that goes as the model says.
 std::string print_all_operations();
 /// Carries a program out. A crash ends the process.

@@ -45,7 +45,7 @@ int soak(const Asked& asked) {
     std::uint64_t num_programs = 0, num_steps = 0;
     for (Clock::time_point shown = begin; Clock::now() < end; ++num_programs) {
         const std::uint64_t seed = asked.seed + num_programs;
-        const Program program = random_program(seed, 20 + seed % 100);
+        const Program program = random_program(seed);
         const Outcome outcome = run_in_child(program, {.looks_every = kSeldom});
         num_steps += outcome.num_steps;
         if (outcome) return report(program, seed, asked);

@@ -185,7 +185,7 @@ void expect(const T& value, const char* expected, const std::source_location& wh
 
 // --- the stage -------------------------------------------------------------------------------------------------------
 
-/// What a pass does with each entity whose mark has a number.
+/// What a pass does with each entity whose mark is not below a number.
 struct Rule {
     enum Action {
         kNothing,
@@ -197,15 +197,28 @@ struct Rule {
         kAddPlace,
         kRemovePlace,
         kMove,
-        kCreate,
+        kCreate,  ///< this and the others that make some: only for those with names, or there would be ever more
         kRing,
         kTag,
         kSleep,
+        kFirstOfSecond,
+        kWake = kFirstOfSecond,
+        kSet,         ///< the mark
+        kRemoveMark,  ///< itself
+        kSetData,
+        kLink,  ///< below the other
+        kUnlink,
+        kOwn,  ///< is given to the other
+        kRelease,
+        kCopy,   ///< only who has a name: otherwise there would be twice as many in each frame
+        kSpawn,  ///< the last blob, if it is a tree, once for each who has a name
+        kBrood,  ///< creates one that it owns and likes
         kNumActions
     };
-    int when = -1;
+    int from = 0;
     Action action = kNothing;
     int growth = 0;  ///< of all marks, in each frame
+    Entity other{};
 };
 
 /// What differs from program to program. Bit i of in_database[w]: world w keeps type i of kTypeNames in its database.
@@ -392,6 +405,14 @@ public:
             if (!status) return status;
         return {};
     }
+    /// The zones that lie in files, with how many rows, and how often any were unloaded and loaded.
+    static std::string unloaded(const World& world) {
+        const ZoneFileStatistics statistics = world.zone_file_statistics();
+        std::string zones;
+        world.unloaded_zones().for_each([&](Zone zone) { zones += std::to_string(zone) + " "; });
+        return zones + "with " + std::to_string(statistics.num_rows) + " rows, unloaded " +
+               std::to_string(statistics.num_unloads) + ", loaded " + std::to_string(statistics.num_loads);
+    }
     /// What reactions were told by the last settle.
     std::string told(const World& world) {
         std::vector<std::string> all;
@@ -411,6 +432,11 @@ public:
         if (in_database(number_of(world), 0))
             return world.database().insert<Mark>(all, 0, std::vector<Mark>(count, {n})).status();
         return world.manager<Mark>().add(all, Mark{n}).status();
+    }
+    /// Gives entities marks, by which passes act, wherever the world keeps them.
+    Result<AddCounts> mark(World& world, std::span<const Entity> all, int n) {
+        if (in_database(number_of(world), 0)) return world.database().add(all, Mark{n});
+        return world.manager<Mark>().add(all, Mark{n});
     }
     Status attach(World& world) {
         const Status status = world.attach(coins_of(world));
@@ -480,10 +506,9 @@ public:
                     [&] { return save_entities(world, below, {.name = kPrefab, .keeps_zones = keeps_zones}); });
     }
     /// The same of all that lies in a zone of the database, and what is below it and in no zone.
-    Status pack_zone(World& world, Zone zone) {
-        ZoneSet zones;
-        zones.insert(zone);
-        return pack(world, entities_in(world, zones), [&] { return save_zones(world, zones, {.name = kPrefab}); });
+    Status pack_zone(World& world, Zone zone, bool keeps_zones) {
+        return pack(world, entities_in(world, {zone}),
+                    [&] { return save_zones(world, {zone}, {.name = kPrefab, .keeps_zones = keeps_zones}); });
     }
     template <class Save>
     Status pack(World& world, std::vector<Entity> all, Save save) {
@@ -496,6 +521,7 @@ public:
         Result<Blob> blob = Blob::load(saved->bytes);
         if (!blob) return blob.status();
         prefabs.push_back(std::move(*blob));
+        is_last_a_tree = !below.empty() && entities_below(world, below[0]).size() == below.size();
         return {};
     }
     /// The first of these blobs that has the bytes of this one: they are the same to a world.
@@ -546,7 +572,8 @@ public:
     }
 
     static constexpr const char* kPrefab = "prefabs/any";
-    std::deque<Blob> prefabs;  // which commands refer to
+    std::deque<Blob> prefabs;     // which commands refer to
+    bool is_last_a_tree = false;  // of them: its first entity leads to all others
     const StageOptions options;
     EntityManager entities, pond_entities;
     shoal_test::ThreadPoolExecutor executor;
@@ -559,7 +586,13 @@ public:
     std::vector<Entity> below, copies;          // of the last copy(), pack(), spawn() or reload()
     std::array<Spawned, 3> spawned;
     std::map<const Entity*, std::vector<Entity>> learned;
-    std::array<std::vector<std::array<Entity, 2>>, 3> born;  // whose pass created whom
+    /// What a pass asked for, in the order in which it was carried out.
+    struct Acted {
+        Entity by;                  // for whom
+        Entity self;                // who was made
+        std::vector<Entity> below;  // this one
+    };
+    std::array<std::vector<Acted>, 3> acted;  // since the model has looked
     SavedState saved;
 
     template <class T>
@@ -671,7 +704,7 @@ private:
         world.schedule().add("act", world.query<Read<&Mark::n>>().grain(64), {writes(bells)},
                              [this, number, &bells](Commands& commands, Entity who, int n) {
                                  const Rule rule = rules[std::size_t(number)];
-                                 if (n == rule.when && this->world(number).entities().alive(who))
+                                 if (n >= rule.from && this->world(number).entities().alive(who))
                                      act(number, rule.action, bells, commands, who, n);
                              });
         world.schedule().add("grow", world.query<Write<&Mark::n>>().grain(64),
@@ -700,18 +733,67 @@ private:
             case Rule::kMove:
                 return commands.move(who, Zone(n % 3));
             case Rule::kCreate:
-                return commands.call(commands.create(Mark{n + 10}), who, [this, number](Entity self, Entity by) {
-                    born[std::size_t(number)].push_back({by, self});
-                });
+                if (has_name(number, who)) note_made(number, commands, commands.create(Mark{n + 10}), who);
+                return;
             case Rule::kRing:
                 return bells.write({who, EntityBits(n)});
             case Rule::kTag:
                 return commands.tag(who, "red");
             case Rule::kSleep:
                 return commands.add(who, Inactive{});
+            case Rule::kWake:
+                return commands.remove<Inactive>(who);
+            case Rule::kSet:
+                return commands.add(who, Mark{n + 1});
+            case Rule::kRemoveMark:
+                return commands.remove<Mark>(who);
+            case Rule::kSetData:
+                return commands.add(who, DataValue("armor.front", n));
+            default:
+                return relate(number, action, commands, who, n);
+        }
+    }
+    /// Commands whose order can be seen in what they leave, and which are noted.
+    void relate(int number, Rule::Action action, Commands& commands, Entity who, int n) {
+        const Entity other = rules[std::size_t(number)].other;
+        switch (action) {
+            case Rule::kLink:
+                commands.add(who, ChildOf{other});
+                return note_done(number, commands, who);
+            case Rule::kUnlink:
+                return commands.remove<ChildOf>(who);
+            case Rule::kOwn:
+                if (other) commands.add(who, Owned{other});
+                return;
+            case Rule::kRelease:
+                return commands.remove<Owned>(who);
+            case Rule::kCopy:
+                if (has_name(number, who)) note_made(number, commands, commands.copy(who), who);
+                return;
+            case Rule::kSpawn:
+                if (has_name(number, who) && is_last_a_tree)
+                    note_made(number, commands, commands.spawn(prefabs.back()), who);
+                return;
+            case Rule::kBrood: {
+                if (!has_name(number, who)) return;
+                const Entity made = commands.create(Mark{n + 10});
+                commands.add(made, Owned{who});
+                commands.add(who, Likes{made});
+                return note_made(number, commands, made, who);
+            }
             default:
                 return;
         }
+    }
+    bool has_name(int number, Entity who) { return name(world(number), who) != "another"; }
+    void note_done(int number, Commands& commands, Entity who) {
+        commands.call(who, [this, number](Entity by) { acted[std::size_t(number)].push_back({by, {}, {}}); });
+    }
+    void note_made(int number, Commands& commands, Entity made, Entity who) {
+        commands.call(made, who, [this, number](Entity self, Entity by) {
+            acted[std::size_t(number)].push_back({by, self, entities_below(world(number), self)});
+            world(number).manager<Origin>().remove(acted[std::size_t(number)].back().below);
+        });
     }
 
     const std::string& folder() {

@@ -5,7 +5,9 @@
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
+#include "shoal/components/ownership.h"
 #include "shoal/query/query.h"
+#include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"
 
 #include "support/testing.h"
@@ -15,6 +17,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -301,6 +304,20 @@ TEST_F(ZoneFilesTest, what_is_switched_off_comes_back_so_beside_what_was_given_m
     EXPECT_TRUE(is_on(schema_of<Napping>()));
 }
 
+TEST_F(ZoneFilesTest, who_died_gets_nothing_back_beside_what_was_given_meanwhile) {
+    stream();
+    const Entity one = *entities.create();
+    ASSERT_TRUE(sea.insert(one, 1, Off{Hungry{4}}).ok());
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    ASSERT_TRUE(sea.insert(one, 1, Spot{{1, 2, 3}}).ok());
+    entities.destroy(one);
+    ASSERT_TRUE(world.load_zone(1).ok());
+    EXPECT_FALSE(sea.find_row(schema_of<Hungry>().id(), one, 0));
+    world.settle();
+    EXPECT_FALSE(sea.has_row(one));
+    expect_whole();
+}
+
 TEST_F(ZoneFilesTest, a_zone_is_not_loaded_while_one_of_its_entities_has_the_same_component_elsewhere) {
     stream();
     const std::vector<Entity> all = fill(1, 3);
@@ -365,6 +382,24 @@ TEST_F(ZoneFilesTest, a_zone_whose_rows_fit_only_half_way_changes_nothing_and_co
         EXPECT_FALSE(database.find_row(schema_of<Hungry>().id(), rich[i], 0).is_on);
     }
     EXPECT_TRUE(database.validate().ok());
+}
+
+TEST_F(ZoneFilesTest, an_entity_is_saved_when_its_zone_is_loaded) {
+    stream();
+    const std::vector<Entity> here = fill(1, 1), there = fill(2, 1);
+    ASSERT_TRUE(world.ownership().own(here[0], there[0]).ok());
+    ASSERT_TRUE(world.unload_zone(2).ok());
+    const Result<EntityBlob> refused = save_entities(world, std::array{here[0], there[0]});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(std::string(refused.message())
+                  .find("cannot be saved while its zone 2 is unloaded; call World::load_zone() before"),
+              std::string::npos)
+        << refused.message();
+    EXPECT_EQ(entities_in(world, {1}), here) << "who is below lies in another zone, as it does when that is loaded";
+    EXPECT_TRUE(save_zones(world, {1}).ok());
+    ASSERT_TRUE(world.load_zone(2).ok());
+    EXPECT_EQ(entities_in(world, {1}), here);
+    EXPECT_TRUE(save_entities(world, std::array{here[0], there[0]}).ok());
 }
 
 TEST_F(ZoneFilesTest, a_budget_leaves_the_zone_of_entities_that_were_given_none) {

@@ -35,13 +35,13 @@ struct EntityBlob {
 /// each once; `entity` is the first, and parents come before their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
-/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone: each once;
-/// parents come before their children.
+/// Returns who lies in some zones of the databases of a world, and who is below them, as above, and lies in no zone, also in none
+/// that is unloaded: each once; parents come before their children.
 SHOAL_API std::vector<Entity> entities_in(World& world, const ZoneSet& zones);
 
 /// Saves living entities, each of which occurs once; parents come before their children.
-/// Errors: an entity is dead; a component is more than bytes, or its store does not show its fields (the message names
-/// it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
+/// Errors: an entity is dead, or its zone is unloaded; a component is more than bytes, or its store does not show its fields (the
+/// message names it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
 SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
                                            const EntityBlobOptions& options = {});
 /// Saves entities_in() these zones. The world stays as it is. Errors: as above.
