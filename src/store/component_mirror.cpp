@@ -438,8 +438,7 @@ Status ComponentMirror::load_pictures(StateReader& from) {
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::uint32_t bytes = component_.columns()[columns_[c].number].element_bytes;
             Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));
-            kept.resize(picture.owners.size() * bytes);
-            if (Status status = from.elements(concat("column/", c), kept.data(), bytes, picture.owners.size()); !status)
+            if (Status status = from.bytes(concat("column/", c), kept, bytes, picture.owners.size()); !status)
                 return status;
         }
         if (saved[i].place == kGone) continue;

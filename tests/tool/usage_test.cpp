@@ -223,7 +223,7 @@ TEST_F(ToolCompletion, bash_completes_verbs_flags_values_and_files) {
     EXPECT_EQ(complete({"compile", "reef.sjson", "-o", "reef."}), (Words{"reef.sjson"}));
     EXPECT_EQ(complete({"check", "--root", "reef"}), (Words{"reefs"}));
     EXPECT_EQ(complete({"run", "--frames", ""}), (Words{}));
-    EXPECT_EQ(complete({"dump", "--"}), (Words{"--json", "--schema", "--resource", "--help"}));
+    EXPECT_EQ(complete({"dump", "--"}), (Words{"--json", "--schema", "--resource", "--max-memory", "--help"}));
     EXPECT_EQ(complete({"help", "sch"}), (Words{"schema"}));
     EXPECT_EQ(complete({"completion", ""}), (Words{"bash", "zsh", "fish"}));
 }
