@@ -321,7 +321,7 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
     may_be_damaged = true;
     StateLogHeader header{};
     if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kLogMagic, sizeof kLogMagic) != 0)
-        return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
+        return Status::error("the file is not a log of states: it does not begin with \"shoallog\" and a header");
     std::memcpy(&header, bytes.data(), sizeof header);
     if (Status status = check_byte_order("log", header.byte_order, may_be_damaged); !status) return status;
     may_be_damaged = header.version == kLogVersion;
