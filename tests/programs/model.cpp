@@ -1126,8 +1126,10 @@ std::vector<Command> Model::take_commands(int number) {
     std::map<Entity, std::size_t> places = {{Entity(), 0}};  // nobody: those from outside of passes come first
     for (std::size_t i = 0; i < acted.size(); ++i) places.emplace(acted[i].by, i + 1);
     for (const Command& command : all) places.emplace(command.by, acted.size() + 1);
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const Command& a, const Command& b) { return places[a.by] < places[b.by]; });
+    std::multimap<std::size_t, Command> sorted;
+    for (const Command& command : all) sorted.emplace(places[command.by], command);
+    all.clear();
+    for (const auto& [place, command] : sorted) all.push_back(command);
     return all;
 }
 
