@@ -355,7 +355,8 @@ TEST(StateLog, what_is_no_log_or_of_another_program_is_refused_with_the_reason) 
         text[at] = value;
         return std::string(StateLogReader::open(bytes_of(text)).message());
     };
-    EXPECT_EQ(message_with(0, 'x'), "the file is not a log of states: it does not begin with \"shoallog\" and a header");
+    EXPECT_EQ(message_with(0, 'x'),
+              "the file is not a log of states: it does not begin with \"shoallog\" and a header");
     EXPECT_EQ(message_with(8, 2),
               "the log has version 2 of the format, and this program reads 1; read it with the program that made it");
     EXPECT_EQ(message_with(12, 1), "the header of the log is damaged: it has no byte order");
