@@ -564,9 +564,11 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
                 compiled.push_back(run.list);
     });
     HashMap<std::uint64_t, const CommandList*> same{Owner("commands")};  // by the address of the loaded one
-    for (const MadeList* loaded : loaded_lists_)
-        for (const CommandList* list : compiled)
-            if (loaded->is_like(*list)) same.set(reinterpret_cast<std::uintptr_t>(loaded), list);
+    for (const MadeList* loaded : loaded_lists_) {
+        const auto found =
+            std::ranges::find_if(compiled, [&](const CommandList* list) { return loaded->is_like(*list); });
+        if (found != compiled.end()) same.set(reinterpret_cast<std::uintptr_t>(loaded), *found);
+    }
     if (same.empty()) return;
     for_each_chunk(loops, [&](CommandRecorder& chunk) { chunk.replace_lists(same); });
 }

@@ -472,6 +472,12 @@ TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_dama
         EXPECT_TRUE(recovered.message().starts_with("cannot read \"" + path)) << recovered.message();
         EXPECT_EQ(bytes_of(sea.world), before);
         EXPECT_FALSE(sea.world.persist(folder.path).ok()) << "whose world it has is not known";
+        if (path.ends_with(".save")) {  // nor is it if nothing but the number is left
+            const std::string log = folder.newest(".log");
+            fs::rename(log, log + ".away");
+            EXPECT_FALSE(sea.world.persist(folder.path).ok());
+            fs::rename(log + ".away", log);
+        }
         fs::remove(path);
         fs::rename(path + ".away", path);
     }

@@ -35,7 +35,7 @@ struct PersistOptions {
     bool replace = false;           ///< the folder may have another world, which is deleted
 };
 
-/// What World::load() and World::recover() are told.
+/// What World::load(), World::recover() and Replay::open() are told.
 struct LoadOptions {
     /// What the state may take in memory, with the structs of commands and the converted rows that are made of it. A hostile file may
     /// grow to thousands of times its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
