@@ -586,6 +586,7 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
     const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
+    num_known_ = num_known;
     StateColumn column(to_, element_bytes, gaps);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {

@@ -289,14 +289,7 @@ Status CommandLoader::read_images(const Schema& schema, std::uint32_t num_rows, 
 }
 
 Status CommandLoader::check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images) {
-    for (const Field& field : schema.fields()) {
-        const FieldRows rows{images.data() + field.struct_offset, schema.struct_bytes(), num_rows};
-        if (const BadValue bad = find_bad_value(field, rows))
-            return error("field", concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
-    }
-    const ComponentHomes& homes = database_.homes();
-    if (homes.check_images == nullptr) return {};
-    const Status status = homes.check_images(homes.context, schema, images);
+    const Status status = check_command_values(database_, schema, num_rows, images);
     return status ? Status() : error("field", status.message());
 }
 
@@ -583,6 +576,16 @@ void CommandLog::forget_loaded() {
     };
     destroy_all(loaded_lists_);
     destroy_all(loaded_schemas_);
+}
+
+Status check_command_values(const Database& database, const Schema& schema, std::uint32_t num_rows,
+                            std::span<const std::byte> images) {
+    for (const Field& field : schema.fields())
+        if (const BadValue bad =
+                find_bad_value(field, {images.data() + field.struct_offset, schema.struct_bytes(), num_rows}))
+            return Status::error(concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
+    const ComponentHomes& homes = database.homes();
+    return homes.check_images == nullptr ? Status() : homes.check_images(homes.context, schema, images);
 }
 
 }  // namespace shoal

@@ -91,6 +91,7 @@ private:
     void write_list(const List& list);
     void write_part(const List& list, const CommandPart& part);
     void check_part(const List& list, const CommandPart& part, const Schema& schema);
+    void refuse(const List& list, const Schema& schema, std::string_view why);
     void write_spawns(const List& list);
     std::uint32_t number_of_blob(const Blob& blob);
     void write_texts(const List& list);
@@ -248,12 +249,20 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     for (const CommandRun* run : list.runs)
         images.insert(images.end(), run->value(part, 0), run->value(part, run->num_rows));
     for_each_entity(schema, images.data(), list.num_rows, [this](Entity& entity) { entity = translate(entity); });
+    if (to_.checks_values())
+        if (const Status status = check_command_values(database_, schema, list.num_rows, images); !status)
+            refuse(list, schema, concat("bring what no program would load: ", status.message()));
     for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
         const std::uint32_t bytes = schema.columns()[c].element_bytes;
         Array<std::byte> column(std::size_t(list.num_rows) * bytes, std::byte(0), Owner("commands"));
         copy_column(schema, c, images.data(), list.num_rows, column.data());
         to_.elements(saved_column_name(schema, c), column.data(), bytes, list.num_rows);
     }
+}
+
+void CommandSaver::refuse(const List& list, const Schema& schema, std::string_view why) {
+    to_.refuse(concat(list.num_rows, " commands that wait to ", name_of_kind(SavedCommandKind(list.list->kind)), " \"",
+                      schema.name(), "\" ", why, "; settle first, with World::settle()"));
 }
 
 /// Refuses what could not be read back.
@@ -263,20 +272,16 @@ void CommandSaver::check_part(const List& list, const CommandPart& part, const S
     bool is_kept = bool(here);
     const Schema* kept = here ? &database_.schema(here) : nullptr;
     if (!here && homes.find_schema != nullptr) kept = homes.find_schema(homes.context, schema.id(), is_kept);
-    const auto refuse = [&](std::string_view why) {
-        to_.refuse(concat(list.num_rows, " commands that wait to ", name_of_kind(SavedCommandKind(list.list->kind)),
-                          " \"", schema.name(), "\" ", why, "; settle first, with World::settle()"));
-    };
     if (schema.has_opaque() && (part.offset != 0 || !is_kept))
-        return refuse("have values with a field that only C++ knows");
+        return refuse(list, schema, "have values with a field that only C++ knows");
     if (part.offset != 0 && part.destroy != nullptr)
-        return refuse("have values of a C++ type that is more than its fields");
+        return refuse(list, schema, "have values of a C++ type that is more than its fields");
     if (kept != nullptr && kept->layout_hash() != schema.layout_hash())
-        return refuse("have other fields than the world has now");
+        return refuse(list, schema, "have other fields than the world has now");
     const auto num_alike =
         std::count_if(list.list->parts.begin(), list.list->parts.end(),
                       [&](const CommandPart& other) { return schema_of(other).id() == schema.id(); });
-    if (num_alike > 1) refuse("name it twice");
+    if (num_alike > 1) refuse(list, schema, "name it twice");
 }
 
 void CommandSaver::write_spawns(const List& list) {

@@ -40,4 +40,8 @@ struct SavedCommandRun {
     std::uint32_t list, num_rows;
 };
 
+/// Errors: values that commands bring are none, or do not fit the world. Shape: `num_rows` structs of the schema.
+Status check_command_values(const Database& database, const Schema& schema, std::uint32_t num_rows,
+                            std::span<const std::byte> images);
+
 }  // namespace shoal

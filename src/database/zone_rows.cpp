@@ -117,8 +117,10 @@ void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
     to.text("components", names);
     to.array("layouts", std::span<const std::uint64_t>(layouts));
     to.array("owner", table.entities());
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c)
+    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) {
         to.elements(concat("column/", c), rows.column(c), rows.schema().columns()[c].element_bytes, table.num_rows());
+        rows.refuse_bad_values(to, c);
+    }
     for (std::uint32_t i = 0; i < table.presence_.size(); ++i)
         to.elements(concat("on/", i), table.presence_[i].words(), sizeof(std::uint64_t), (table.num_rows() + 63) / 64);
 }
@@ -145,6 +147,7 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
         for (std::size_t i = 0; i < numbers.size(); ++i)
             std::memcpy(column.data() + i * bytes, rows.column(c) + numbers[i] * bytes, bytes);
         to.elements(concat("column/", c), column.data(), static_cast<std::uint32_t>(bytes), numbers.size());
+        rows.refuse_bad_values(to, c);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"
 #include "shoal/table/value_check.h"
@@ -85,10 +86,32 @@ void Table::save(StateWriter& to) const {
         const ColumnOfTable at{*this, c};
         const Array<StateGap> gaps = gaps_in(schema(), c);
         to.column(name, column(c), definition.element_bytes, num_rows(), written_in_table, &at, placement(), gaps);
+        refuse_bad_values(to, c);
     }
     for (int link = 0; link < 6; ++link)
         if (link < 2 ? has_chain() : has_tree()) to.array(saved_link_name(link), links(static_cast<LinkColumn>(link)));
     stamps_.save(to, num_rows());
+}
+
+/// Looks only at what the state before does not have.
+void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
+    if (!to.checks_values()) return;
+    const ColumnOfTable at{*this, column};
+    const std::uint32_t stride = schema().columns()[column].element_bytes;
+    for (const Field& field : schema().fields()) {
+        if (field.first_column != column || field.num_columns != 1 || !can_be_bad(field)) continue;
+        const std::byte* const first = this->column(column) + schema().offset_in_column(field);
+        for (std::uint32_t row = 0; row < num_rows(); row += kElementsPerStateBlock) {
+            if (!to.may_be_new(row / kElementsPerStateBlock, written_in_table, &at)) continue;
+            const std::uint32_t count = std::min(num_rows() - row, kElementsPerStateBlock);
+            const BadValue bad = find_bad_value(field, {first + std::size_t(row) * stride, stride, count});
+            if (!bad) continue;
+            const auto bad_row = static_cast<std::size_t>(bad.place - first) / stride;
+            return to.refuse(concat("the field \"", field.name, "\" of ", entity_text(entities()[bad_row]), " in \"",
+                                    schema().name(), "\" holds ", bad.problem,
+                                    ", which no program would load; set it to a value of its type before"));
+        }
+    }
 }
 
 Status Table::load(StateReader& from) {

@@ -12,8 +12,7 @@ namespace {
 bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
     const auto* text = reinterpret_cast<const char*>(value);
     const std::size_t length = ::strnlen(text, capacity);
-    if (length == capacity || !is_utf8({text, length})) return false;
-    return std::all_of(text + length, text + capacity, [](char c) { return c == 0; });
+    return length < capacity && is_utf8({text, length});  // what follows the first zero says nothing
 }
 
 /// The numbers of an enum as its values hold them, ascending.
@@ -36,6 +35,14 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
                 "a bool that is neither 0 nor 1"};
     if (field.type == FieldType::kEnum) {
         const Array<std::int64_t> numbers = numbers_of(field);
+        const std::int64_t first = numbers.empty() ? 0 : numbers.front();
+        const auto num_from_first = static_cast<std::uint64_t>(numbers.empty() ? 0 : numbers.back() - first + 1);
+        // Most enums count from 0 without a gap, and then a comparison will do.
+        const auto is_in_range = [&](const std::byte* v) {
+            return static_cast<std::uint64_t>(read_enum_number(v, field.value_bytes) - first) < num_from_first;
+        };
+        if (num_from_first == numbers.size())
+            return {find_invalid_value(field, rows, is_in_range), "a number that its enum does not name"};
         const auto is_named = [&](const std::byte* v) {
             return std::binary_search(numbers.begin(), numbers.end(), read_enum_number(v, field.value_bytes));
         };

@@ -142,6 +142,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, LastingType
     StateWriter to(state, before, since);
     to.use_loop(loop_on(*world_.executor_));
     if (borrows) to.borrow_columns();
+    if (lasting != nullptr) to.check_values();
     {
         const StatePath::Scope scope = to.in("world");
         to.value("format", kFormat);

@@ -114,6 +114,7 @@ Status ZoneFiles::unload(Zone zone) {
 Status ZoneFiles::write(Zone zone, File& file) const {
     SavedState state;
     StateWriter to(state);
+    to.check_values();
     database_.write_zone(zone, to);
     if (!to.status()) return to.status();
     const Result<Array<std::byte>> bytes = write_state(state, world_.executor());

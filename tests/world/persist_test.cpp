@@ -8,6 +8,7 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/world/reload.h"
 
 #include "support/kills.h"
@@ -381,6 +382,39 @@ TEST(Persist, a_full_disk_is_logged_once_and_what_was_written_can_be_recovered) 
     sea.run(1);
     ASSERT_TRUE(sea.world.stop_persisting().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 16u);
+}
+
+TEST(Persist, a_value_that_could_not_be_recovered_is_named_and_what_was_written_can_be) {
+    const Folder folder("bad_value");
+    const Logged logged;
+    Sea sea;
+    std::vector<Entity> all;
+    for (int i = 0; i < 3000; ++i) {
+        all.push_back(*sea.entities.create());
+        ASSERT_TRUE(sea.sea.insert(all.back(), Zone(7), Plankton{}).ok());
+    }
+    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    sea.run(3);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    const std::string written = bytes_of(sea.world);
+    sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind(9));
+    sea.run(2);
+    ASSERT_EQ(logged.lines.size(), 1u);
+    EXPECT_EQ(logged.lines[0], concat("the world is no longer persisted: ", folder.path,
+                                      ": it cannot be saved: the field \"plankton.kind\" of ", entity_text(all[2000]),
+                                      " in \"plankton\" holds a number that its enum does not name, which no program "
+                                      "would load; set it to a value of its type before"));
+    EXPECT_FALSE(sea.world.stop_persisting().ok());
+    EXPECT_FALSE(sea.world.persist(folder.path).ok());
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).frame, 3u);
+    EXPECT_EQ(bytes_of(other.world), written);
+    sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind::kAnimal);
+    const Status again = sea.world.persist(folder.path);
+    ASSERT_TRUE(again.ok()) << again.message();
+    sea.run(1);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 6u);
 }
 
 TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_its_log) {

@@ -618,6 +618,34 @@ SavedState with_damaged_commands(const SavedState& from, Random& random) {
         });
 }
 
+TEST(SaveCommands, a_value_that_no_load_would_take_is_refused_with_what_to_do) {
+    EntityManager entities;
+    World world(entities);
+    world.database().component<Plankton>();
+    const Entity one = *entities.create();
+    const auto expect_refused = [&](const std::string& why) {
+        Array<std::byte> bytes{Owner("test")};
+        EXPECT_EQ(std::string(world.save(bytes).message()), "it cannot be saved: " + why);
+        EXPECT_TRUE(state_of(world).num_parts() > 0);  // in memory
+        world.settle();
+        EntityManager there;
+        World loaded(there);
+        return world.save(bytes).ok() ? std::string(loaded.load(bytes).message()) : std::string("not saved");
+    };
+    world.commands().add(one, Plankton{1, Kind(3), false});
+    EXPECT_EQ(expect_refused("1 commands that wait to add \"plankton\" bring what no program would load: \"kind\" of "
+                             "\"plankton\" holds a number that its enum does not name; settle first, with "
+                             "World::settle()"),
+              "not saved");
+    world.database().set<&Plankton::kind>(world.database().find(one), Kind::kPlant);
+    world.transforms();
+    world.commands().add(one, Transform{.position = {0, std::numeric_limits<float>::quiet_NaN(), 0}});
+    EXPECT_EQ(expect_refused("1 commands that wait to add \"transform\" bring what no program would load: a pose is "
+                             "flat, infinite or not a number, or its rotation is not of length 1; settle first, with "
+                             "World::settle()"),
+              "");
+}
+
 TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_that_works) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());

@@ -502,6 +502,80 @@ TEST(Save, what_no_program_could_read_again_is_refused_when_it_is_saved) {
     }
 }
 
+struct Label {
+    FixedString<8> text;
+    Kind kind = Kind::kPlant;
+    bool is_lit = false;
+    float size = 1;
+};
+SHOAL_COMPONENT(Label, text, kind, is_lit, size)
+
+/// A manager and a database with a column for each field, or with one for all.
+TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_come_back) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0, num_loaded = 0;
+    for (int round = 0; round < 60; ++round) {
+        EntityManager entities;
+        World world(entities);
+        auto& labels = world.manager<Label>();
+        Entity last;
+        for (int i = 0; i < 1100; ++i) {
+            last = *entities.create();
+            ASSERT_TRUE(labels.add(last, Label{FixedString<8>("label")}).ok());
+            ASSERT_TRUE(world.database().insert(last, Zone(0), Plankton{}).ok());
+        }
+        Label label;
+        Plankton plankton;
+        // A bool with another value cannot be set as such.
+        if (random.below(2) == 0)
+            for (char& letter : label.text.data) letter = char(random.below(4) == 0 ? 0 : random.below(140));
+        if (random.below(3) == 0) std::memset(static_cast<void*>(&label.is_lit), int(random.below(3)), 1);
+        if (random.below(3) == 0) label.kind = Kind(random.below(3));
+        if (random.below(3) == 0) plankton.kind = Kind(random.below(4));
+        labels.remove(last);
+        ASSERT_TRUE(labels.add(last, label).ok());
+        world.database().set<&Plankton::kind>(world.database().find(last), plankton.kind);
+        Array<std::byte> bytes{Owner("test")};
+        const Status saved = world.save(bytes);
+        EntityManager there;
+        World loaded(there);
+        if (saved) {
+            const Status status = loaded.load(bytes);
+            ASSERT_TRUE(status.ok()) << status.message();
+            ASSERT_EQ(difference(state_of(world), state_of(loaded)), "");
+            ++num_loaded;
+        } else {
+            const std::string message(saved.message());
+            ASSERT_NE(message.find(concat(" of ", entity_text(last), " in \"")), std::string::npos) << message;
+            ASSERT_NE(message.find("which no program would load; set it to a value of its type before"),
+                      std::string::npos)
+                << message;
+            SavedState state = state_of(world);  // of this run of the program
+            ASSERT_TRUE(world.load(state).ok());
+            ASSERT_FALSE(loaded.load(state, false).ok()) << message;
+            ++num_refused;
+        }
+    }
+    EXPECT_GT(num_refused, 3);
+    EXPECT_GT(num_loaded, 3);
+}
+
+TEST(Save, what_follows_the_end_of_a_text_in_place_does_not_matter) {
+    EntityManager entities, there;
+    World world(entities), loaded(there);
+    Label label{FixedString<8>("mackere")};
+    std::strcpy(label.text.data, "cod");  // and the rest of the longer one
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(world.manager<Label>().add(entity, label).ok());
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(world.save(bytes).ok());
+    auto& labels = loaded.manager<Label>();
+    const Status status = loaded.load(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(labels.get<&Label::text>(labels.instance(entity)).view(), "cod");
+}
+
 TEST(Save, a_load_that_fails_leaves_no_store_that_it_has_made) {
     Array<std::byte> bytes{Owner("test")};
     {

@@ -261,6 +261,21 @@ TEST_F(ZoneFilesTest, a_disk_that_is_full_leaves_the_zone_in_memory) {
     EXPECT_EQ(world.unloaded_zones(), ZoneSet());
 }
 
+TEST_F(ZoneFilesTest, a_zone_with_a_value_that_could_not_come_back_stays_in_memory) {
+    stream();
+    const std::vector<Entity> all = fill(7, 40);
+    static_cast<void>(sea.remove<Plankton>(all[3]));
+    ASSERT_TRUE(sea.add(all[3], Plankton{1, Kind(200), false}).ok());
+    const Status status = world.unload_zone(7);
+    EXPECT_NE(std::string(status.message()).find("holds a number that its enum does not name"), std::string::npos)
+        << status.message();
+    EXPECT_EQ(sea.num_rows(7), 40u);
+    sea.set<&Plankton::kind>(sea.find(all[3]), Kind::kAnimal);
+    ASSERT_TRUE(world.unload_zone(7).ok());
+    ASSERT_TRUE(world.load_zone(7).ok());
+    EXPECT_EQ(sea.num_rows(7), 40u);
+}
+
 TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_that_comes_back) {
     stream();
     std::vector<Entity> all(3);

@@ -199,6 +199,9 @@ public:
     SHOAL_API void borrow_columns();
     /// Compares and copies the blocks of large columns in a loop. Lifetime: that of the writer.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
+    /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
+    void check_values() { checks_values_ = true; }
+    bool checks_values() const { return checks_values_; }
     /// Writes a part of plain elements.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                             std::uint64_t num_elements);
@@ -218,6 +221,10 @@ public:
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements, WrittenSince written_since, const void* context,
                           std::uint64_t source, std::span<const StateGap> gaps = {});
+    /// Whether a block of the column that was written last may have elements that the state before does not have there.
+    bool may_be_new(std::uint32_t block, WrittenSince written_since, const void* context) const {
+        return !same_source_ || block >= num_known_ || !written_since(context, block, since_).is_empty();
+    }
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
     SHOAL_API void refuse(std::string_view why);
@@ -231,8 +238,9 @@ private:
     SavedState& to_;
     const SavedState* before_;
     std::uint64_t since_;
-    bool same_source_ = false;  // the part that is written, and that of before_
-    bool borrows_ = false;
+    bool same_source_ = false;     // the part that is written, and that of before_
+    std::uint64_t num_known_ = 0;  // blocks that the latter has
+    bool borrows_ = false, checks_values_ = false;
     StateLoop loop_;
     StatePath path_;
     Status status_;

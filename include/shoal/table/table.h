@@ -229,7 +229,10 @@ public:
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
+    /// If the writer checks values, also those that no load would take.
     SHOAL_API void save(StateWriter& to) const;
+    /// What save() refuses of the values of the column that the writer has written last.
+    SHOAL_API void refuse_bad_values(StateWriter& to, std::uint32_t column) const;
     /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or it
     /// does not fit this table; no row is there then.
     SHOAL_API Status load(StateReader& from);

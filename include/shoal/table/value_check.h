@@ -49,6 +49,10 @@ struct BadValue {
     const char* problem = "";          ///< such as "a bool that is neither 0 nor 1"
     explicit operator bool() const { return place != nullptr; }
 };
+/// Whether some bytes are no value of the field, so that find_bad_value() can find any.
+inline bool can_be_bad(const Field& field) {
+    return field.type == FieldType::kBool || field.type == FieldType::kEnum || field.type == FieldType::kFixedString;
+}
 /// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; what refers to something is
 /// checked by who knows it. Cost: none for those other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
