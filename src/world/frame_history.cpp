@@ -1,7 +1,6 @@
 #include "world/frame_history.h"
 
 #include "shoal/base/text.h"
-#include "world/persistence.h"
 
 #include <algorithm>
 
@@ -64,7 +63,6 @@ Status World::rewind(std::uint64_t frame) {
     SHOAL_ASSERT(is_at_rest(), "a pass or a callback took the world back; do it between steps");
     if (history_ == nullptr)
         return Status::error("the world keeps no frames that it could go back to; call World::keep_frames() before");
-    if (persistence_ != nullptr) persistence_->forget_stamps();
     return history_->rewind(*this, frame);
 }
 

@@ -179,7 +179,7 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
     statistics_.last_frame = world_.frame();
     written_ = std::move(state);
     frames_left_ = options_.every_frames;
-    is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
+    has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
     status_ = {};
     statistics_.is_running = true;
     thread_ = std::thread([this] { write_frames(); });
@@ -254,11 +254,10 @@ Status Persistence::take(bool only_if_new) {
         }
     }
     auto state = std::make_unique<SavedState>();
-    if (Status status = WorldState(world_).save(*state, is_new_history_ ? nullptr : before, &types_); !status)
+    if (Status status = WorldState(world_).save(*state, before, &types_); !status)
         return Status::error(concat(folder_, ": ", status.message()));
     const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
-    if (only_if_new && !is_new_history_ && is_same) return {};
-    is_new_history_ = false;
+    if (only_if_new && is_same) return {};
     const std::lock_guard lock(mutex_);
     if (has_failed_) return {};
     if (waiting_ != nullptr) {

@@ -37,8 +37,6 @@ public:
     Status flush();
     /// Takes the state of now, if it is the turn of this frame.
     void keep();
-    /// The stamps of the world do not go on from those of the last state.
-    void forget_stamps() { is_new_history_ = true; }
     Result<Recovered> recover(const std::string& folder, const LoadOptions& options);
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
@@ -75,7 +73,6 @@ private:
     Mark known_;                          // what this world has loaded or written
     std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
     std::uint64_t frames_left_ = 0;       // until the next one is taken
-    bool is_new_history_ = false;
     bool has_told_ = false;  // why the writer has ended
 
     // Of the writer, and of others while it does not run.

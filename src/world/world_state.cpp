@@ -8,7 +8,6 @@
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
 #include "world/frame_history.h"
-#include "world/persistence.h"
 #include "world/spawn_log.h"
 #include "world/state_file.h"
 #include "world/state_migration.h"
@@ -265,7 +264,6 @@ Status WorldState::visit(const SavedState& other, void (*look)(void* context), v
     const Status back = load(mine, true);
     SHOAL_ASSERT(back.ok(), "the state that a world had a moment ago could not be loaded");
     world_.destroy_stores_after(num_owned);
-    if (world_.persistence_ != nullptr) world_.persistence_->forget_stamps();
     return {};
 }
 
@@ -490,7 +488,6 @@ Status World::load_kept(const SavedState& from) { return WorldState(*this).load(
 
 /// Begins the history of frames anew.
 void World::forget_frames() {
-    if (persistence_ != nullptr) persistence_->forget_stamps();
     if (history_ == nullptr) return;
     history_->clear();
     history_->keep(*this);
