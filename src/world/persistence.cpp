@@ -72,8 +72,7 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     if (!log) return snapshot.log_damage = log.message(), Status();
     while (log->next()) {
     }
-    if (log->is_too_large() || log->has_no_memory())
-        return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
+    if (log->may_be_whole()) return Status::error(concat(snapshot.log_path, ": ", log->problem().message()));
     snapshot.log_damage = log->problem().message();
     snapshot.whole_log_bytes = log->num_bytes_read();
     snapshot.num_records = log->num_records();

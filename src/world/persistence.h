@@ -73,7 +73,7 @@ private:
     Mark known_;                          // what this world has loaded or written
     std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
     std::uint64_t frames_left_ = 0;       // until the next one is taken
-    bool has_told_ = false;  // why the writer has ended
+    bool has_told_ = false;               // why the writer has ended
 
     // Of the writer, and of others while it does not run.
     StateLogWriter log_;

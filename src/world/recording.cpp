@@ -198,7 +198,7 @@ Result<Replay> Replay::open(std::span<const std::byte> bytes, const LoadOptions&
         status = work.log.is_at_end() ? Status::error("it ends after the header") : work.log.problem();
     else
         status = work.read_setup();
-    if (work.log.is_too_large()) return status;
+    if (work.log.may_be_whole()) return status;
     if (!status)
         return Status::error(concat("the recording has no whole beginning: ", status.message(), "; record it again"));
     return replay;
@@ -236,7 +236,7 @@ Status Replay::status() const {
     const Status& problem = work_->problem ? work_->log.problem() : work_->problem;
     const std::uint64_t num_whole = work_->log.num_records() - (work_->problem ? 1 : 2);
     if (problem) return {};
-    return Status::error(concat("the recording ", work_->log.is_too_large() ? "cannot be read" : "is damaged",
+    return Status::error(concat("the recording ", work_->log.may_be_whole() ? "cannot be read" : "is damaged",
                                 " after ", num_whole, num_whole == 1 ? " frame: " : " frames: ", problem.message()));
 }
 

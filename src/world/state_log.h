@@ -82,8 +82,8 @@ public:
     const Status& problem() const { return problem_; }
     /// Whether that is the size of the state.
     bool is_too_large() const { return is_too_large_; }
-    /// Whether that is a lack of memory: the record may be whole.
-    bool has_no_memory() const { return has_no_memory_; }
+    /// Whether that says nothing against the record: its state is too large, or there is no memory to read it.
+    bool may_be_whole() const { return is_too_large_ || has_no_memory_; }
 
     std::uint64_t num_records() const { return num_records_; }
     /// Where the record that was read last ends.

@@ -9,6 +9,7 @@
 
 #include "support/testing.h"
 #include "support/whole_world.h"
+#include "support/zstd_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -582,6 +583,38 @@ TEST(Recording, a_state_that_takes_more_memory_than_it_may_is_refused_with_what_
     EXPECT_EQ(text_with(1'000'000'000), "");
     EXPECT_TRUE(Replay::is_recording(bytes_of(bytes)));
     EXPECT_TRUE(Replay::is_recording(bytes_of(bytes.substr(0, 50)))) << "one that is cut";
+}
+
+TEST(Recording, memory_that_runs_out_while_it_is_read_is_no_damage) {
+    const std::string path = temporary_path("no_memory");
+    Small small, other;
+    Recorder recorder(small.world);
+    ASSERT_TRUE(recorder.start(path).ok());
+    for (int i = 0; i < 3; ++i) recorder.step(1);
+    ASSERT_TRUE(recorder.stop().ok());
+    const std::string bytes = *read_file(path);
+    std::filesystem::remove(path);
+    int num_refused = 0, num_ended = 0;
+    for (std::uint32_t fail_at = 1;; ++fail_at) {
+        std::string why;
+        {
+            const ShortZstdMemory memory(fail_at, true);
+            Result<Replay> replay = Replay::open(bytes_of(bytes));
+            ++(replay ? num_ended : num_refused);
+            why = replay.message();
+            if (replay && replay->begin(other.world).ok()) {
+                while (replay->next()) {
+                }
+                why = replay->status().message();
+            }
+        }
+        if (why.empty()) break;
+        EXPECT_NE(why.find("there is no memory to decompress"), std::string::npos) << why;
+        EXPECT_EQ(why.find("damaged"), std::string::npos) << why;
+        EXPECT_EQ(why.find("no whole beginning"), std::string::npos) << why;
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_ended, 1);
 }
 
 TEST(Recording, other_files_are_none) {
