@@ -555,9 +555,9 @@ void StateWriter::borrow_columns() {
 }
 
 void StateWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
-                           std::uint64_t num_elements) {
+                           std::uint64_t num_elements, std::uint64_t source) {
     const std::uint32_t per_block = per_block_of(element_bytes);
-    const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, 0);
+    const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
     Array<std::byte> room{Owner(kStateOwner)};
     for (std::uint64_t first = 0, b = 0; first < num_elements; first += per_block, ++b) {
@@ -572,6 +572,16 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
             fill_block(to_.add_block(bytes), from);
         from += bytes;
     }
+}
+
+bool StateWriter::share(std::string_view name, std::uint64_t source) {
+    if (before_ == nullptr || source == 0) return false;
+    const std::size_t known = before_->find(path_.with(name));
+    if (known == before_->num_parts() || before_->parts_[known].source != source) return false;
+    const StatePart earlier = before_->part(known);
+    begin_part(name, earlier.element_bytes, earlier.elements_per_block, earlier.num_elements, source);
+    for (std::size_t b = 0; b < earlier.num_blocks(); ++b) to_.share_block(*before_->blocks_[earlier.first_block + b]);
+    return true;
 }
 
 void StateWriter::copy(std::string_view name, const SavedState& from, const StatePart& part) {
@@ -714,10 +724,15 @@ Status StateReader::bytes(std::string_view name, Array<std::byte>& to, std::uint
     return elements(name, to.data(), element_bytes, num_elements);
 }
 
+std::uint64_t StateReader::left_memory() const {
+    const std::uint64_t most = from_.max_bytes(), held = from_.num_bytes() + taken_bytes_;
+    return is_trusted_ ? ~std::uint64_t(0) : most - std::min(most, held);
+}
+
 Status StateReader::take_memory(std::string_view name, std::uint64_t num_bytes) {
     const std::uint64_t most = from_.max_bytes(), held = from_.num_bytes() + taken_bytes_;
     if (is_trusted_) return {};
-    if (held > most || num_bytes > most - held)
+    if (held > most || num_bytes > left_memory())
         return error(name, concat("what is made of it takes ", num_bytes, " bytes, so the state takes ",
                                   held + num_bytes, " bytes in memory, and may take ", most,
                                   "; if you trust its source, set LoadOptions::max_bytes"));

@@ -12,16 +12,6 @@
 #include <algorithm>
 
 namespace shoal {
-namespace {
-
-/// A copy of the bits of some rows: those past the last row are 0.
-Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_rows) {
-    Array<std::uint64_t> bits(words, words + (num_rows + 63) / 64, OwnedAllocator<std::uint64_t>("database"));
-    if (num_rows % 64 != 0) bits.back() &= (std::uint64_t(1) << num_rows % 64) - 1;
-    return bits;
-}
-
-}  // namespace
 
 // --- tables by number --------------------------------------------------------------------------------------------
 

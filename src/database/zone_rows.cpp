@@ -5,8 +5,8 @@
 //     "table/0/components"       the names of the component types of table 0, a line each
 //     "table/0/layouts"          their layout hashes
 //     "table/0/owner"
-//     "table/0/column/3"         column 3 of the table
-//     "table/0/on/1"             a bit per row for the toggled component type number 1 of the archetype
+//     "table/0/body/column/3"    column 3 of this component type, so that databases may have the types in any order
+//     "table/0/hungry/on"        a bit per row, if it is toggled
 //     "further/wound/owner"      those values of a `many` type that are not the first of their entities: the second one of
 //     "further/wound/column/0"   an entity before the third
 
@@ -19,6 +19,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 
 #include <algorithm>
@@ -28,18 +29,22 @@
 namespace shoal {
 namespace {
 
-/// Whether a row of a table refers to a read-only array.
+/// Whether a value of a field is a read-only array that has elements.
+bool refers_to_array(const Field& field, const FieldRows& rows) {
+    if (field.type != FieldType::kBlobArray) return false;
+    const auto is_empty = [](const std::byte* place) {
+        BlobArrayBase array;
+        std::memcpy(static_cast<void*>(&array), place, sizeof array);
+        return array.count == 0;
+    };
+    return find_invalid_value(field, rows, is_empty) != nullptr;
+}
+
 bool refers_to_array(const Table& table) {
     for (const Field& field : table.schema().fields()) {
-        if (field.type != FieldType::kBlobArray) continue;
         const std::byte* const first = table.column(field.first_column) + table.schema().offset_in_column(field);
-        const auto is_empty = [](const std::byte* place) {
-            BlobArrayBase array;
-            std::memcpy(static_cast<void*>(&array), place, sizeof array);
-            return array.count == 0;
-        };
-        const FieldRows rows{first, table.schema().columns()[field.first_column].element_bytes, table.num_rows()};
-        if (find_invalid_value(field, rows, is_empty) != nullptr) return true;
+        const std::uint32_t stride = table.schema().columns()[field.first_column].element_bytes;
+        if (refers_to_array(field, {first, stride, table.num_rows()})) return true;
     }
     return false;
 }
@@ -47,20 +52,35 @@ bool refers_to_array(const Table& table) {
 /// What is read of a table, by column.
 using Columns = Array<Array<std::byte>>;
 
-Status read_column(StateReader& from, std::uint32_t number, std::uint32_t element_bytes, std::size_t num_rows,
-                   Columns& columns) {
-    return from.bytes(concat("column/", number), columns.emplace_back(Owner("zone")), element_bytes, num_rows);
+/// Reads the columns of a component type.
+Status read_columns(StateReader& from, const Schema& schema, std::size_t num_rows, Columns& columns) {
+    Status status;
+    for (std::uint32_t c = 0; status && c < schema.columns().size(); ++c)
+        status = from.bytes(concat("column/", c), columns.emplace_back(Owner("zone")),
+                            schema.columns()[c].element_bytes, num_rows);
+    return status;
 }
 
-/// Errors: bytes are no value of their field.
+/// Writes columns of a table as those of a component type. column(number) returns the elements of one.
+template <class Column>
+void write_columns(StateWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
+                   std::uint64_t num_rows, Column&& column) {
+    for (std::uint32_t c = 0; c < num_columns; ++c)
+        to.column(concat("column/", c), column(first + c), schema.columns()[first + c].element_bytes, num_rows, nullptr,
+                  nullptr, 0, gaps_in_column(schema, first + c));
+}
+
+/// Errors: bytes are no value of their field, or one that is never written.
 Status check_values(StateReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
     if (from.is_trusted() || num_rows == 0) return {};
     for (const Field& field : schema.fields()) {
         if (field.opaque != nullptr || field.num_columns != 1) continue;
-        const std::byte* const first = columns[field.first_column].data() + schema.offset_in_column(field);
-        const BadValue bad =
-            find_bad_value(field, {first, schema.columns()[field.first_column].element_bytes, num_rows});
-        if (bad) return from.error("column", concat("\"", field.name, "\" holds ", bad.problem));
+        const FieldRows rows{columns[field.first_column].data() + schema.offset_in_column(field),
+                             schema.columns()[field.first_column].element_bytes, num_rows};
+        if (const BadValue bad = find_bad_value(field, rows))
+            return from.error("column", concat("\"", field.name, "\" holds ", bad.problem));
+        if (refers_to_array(field, rows))
+            return from.error("column", concat("\"", field.name, "\" refers to an array of a resource"));
     }
     return {};
 }
@@ -117,12 +137,14 @@ void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
     to.text("components", names);
     to.array("layouts", std::span<const std::uint64_t>(layouts));
     to.array("owner", table.entities());
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) {
-        to.elements(concat("column/", c), rows.column(c), rows.schema().columns()[c].element_bytes, table.num_rows());
-        rows.refuse_bad_values(to, c);
+    for (const ComponentType component : table.type().components()) {
+        const StatePath::Scope scope = to.in(schema(component).name());
+        write_columns(to, rows.schema(), table.type().first_column(component), schema(component).columns().size(),
+                      table.num_rows(), [&](std::uint32_t column) { return rows.column(column); });
+        if (const std::uint64_t* const on = table.presence(component); on != nullptr)
+            to.array("on", std::span<const std::uint64_t>(bits_of_rows(on, table.num_rows())));
     }
-    for (std::uint32_t i = 0; i < table.presence_.size(); ++i)
-        to.elements(concat("on/", i), table.presence_[i].words(), sizeof(std::uint64_t), (table.num_rows() + 63) / 64);
+    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) rows.refuse_bad_values(to, c);
 }
 
 void Database::write_further(Zone zone, ComponentType component, StateWriter& to) const {
@@ -141,14 +163,14 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
     if (refers_to_array(rows)) return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
     to.array("owner", std::span<const Entity>(owners));
     Array<std::byte> column{Owner("database")};
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) {
+    write_columns(to, rows.schema(), 0, rows.schema().columns().size(), numbers.size(), [&](std::uint32_t c) {
         const std::size_t bytes = rows.schema().columns()[c].element_bytes;
         column.resize(numbers.size() * bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             std::memcpy(column.data() + i * bytes, rows.column(c) + numbers[i] * bytes, bytes);
-        to.elements(concat("column/", c), column.data(), static_cast<std::uint32_t>(bytes), numbers.size());
-        rows.refuse_bad_values(to, c);
-    }
+        return static_cast<const std::byte*>(column.data());
+    });
+    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) rows.refuse_bad_values(to, c);
 }
 
 std::uint32_t Database::drop_zone(Zone zone) {
@@ -171,7 +193,7 @@ struct Database::ReturningRows {
         const Archetype* type;
         Array<Entity> owners{Owner("database")};
         Columns columns{Owner("database")};
-        Array<Array<std::uint64_t>> is_on{Owner("database")};  // by toggled type, a bit per row
+        Array<Array<std::uint64_t>> is_on{Owner("database")};  // of each that is toggled, a bit per row
 
         /// Errors: component types have other fields than they had, or values are none of these.
         static Result<Table> read(Database& database, StateReader& from);
@@ -190,8 +212,10 @@ struct Database::ReturningRows {
     };
     struct Further {
         ComponentType component;
-        Array<Entity> owners{Owner("database")};
+        Array<Entity> owners{Owner("database")};  // none: the zone has no such values
         Columns columns{Owner("database")};
+
+        static Result<Further> read(const Database& database, StateReader& from, ComponentType component);
     };
 
     explicit ReturningRows(Database& owner) : database(owner) {}
@@ -216,17 +240,59 @@ struct Database::ReturningRows {
     Array<Further> further{Owner("database")};
 };
 
-Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
-    require_unlocked("read_zone()");
+namespace {
+
+/// Returns how many tables a zone has. Errors: it is another zone.
+Result<std::uint32_t> read_num_tables(Zone zone, StateReader& from) {
     Zone written = kNoZone;
     std::uint32_t num_tables = 0;
     if (Status status = from.value("zone", written); !status) return status;
     if (Status status = from.value("num_tables", num_tables); !status) return status;
     if (written != zone) return from.error("zone", concat("it is zone ", written, ", not ", zone));
+    return num_tables;
+}
+
+}  // namespace
+
+Result<Array<Entity>> Database::check_zone(Zone zone, StateReader& from) {
+    const Result<std::uint32_t> num_tables = read_num_tables(zone, from);
+    if (!num_tables) return num_tables.status();
+    Array<Entity> owners{Owner("database")};
+    Array<std::pair<const Archetype*, Array<Entity>>> tables{Owner("database")};
+    for (std::uint32_t number = 0; number < *num_tables; ++number) {
+        const StatePath::Scope scope = from.in(table_name(number));
+        Result<ReturningRows::Table> table = ReturningRows::Table::read(*this, from);
+        if (!table) return table.status();
+        owners.insert(owners.end(), table->owners.begin(), table->owners.end());
+        tables.push_back({table->type, std::move(table->owners)});
+    }
+    std::sort(owners.begin(), owners.end());
+    if (const auto twice = std::adjacent_find(owners.begin(), owners.end()); twice != owners.end())
+        return from.error("table", concat("entity ", entity_text(*twice), " has two rows"));
+    for (std::uint32_t number = 0; number < further_.size(); ++number) {
+        if (further_[number] == nullptr) continue;
+        const StatePath::Scope scope = from.in(concat("further/", schema({number}).name()));
+        const Result<ReturningRows::Further> further = ReturningRows::Further::read(*this, from, {number});
+        if (!further) return further.status();
+        Array<Entity> having{Owner("database")};
+        for (const auto& [type, some] : tables)
+            if (type->has({number})) having.insert(having.end(), some.begin(), some.end());
+        std::sort(having.begin(), having.end());
+        for (const Entity owner : further->owners)
+            if (!std::binary_search(having.begin(), having.end(), owner))
+                return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
+    }
+    return owners;
+}
+
+Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
+    require_unlocked("read_zone()");
+    const Result<std::uint32_t> num_tables = read_num_tables(zone, from);
+    if (!num_tables) return num_tables.status();
     ReturningRows rows(*this);
-    if (Status status = rows.check_owners(from, num_tables); !status) return status;
+    if (Status status = rows.check_owners(from, *num_tables); !status) return status;
     Status status;
-    for (std::uint32_t number = 0; status && number < num_tables; ++number) {
+    for (std::uint32_t number = 0; status && number < *num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         status = rows.read_rows(zone, from);
     }
@@ -287,17 +353,18 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     }
     made.type = &database.graph_.archetype(components);
     const Schema& schema = made.type->schema();
-    for (std::uint32_t c = 0; c < schema.columns().size(); ++c)
-        if (Status status = read_column(from, c, schema.columns()[c].element_bytes, made.owners.size(), made.columns);
-            !status)
+    if (schema.has_opaque()) return from.error("components", "they have fields that only C++ knows");
+    for (const ComponentType component : made.type->components()) {
+        const StatePath::Scope scope = from.in(database.schema(component).name());
+        if (Status status = read_columns(from, database.schema(component), made.owners.size(), made.columns); !status)
             return status;
-    if (Status status = check_values(from, schema, made.columns, made.owners.size()); !status) return status;
-    for (std::uint32_t i = 0; i < made.type->toggled().size(); ++i) {
+        if (made.type->toggle_index(component) < 0) continue;
         Array<std::uint64_t>& bits =
             made.is_on.emplace_back((made.owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
-        if (Status status = from.elements(concat("on/", i), bits.data(), sizeof(std::uint64_t), bits.size()); !status)
+        if (Status status = from.elements("on", bits.data(), sizeof(std::uint64_t), bits.size()); !status)
             return status;
     }
+    if (Status status = check_values(from, schema, made.columns, made.owners.size()); !status) return status;
     return made;
 }
 
@@ -349,28 +416,37 @@ void Database::ReturningRows::gain_rows() {
     }
 }
 
-/// Reads values that are not the first of their entities, and makes room for them.
+/// Reads values that are not the first of their entities.
+Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(const Database& database,
+                                                                                StateReader& from,
+                                                                                ComponentType component) {
+    Further made;
+    made.component = component;
+    if (!from.has("owner")) return made;
+    const Schema& schema = database.schema(component);
+    if (schema.has_opaque()) return from.error("owner", "they have fields that only C++ knows");
+    if (Status status = from.array("owner", made.owners); !status) return status;
+    if (Status status = read_columns(from, schema, made.owners.size(), made.columns); !status) return status;
+    if (Status status = check_values(from, schema, made.columns, made.owners.size()); !status) return status;
+    return made;
+}
+
+/// The same, and makes room for them.
 Status Database::ReturningRows::read_further(StateReader& from, ComponentType component) {
     const StatePath::Scope scope = from.in(concat("further/", database.schema(component).name()));
-    if (!from.has("owner")) return {};
-    const std::span<const ColumnDefinition> definitions = database.schema(component).columns();
-    Further& made = further.emplace_back();
-    made.component = component;
-    if (Status status = from.array("owner", made.owners); !status) return status;
-    for (std::uint32_t c = 0; c < definitions.size(); ++c)
-        if (Status status = read_column(from, c, definitions[c].element_bytes, made.owners.size(), made.columns);
-            !status)
-            return status;
-    if (Status status = check_values(from, database.schema(component), made.columns, made.owners.size()); !status)
-        return status;
+    Result<Further> made = Further::read(database, from, component);
+    if (!made) return made.status();
     std::uint32_t highest = 0;
-    for (const Entity owner : made.owners) {
+    for (const Entity owner : made->owners) {
         if (!database.entities_.alive(owner)) continue;
         if (const Archetype* const type = type_of(owner); type == nullptr || !type->has(component))
             return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
         highest = std::max(highest, owner.index());
     }
-    return database.further_values(component)->reserve(made.owners.size(), highest);
+    const std::size_t num_owners = made->owners.size();
+    if (num_owners == 0) return {};
+    further.push_back(std::move(*made));
+    return database.further_values(component)->reserve(num_owners, highest);
 }
 
 /// Requires: reserved.
@@ -408,6 +484,12 @@ ZoneSet Database::take_watched_zones() {
     if (watched_zones_ == nullptr) return {};
     const std::lock_guard lock(watched_zones_->mutex);
     return std::exchange(watched_zones_->zones, ZoneSet());
+}
+
+ZoneSet Database::watched_zones() const {
+    if (watched_zones_ == nullptr) return {};
+    const std::lock_guard lock(watched_zones_->mutex);
+    return watched_zones_->zones;
 }
 
 void Database::note_watched(const ZoneSet& zones) const {

@@ -12,24 +12,6 @@
 namespace shoal {
 namespace {
 
-/// The bytes of a column that belong to no field.
-Array<StateGap> gaps_in(const Schema& schema, std::uint32_t column) {
-    Array<StateGap> gaps{Owner("table")};
-    const ColumnDefinition& definition = schema.columns()[column];
-    if (definition.field_index != ColumnDefinition::kWholeComponent) return gaps;
-    Array<StateGap> fields{Owner("table")};
-    for (const Field& field : schema.fields())
-        if (field.first_column == column) fields.push_back({schema.offset_in_column(field), field.size});
-    fields.push_back({definition.element_bytes, 0});
-    std::sort(fields.begin(), fields.end(), [](const StateGap& a, const StateGap& b) { return a.begin < b.begin; });
-    std::uint32_t end = 0;
-    for (const StateGap& field : fields) {
-        if (field.begin > end) gaps.push_back({end, field.begin - end});
-        end = field.begin + field.num_bytes;
-    }
-    return gaps;
-}
-
 StateMarks placed_in_table(const void* table, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
 }
@@ -63,6 +45,23 @@ std::string_view saved_link_name(int link) {
     return kNames[link];
 }
 
+Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column) {
+    Array<StateGap> gaps{Owner("table")};
+    const ColumnDefinition& definition = schema.columns()[column];
+    if (definition.field_index != ColumnDefinition::kWholeComponent) return gaps;
+    Array<StateGap> fields{Owner("table")};
+    for (const Field& field : schema.fields())
+        if (field.first_column == column) fields.push_back({schema.offset_in_column(field), field.size});
+    fields.push_back({definition.element_bytes, 0});
+    std::sort(fields.begin(), fields.end(), [](const StateGap& a, const StateGap& b) { return a.begin < b.begin; });
+    std::uint32_t end = 0;
+    for (const StateGap& field : fields) {
+        if (field.begin > end) gaps.push_back({end, field.begin - end});
+        end = field.begin + field.num_bytes;
+    }
+    return gaps;
+}
+
 StateMarks Table::written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const {
     return stamps_.written_since(column, block, since);
 }
@@ -84,7 +83,7 @@ void Table::save(StateWriter& to) const {
                              "components before"));
         if (definition.opaque != nullptr) continue;
         const ColumnOfTable at{*this, c};
-        const Array<StateGap> gaps = gaps_in(schema(), c);
+        const Array<StateGap> gaps = gaps_in_column(schema(), c);
         to.column(name, column(c), definition.element_bytes, num_rows(), written_in_table, &at, placement(), gaps);
         refuse_bad_values(to, c);
     }

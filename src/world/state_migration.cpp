@@ -8,7 +8,9 @@
 #include "shoal/resource/migration.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
+#include "world/state_file.h"
 #include "world/world_state.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 
@@ -30,6 +32,11 @@ public:
     }
     std::string operator[](std::size_t column) const {
         return saved_column_name(combined_ ? *combined_ : schema_, static_cast<std::uint32_t>(column));
+    }
+    std::vector<std::string> all() const {
+        std::vector<std::string> names;
+        for (std::size_t column = 0; column < schema_.columns().size(); ++column) names.push_back((*this)[column]);
+        return names;
     }
 
 private:
@@ -167,6 +174,7 @@ Status StateMigration::write(StateWriter& to) {
         if (Status status = write_database(to, database); !status) return status;
     for (const SavedDatabase& database : databases_)
         if (Status status = write_commands(to, database); !status) return status;
+    if (Status status = write_zones(to); !status) return status;
     for (const Type& type : types_)
         if (type.is_changed() && !type.is_converted)
             return no_way(type, "it is not kept in a manager or a database, whose rows could be converted");
@@ -381,17 +389,22 @@ Status StateMigration::write_stamps(StateWriter& to, const TableShape& shape, st
 
 Status StateMigration::write_converted(StateWriter& to, const TableShape& shape, const Type& type,
                                        std::uint32_t num_rows) {
+    const ColumnNames old_names(*type.before, shape.is_combined), names(*type.after, shape.is_combined);
+    return convert(from_, to, type, {shape.path_before, shape.path_after, old_names.all(), names.all()}, num_rows);
+}
+
+Status StateMigration::convert(StateReader& from, StateWriter& to, const Type& type, const ColumnPaths& paths,
+                               std::uint32_t num_rows) {
     const Schema &before = *type.before, &after = *type.after;
     if (after.has_opaque() && num_rows != 0) return no_way(type, "it has a field that only C++ knows");
     std::vector<Array<std::byte>> old_columns;
     Array<const std::byte*> columns{Owner("world")};
-    const ColumnNames old_names(before, shape.is_combined), names(after, shape.is_combined);
     for (std::size_t c = 0; c < before.columns().size(); ++c) {
         const std::uint32_t bytes = before.columns()[c].element_bytes;
         Array<std::byte>& column = old_columns.emplace_back(Owner("world"));
-        const std::string name = concat(shape.path_before, old_names[c]);
-        if (!shape.path_before.empty())
-            if (Status status = from_.bytes(name, column, bytes, num_rows); !status) return status;
+        const std::string name = concat(paths.before, paths.old_names[c]);
+        if (!paths.before.empty())
+            if (Status status = from.bytes(name, column, bytes, num_rows); !status) return status;
         columns.push_back(column.data());
     }
     for (const Field& field : before.fields()) {
@@ -399,21 +412,137 @@ Status StateMigration::write_converted(StateWriter& to, const TableShape& shape,
         const std::byte* const first = columns[field.first_column] + before.offset_in_column(field);
         if (const BadValue bad =
                 find_bad_value(field, {first, before.columns()[field.first_column].element_bytes, num_rows}))
-            return from_.error(concat(shape.path_before, "field"),
-                               concat("\"", field.name, "\" of \"", before.name(), "\" holds ", bad.problem));
+            return from.error(concat(paths.before, "field"),
+                              concat("\"", field.name, "\" of \"", before.name(), "\" holds ", bad.problem));
     }
     std::uint64_t row_bytes = 0;
     for (const ColumnDefinition& column : after.columns()) row_bytes += column.element_bytes;
-    if (Status status = from_.take_memory(concat(shape.path_before, "num_rows"), num_rows * row_bytes); !status)
+    if (Status status = from.take_memory(concat(paths.before, "num_rows"), num_rows * row_bytes); !status)
         return status;
     Result<ConvertedColumns> converted = ConvertedColumns();
     if (num_rows != 0) converted = migrate_rows(before, columns, num_rows, after, type.migrations);
     if (!converted) return no_way(type, converted.message());
     for (std::size_t c = 0; c < after.columns().size(); ++c)
         if (after.columns()[c].opaque == nullptr)
-            to.elements(concat(shape.path_after, names[c]), num_rows == 0 ? nullptr : converted->columns[c],
+            to.elements(concat(paths.after, paths.names[c]), num_rows == 0 ? nullptr : converted->columns[c],
                         after.columns()[c].element_bytes, num_rows);
     return {};
+}
+
+// --- the files of unloaded zones ---------------------------------------------------------------------------------
+
+namespace {
+
+/// The columns of a component type in the file of a zone.
+std::vector<std::string> zone_columns(const Schema& schema) {
+    std::vector<std::string> names;
+    for (std::size_t column = 0; column < schema.columns().size(); ++column) names.push_back(concat("column/", column));
+    return names;
+}
+
+}  // namespace
+
+/// Writes the files anew if component types are converted: each says which it has.
+Status StateMigration::write_zones(StateWriter& to) {
+    if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
+    SerialExecutor alone;
+    Array<SavedZone> zones{Owner("world")};
+    {
+        const StatePath::Scope scope = from_.in(ZoneFiles::kScope);
+        if (Status status = ZoneFiles::read_list(from_, zones); !status) return status;
+    }
+    for (SavedZone& saved : zones) {
+        Array<std::byte> bytes{Owner("world")};
+        const StatePath::Scope scope = from_.in(ZoneFiles::kScope);
+        const Result<SavedState> zone = ZoneFiles::open(from_, saved, alone, bytes);
+        if (!zone) return zone.status();
+        SavedState converted;
+        StateWriter rows(converted);
+        if (Status status = write_zone(*zone, rows); !status)
+            return Status::error(concat("zone ", saved.zone, " is unloaded, and ", status.message()));
+        const Result<Array<std::byte>> made = write_state(converted, alone);
+        if (!made) return made.status();
+        const std::string path = concat(ZoneFiles::kScope, '/', ZoneFiles::part_name(saved.zone));
+        to.array(path, std::span<const std::byte>(*made));
+        replace(path);
+        saved.num_bytes = made->size();
+        saved.hash = ZoneFiles::hash_of(*made);
+    }
+    if (zones.empty()) return {};
+    const std::string path = concat(ZoneFiles::kScope, "/list");
+    to.array(path, std::span<const SavedZone>(zones));
+    replace(path);
+    return {};
+}
+
+Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
+    StateReader from(zone, from_.is_trusted());
+    std::vector<std::string> converted;  // what paths of parts begin with that are not copied
+    std::uint32_t num_tables = 0;
+    if (Status status = from.value("num_tables", num_tables); !status) return status;
+    for (std::uint32_t number = 0; number < num_tables; ++number)
+        if (Status status = write_zone_table(from, to, concat("table/", number, '/'), converted); !status)
+            return status;
+    for (const Type& type : types_) {
+        const std::string path = concat("further/", type.before->name(), '/');
+        if (!type.is_changed() || !from.has(concat(path, "owner"))) continue;
+        Array<Entity> owners{Owner("world")};
+        if (Status status = from.array(concat(path, "owner"), owners); !status) return status;
+        if (Status status =
+                write_zone_values(from, to, "further/", type, static_cast<std::uint32_t>(owners.size()), converted);
+            !status)
+            return status;
+        to.array(concat("further/", type.after->name(), "/owner"), std::span<const Entity>(owners));
+    }
+    for (std::size_t i = 0; i < zone.num_parts(); ++i) {
+        const StatePart part = zone.part(i);
+        const auto is_replaced = [&](const std::string& path) {
+            return path.ends_with('/') ? part.path.starts_with(path) : part.path == path;
+        };
+        if (std::none_of(converted.begin(), converted.end(), is_replaced)) to.copy(part.path, zone, part);
+    }
+    return to.status();
+}
+
+Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, const std::string& path,
+                                        std::vector<std::string>& converted) {
+    Array<std::uint64_t> layouts{Owner("world")};
+    const Result<std::string> names = from.text(concat(path, "components"));
+    if (!names) return names.status();
+    if (Status status = from.array(concat(path, "layouts"), layouts); !status) return status;
+    const Result<std::uint64_t> num_rows = from.count(concat(path, "owner"), sizeof(Entity));
+    if (!num_rows) return num_rows.status();
+    if (*num_rows >= kNilRow) return from.error(concat(path, "owner"), "it has more rows than a table");
+    std::string names_now;
+    std::size_t number = 0;
+    Status status;
+    for_each_line(*names, [&](std::string_view name) {
+        const Type* const type = find_type(ComponentId(name));
+        const bool is_changed = type != nullptr && type->is_changed();
+        if (is_changed && number < layouts.size()) layouts[number] = type->after->layout_hash();
+        names_now += concat(is_changed ? std::string_view(type->after->name()) : name, '\n');
+        ++number;
+        if (status && is_changed)
+            status = write_zone_values(from, to, path, *type, static_cast<std::uint32_t>(*num_rows), converted);
+    });
+    to.text(concat(path, "components"), names_now);
+    to.array(concat(path, "layouts"), std::span<const std::uint64_t>(layouts));
+    converted.push_back(concat(path, "components")), converted.push_back(concat(path, "layouts"));
+    return status;
+}
+
+/// Writes the values of a component type that are at `path`.
+Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
+                                         std::uint32_t num_rows, std::vector<std::string>& converted) {
+    const ColumnPaths paths{concat(path, type.before->name(), '/'), concat(path, type.after->name(), '/'),
+                            zone_columns(*type.before), zone_columns(*type.after)};
+    if (std::find(converted.begin(), converted.end(), paths.before) != converted.end())
+        return from.error(paths.before, "it is there twice");
+    converted.push_back(paths.before);
+    if (Status status = convert(from, to, type, paths, num_rows); !status) return status;
+    return type.after->toggled()
+               ? write_bits(from, to, type, concat(paths.before, "on"), concat(paths.after, "on"), num_rows)
+               : Status();
 }
 
 /// Writes what tables have beside columns: links of components of which an entity may have several, and who is switched on.
@@ -426,14 +555,18 @@ Status StateMigration::write_switches(StateWriter& to, const TableShape& shape, 
                      std::span<const std::uint32_t>(none));
     }
     if (!shape.is_combined || !type.after->toggled()) return {};
+    return write_bits(from_, to, type, concat(shape.path_before, "on/", type.before->name()),
+                      concat(shape.path_after, "on/", type.after->name()), num_rows);
+}
+
+/// Writes who is switched on: all, if they could not be off before.
+Status StateMigration::write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
+                                  const std::string& after, std::uint32_t num_rows) {
     Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
     if (num_rows % 64 != 0) on.back() = (std::uint64_t(1) << num_rows % 64) - 1;
     if (type.before->toggled())
-        if (Status status = from_.elements(concat(shape.path_before, "on/", type.before->name()), on.data(),
-                                           sizeof(std::uint64_t), on.size());
-            !status)
-            return status;
-    to.array(concat(shape.path_after, "on/", type.after->name()), std::span<const std::uint64_t>(on));
+        if (Status status = from.elements(before, on.data(), sizeof(std::uint64_t), on.size()); !status) return status;
+    to.array(after, std::span<const std::uint64_t>(on));
     return {};
 }
 

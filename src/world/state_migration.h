@@ -5,8 +5,8 @@
 //     the world or its registry  coral v2 {size double}        how they are to lie
 //
 // The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the component type
-// are: in a manager, in the tables of a database, or among the values of commands that wait. Then the copy is loaded as if
-// it had been saved like that.
+// are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the values of commands that wait.
+// Then the copy is loaded as if it had been saved like that.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
 // What was remembered of converted components, such as what reactions were told last, begins anew.
@@ -62,6 +62,12 @@ private:
         bool is_combined = false;
     };
 
+    /// Where the columns of a component type are, and are to be.
+    struct ColumnPaths {
+        std::string before, after;  // what all begin with; no path before: there are no rows
+        std::vector<std::string> old_names, names;
+    };
+
     Status read_types();
     Status read_stores();
     Status read_database(std::string_view name);
@@ -81,7 +87,17 @@ private:
     Status write_table(StateWriter& to, const TableShape& shape);
     Status write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows);
     Status write_converted(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    Status convert(StateReader& from, StateWriter& to, const Type& type, const ColumnPaths& paths,
+                   std::uint32_t num_rows);
+    Status write_zones(StateWriter& to);
+    Status write_zone(const SavedState& zone, StateWriter& to);
+    Status write_zone_table(StateReader& from, StateWriter& to, const std::string& path,
+                            std::vector<std::string>& converted);
+    Status write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
+                             std::uint32_t num_rows, std::vector<std::string>& converted);
     Status write_switches(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    static Status write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
+                             const std::string& after, std::uint32_t num_rows);
     Status write_types(StateWriter& to);
     void write_rest(StateWriter& to);
     std::span<const std::uint32_t> parts_in(std::string_view path) const;

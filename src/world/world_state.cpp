@@ -11,6 +11,7 @@
 #include "world/spawn_log.h"
 #include "world/state_file.h"
 #include "world/state_migration.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 
@@ -18,6 +19,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormatWithZones = 2;  // some are unloaded, which readers of the first would pass over
 
 /// Loops of states on the workers of a world.
 StateLoop loop_on(Executor& executor) {
@@ -128,23 +130,34 @@ void World::give_references(ComponentHomes& homes) {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
+/// What StateWriter is told of a state before: the stamp at which it was written.
+std::uint64_t stamp_of(const SavedState* before) {
+    if (before == nullptr) return 0;
+    StateReader earlier(*before);
+    Clocks then{};
+    return earlier.has("world/clocks") && earlier.value("world/clocks", then) ? then.stamp : 0;
+}
+
 Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows) const {
-    if (Status status = world_.check_all_loaded("saved"); !status) return status;
+    const ZoneFiles* const zones = world_.zone_files_;
+    const bool has_zones = zones != nullptr && !zones->unloaded().empty();
+    Status status = save_but_zones(state, before, lasting, borrows, has_zones);
+    if (!status || zones == nullptr) return status;
+    StateWriter to(state, before);
+    zones->save(to, name_of(zones->database()));
+    return to.status();
+}
+
+Status WorldState::save_but_zones(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows,
+                                  bool has_zones) const {
     Clocks clocks{world_.frame_, world_.stamp_, world_.random_.state()};
-    std::uint64_t since = 0;
-    if (before != nullptr) {
-        StateReader earlier(*before);
-        const StatePath::Scope scope = earlier.in("world");
-        Clocks then{};
-        if (earlier.has("clocks") && earlier.value("clocks", then)) since = then.stamp;
-    }
-    StateWriter to(state, before, since);
+    StateWriter to(state, before, stamp_of(before));
     to.use_loop(loop_on(*world_.executor_));
     if (borrows) to.borrow_columns();
     if (lasting != nullptr) to.check_values();
     {
         const StatePath::Scope scope = to.in("world");
-        to.value("format", kFormat);
+        to.value("format", has_zones ? kFormatWithZones : kFormat);
         to.value("clocks", clocks);
         Array<SavedLayout> layouts{Owner("world")};
         for (const Store* store : world_.stores_)
@@ -238,8 +251,9 @@ void WorldState::save_types(StateWriter& to, std::span<const Schema* const> sche
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-Status WorldState::load(const SavedState& state, bool is_trusted) {
-    if (Status status = world_.check_all_loaded("loaded into"); !status) return status;
+Status WorldState::load(const SavedState& state, bool is_trusted) { return load(state, is_trusted, true); }
+
+Status WorldState::load(const SavedState& state, bool is_trusted, bool with_zones) {
     StateReader ids(state);
     if (Status status = EntityManager::check_ids(ids); !status) return status;
     if (world_.entities_.num_worlds() != 1)
@@ -249,35 +263,46 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
     if (Status status = check_builds(ids); !status) return status;
     SavedState converted;
     if (Status status = StateMigration(*this, state, is_trusted).run(converted); !status) return status;
+    converted.set_max_bytes(state.max_bytes());
     const std::size_t num_owned = world_.owned_.size();
-    Status status = load_fitting(converted.empty() ? state : converted, is_trusted);
+    Status status = load_fitting(converted.empty() ? state : converted, is_trusted, with_zones);
     if (!status) world_.destroy_stores_after(num_owned);
     return status;
 }
 
 Status WorldState::visit(const SavedState& other, void (*look)(void* context), void* context) {
     SavedState mine;
-    if (Status status = save(mine, nullptr, nullptr); !status) return status;
+    if (Status status = save_but_zones(mine, nullptr, nullptr, false, false); !status) return status;
     const std::size_t num_owned = world_.owned_.size();
-    if (Status status = load(other, false); !status) return status;
+    if (Status status = load(other, false, false); !status) return status;
     look(context);
-    const Status back = load(mine, true);
+    const Status back = load(mine, true, false);
     SHOAL_ASSERT(back.ok(), "the state that a world had a moment ago could not be loaded");
     world_.destroy_stores_after(num_owned);
     return {};
 }
 
 /// The same for a state that has the fields of the world.
-Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
+Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool with_zones) {
     StateReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
+    const Result<Database*> of_zones = with_zones ? find_database_of_zones(from) : Result<Database*>(nullptr);
+    if (!of_zones) return of_zones.status();
+    // Files are made ready before anything of the world changes, and those of now stay until nothing can fail.
+    ZoneFiles* const files = with_zones ? world_.zone_files_ : nullptr;
+    ZoneFiles::Loaded zones(files);
+    const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
+    if (stay_unloaded)
+        if (Status status = files->prepare(from, zones); !status) return status;
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
     // shares with an earlier state of this world what has not changed since.
     SavedState now;
-    if (const Status kept = save(now, is_trusted ? &state : nullptr, nullptr); !kept)
+    if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
     Status status = replace(state, is_trusted, &now);
+    if (status && *of_zones != nullptr && !stay_unloaded) status = ZoneFiles::read_into(world_, **of_zones, from);
+    if (status && files != nullptr) files->take(zones);
     if (status) return status;
     StateReader back(now);
     Status restored = make_stores(back);  // what the other state said of stores is forgotten
@@ -285,6 +310,16 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
+}
+
+/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name.
+Result<Database*> WorldState::find_database_of_zones(StateReader& from) const {
+    const Result<std::string> name = ZoneFiles::store_in(from);
+    if (!name) return name.status();
+    if (name->empty()) return nullptr;
+    auto* const database = dynamic_cast<Database*>(find_store(*name));
+    if (database == nullptr) return from.error("zones/store", concat('"', *name, "\" is no database of the world"));
+    return database;
 }
 
 /// Reads which stores there are, and makes those that the world does not have.
@@ -297,9 +332,9 @@ Status WorldState::make_stores(StateReader& from) {
         const StatePath::Scope scope = from.in("world");
         std::uint32_t format = 0;
         if (Status status = from.value("format", format); !status) return status;
-        if (format != kFormat)
-            return from.error("format",
-                              concat("it has version ", format, ", and this program reads version ", kFormat));
+        if (format != kFormat && format != kFormatWithZones)
+            return from.error("format", concat("it has version ", format, ", and this program reads versions up to ",
+                                               kFormatWithZones));
     }
     const Result<std::string> lines = from.text("stores");
     if (!lines) return lines.status();

@@ -8,6 +8,7 @@
 //     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
 //     schedule, relations, places, reactions, events/type/NAME, events/name/NAME, spawns
+//     zones            the files of unloaded zones; see zone_files.h
 //
 // Thread: the structural thread of the world.
 
@@ -63,7 +64,8 @@ public:
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
     Status load(const SavedState& from, bool is_trusted);
     /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and stores that
-    /// only the other state has go; component types that databases have taken from it stay.
+    /// only the other state has go; component types that databases have taken from it stay. Unloaded zones stay where they are,
+    /// and those of the other state are not looked at.
     /// Errors: it does not fit, or the world cannot be saved; look() was not called.
     Status visit(const SavedState& other, void (*look)(void* context), void* context);
 
@@ -75,11 +77,15 @@ private:
 
     std::string name_of(const Store& store) const;
     std::string name_of(const World::OwnedEvents& events) const;
+    Status save_but_zones(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows,
+                          bool has_zones) const;
     Array<const Schema*> types_to_save(bool is_lasting) const;
     std::uint64_t key_of(std::span<const Schema* const> types) const;
     void save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
                     LastingTypes& lasting) const;
-    Status load_fitting(const SavedState& state, bool is_trusted);
+    Status load(const SavedState& state, bool is_trusted, bool with_zones);
+    Status load_fitting(const SavedState& state, bool is_trusted, bool with_zones);
+    Result<Database*> find_database_of_zones(StateReader& from) const;
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;

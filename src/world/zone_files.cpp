@@ -8,10 +8,10 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
-#include "world/persistence.h"
 #include "world/state_file.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace shoal {
 namespace {
@@ -19,35 +19,47 @@ namespace {
 constexpr std::string_view kPrefix = "zone_", kEnding = ".rows";
 constexpr std::uint64_t kSettlesUntilRetry = 60;  // after a failure, which may have gone by itself
 
-/// Whether it is the name of a file that path_of() names.
+/// Whether it is the name of a file that path_of() names, or named.
 bool is_zone_file(std::string_view name) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding) || name.size() <= kPrefix.size() + kEnding.size())
         return false;
     name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kEnding.size());
-    return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= '0' && c <= '9'); });
 }
 
-std::uint64_t file_hash(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
-
-Status of_zone(std::string_view what, Zone zone, const Status& status) {
-    return Status::error(concat("cannot ", what, " zone ", zone, ": ", status.message()));
+/// Returns a number that no other file has had.
+std::uint64_t next_file_number() {
+    static std::atomic<std::uint64_t> num_files{0};
+    return num_files.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace
+
+std::uint64_t ZoneFiles::hash_of(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
+
+Status ZoneFiles::about(std::string_view what, Zone zone, const Status& status) {
+    return Status::error(concat("cannot ", what, " zone ", zone, ": ", status.message()));
+}
 
 ZoneFiles::ZoneFiles(World& world, Database& database) : world_(world), database_(database) {}
 
 ZoneFiles::~ZoneFiles() {
     if (watches_) database_.watch_zones(false);
-    for (const File& file : files_)
-        if (const Status status = remove_file(path_of(file.zone)); !status) log(LogLevel::kWarning, status.message());
+    for (const File& file : files_) remove(file);
 }
 
-std::string ZoneFiles::path_of(Zone zone) const { return concat(folder_, '/', kPrefix, zone, kEnding); }
+/// Files of one zone, before and after a load, are there beside each other.
+std::string ZoneFiles::path_of(const File& file) const {
+    return concat(folder_, '/', kPrefix, file.zone, '_', file.number, kEnding);
+}
 
 ZoneFiles::File* ZoneFiles::find(Zone zone) {
-    const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) { return file.zone == zone; });
-    return found == files_.end() ? nullptr : &*found;
+    const auto found = std::ranges::lower_bound(files_, zone, {}, &File::zone);
+    return found == files_.end() || found->zone != zone ? nullptr : &*found;
+}
+
+void ZoneFiles::remove(const File& file) const {
+    if (const Status status = remove_file(path_of(file)); !status) log(LogLevel::kWarning, status.message());
 }
 
 Status ZoneFiles::start(const std::string& folder, const ZoneFileOptions& options) {
@@ -87,48 +99,47 @@ Status ZoneFiles::check_loaded(const World& world, std::span<const Entity> entit
 // --- unloading ---------------------------------------------------------------------------------------------------
 
 Status ZoneFiles::unload(Zone zone) {
-    const bool is_persisted = world_.persistence_ != nullptr && world_.persistence_->is_running();
-    if (world_.history_ != nullptr || is_persisted)
-        return Status::error(concat("zone ", zone, " cannot be unloaded while the world ",
-                                    is_persisted ? "is persisted" : "keeps frames",
-                                    ", because a state of the world has all rows; call ",
-                                    is_persisted ? "World::stop_persisting()" : "World::keep_frames(0)", " before"));
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr)  // rows have come to it since
         if (Status status = load(zone); !status) return status;
-    File file{zone, database_.num_rows(zone), 0, 0, Array<Entity>(Owner("zone files")), 0};
-    if (Status status = write(zone, file); !status) return of_zone("unload", zone, status);
+    File file;
+    file.zone = zone;
+    file.num_rows = database_.num_rows(zone);
+    if (Status status = write_rows(file); !status) return about("unload", zone, status);
     for (const DatabaseTable* table : database_.all_tables())
         if (table != nullptr && table->zone() == zone)
             file.owners.insert(file.owners.end(), table->entities().begin(), table->entities().end());
     std::sort(file.owners.begin(), file.owners.end());
     database_.drop_zone(zone);
-    files_.push_back(std::move(file));
+    files_.insert(std::ranges::lower_bound(files_, zone, {}, &File::zone), std::move(file));
     unloaded_.insert(zone);
     refused_.erase(zone);
     ++num_unloads_;
     return {};
 }
 
-/// The file is read by this run of the program only, so it is not flushed.
-Status ZoneFiles::write(Zone zone, File& file) const {
+Status ZoneFiles::write_rows(File& file) const {
     SavedState state;
     StateWriter to(state);
     to.check_values();
-    database_.write_zone(zone, to);
+    database_.write_zone(file.zone, to);
     if (!to.status()) return to.status();
     const Result<Array<std::byte>> bytes = write_state(state, world_.executor());
-    if (!bytes) return bytes.status();
-    const std::string path = path_of(zone);
-    if (Status status = remove_file(path); !status) return status;
+    return bytes ? write(file, *bytes) : bytes.status();
+}
+
+/// The file is read by this run of the program only, so it is not flushed.
+Status ZoneFiles::write(File& file, std::span<const std::byte> bytes) const {
+    file.number = next_file_number();
+    const std::string path = path_of(file);
     Result<AppendFile> made = AppendFile::create(path);
     if (!made) return made.status();
-    if (Status status = made->append(*bytes); !status) {
+    if (Status status = made->append(bytes); !status) {
         static_cast<void>(remove_file(path));
         return status;
     }
-    file.num_bytes = bytes->size();
-    file.hash = file_hash(*bytes);
+    file.num_bytes = bytes.size();
+    file.hash = hash_of(bytes);
     return {};
 }
 
@@ -137,21 +148,27 @@ Status ZoneFiles::write(Zone zone, File& file) const {
 Status ZoneFiles::load(Zone zone) {
     const File* const file = find(zone);
     if (file == nullptr) return {};
-    if (Status status = read(*file); !status) return of_zone("load", zone, status);
+    if (Status status = read_rows(*file); !status) return about("load", zone, status);
     forget(zone);
-    last_visits_.set(zone, num_settles_);
+    last_visits_.set(zone, world_.stamp());
     ++num_loads_;
     return {};
 }
 
-Status ZoneFiles::read(const File& file) {
-    const std::string path = path_of(file.zone);
-    const Result<std::string> bytes = read_file(path);
-    if (!bytes) return bytes.status();
-    if (bytes->size() != file.num_bytes || file_hash(std::as_bytes(std::span(*bytes))) != file.hash)
+/// Errors: the file is not there, or not what was written.
+Result<std::string> ZoneFiles::read(const File& file) const {
+    const std::string path = path_of(file);
+    Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes;
+    if (bytes->size() != file.num_bytes || hash_of(std::as_bytes(std::span(*bytes))) != file.hash)
         return Status::error(concat('"', path, "\" is not what was written: it has ", bytes->size(), " bytes of ",
-                                    file.num_bytes,
-                                    ", or different content; restore the file and load the zone again"));
+                                    file.num_bytes, ", or different content; restore the file and try again"));
+    return bytes;
+}
+
+Status ZoneFiles::read_rows(const File& file) {
+    const Result<std::string> bytes = read(file);
+    if (!bytes) return bytes.status();
     constexpr std::uint64_t kAny = ~std::uint64_t(0);  // it is what was written
     const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
@@ -161,7 +178,7 @@ Status ZoneFiles::read(const File& file) {
 
 /// Removes the file of a zone.
 void ZoneFiles::forget(Zone zone) {
-    if (const Status status = remove_file(path_of(zone)); !status) log(LogLevel::kWarning, status.message());
+    remove(*find(zone));
     files_.erase(files_.begin() + (find(zone) - files_.data()));
     unloaded_.erase(zone);
 }
@@ -179,16 +196,16 @@ Status ZoneFiles::load_all() {
 // --- settling ----------------------------------------------------------------------------------------------------
 
 void ZoneFiles::load_visited() {
-    ++num_settles_;
+    const std::uint64_t now = world_.stamp();
     database_.take_watched_zones().for_each([&](Zone zone) {
-        last_visits_.set(zone, num_settles_);
+        last_visits_.set(zone, now);
         File* const file = find(zone);
         if (file == nullptr) return;
-        if (file->failed_at != 0 && num_settles_ - file->failed_at < kSettlesUntilRetry) return;
+        if (file->failed_at != 0 && now - file->failed_at < kSettlesUntilRetry) return;
         const Status status = load(zone);
         if (status) return;
         if (file->failed_at == 0) log(LogLevel::kError, status.message());
-        file->failed_at = num_settles_;
+        file->failed_at = now;
     });
 }
 
@@ -198,6 +215,7 @@ void ZoneFiles::keep_budget() {
                (options_.max_bytes == 0 || num_bytes <= options_.max_bytes);
     };
     if (options_.max_rows == 0 && options_.max_bytes == 0) return;
+    const std::uint64_t now = world_.stamp();
     Array<Candidate> candidates{Owner("zone files")};
     HashMap<Zone, std::uint32_t> candidate_of{Owner("zone files")};
     std::uint64_t num_rows = 0, num_bytes = 0;
@@ -208,9 +226,9 @@ void ZoneFiles::keep_budget() {
         const Zone zone = table->zone();
         const std::uint64_t last_visit = last_visits_.find_or(zone, 0);
         // Entities that were given no zone lie in the first one, where queries without zones expect them.
-        if (zone == database_.first_zone() || last_visit == num_settles_ || options_.kept.contains(zone)) continue;
+        if (zone == database_.first_zone() || last_visit == now || options_.kept.contains(zone)) continue;
         const std::uint64_t* const refused_at = refused_.find(zone);
-        if (refused_at != nullptr && num_settles_ - *refused_at < kSettlesUntilRetry) continue;
+        if (refused_at != nullptr && now - *refused_at < kSettlesUntilRetry) continue;
         const std::uint32_t number = candidate_of.find_or(zone, static_cast<std::uint32_t>(candidates.size()));
         candidate_of.set(zone, number);
         if (number == candidates.size()) candidates.push_back({last_visit, zone, 0, 0});
@@ -224,7 +242,7 @@ void ZoneFiles::keep_budget() {
         if (is_kept(num_rows, num_bytes)) return;
         if (const Status status = unload(next.zone); !status) {
             if (refused_.find(next.zone) == nullptr) log(LogLevel::kError, status.message());
-            refused_.set(next.zone, num_settles_);
+            refused_.set(next.zone, now);
             continue;
         }
         num_rows -= next.num_rows, num_bytes -= next.num_bytes;

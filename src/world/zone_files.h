@@ -1,5 +1,15 @@
 #pragma once
-// Unloads zones of a database to files, and loads them again; see shoal/world/zone_files.h.
+// Unloads zones of a database to files, and loads them again; see shoal/world/zone_files.h. A saved state carries the files as
+// they are:
+//
+//     zones/store      the name of the database in the state
+//     zones/list       a SavedZone for each zone that is unloaded, ascending
+//     zones/12/file    the bytes of the file of zone 12: a saved state itself; see Database::write_zone()
+//     zones/visits     for each zone that was ever visited the stamp then, ascending: a budget goes by them
+//     zones/refused    the same for zones that could not be unloaded
+//     zones/visited    the zones that queries have visited since the last settle, ascending
+//
+// Where zones are streamed and none is unloaded, there are neither a list nor files; where they are not, there is nothing.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/folder.h"
@@ -11,8 +21,52 @@
 
 namespace shoal {
 
+class StateReader;
+class StateWriter;
+
+struct SavedZone {
+    Zone zone;
+    std::uint32_t zero;
+    std::uint64_t num_rows;
+    std::uint64_t num_bytes, hash;  // of the file
+    std::uint64_t failed_at;        // the stamp when it could not be loaded, or 0
+};
+
+/// When something was done to a zone.
+struct SavedZoneStamp {
+    Zone zone;
+    std::uint32_t zero;
+    std::uint64_t stamp;
+};
+
 class ZoneFiles {
+    /// A zone in a file.
+    struct File {
+        Zone zone = kNoZone;
+        std::uint64_t number = 0;  // of the file: no other one that this process writes has it
+        std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
+        Array<Entity> owners{Owner("zone files")};  // ascending
+        std::uint64_t failed_at = 0;                // when it could not be loaded, which was logged; or 0
+    };
+
 public:
+    /// The files of a state that is loaded: those that are there already, and those that are written for it.
+    class Loaded {
+    public:
+        explicit Loaded(const ZoneFiles* owner = nullptr) : owner_(owner) {}
+        Loaded(const Loaded&) = delete;
+        Loaded& operator=(const Loaded&) = delete;
+        /// Removes the files that were written, unless the world has taken them.
+        ~Loaded();
+
+    private:
+        friend class ZoneFiles;
+        const ZoneFiles* owner_;
+        Array<File> files_{Owner("zone files")};  // ascending
+        Array<SavedZoneStamp> visits_{Owner("zone files")}, refused_{Owner("zone files")};
+        Array<Zone> visited_{Owner("zone files")};
+    };
+
     ZoneFiles(World& world, Database& database);
     ZoneFiles(const ZoneFiles&) = delete;
     ZoneFiles& operator=(const ZoneFiles&) = delete;
@@ -25,6 +79,33 @@ public:
         options_ = options;
         refused_.clear();
     }
+
+    /// Writes what a state has of the zones. Bytes that the state before has are not read again. `store`: what the database is
+    /// called there. Refused: a file cannot be read.
+    void save(StateWriter& to, std::string_view store) const;
+    /// Makes ready what a state has of the zones, of which load() tells: all of it is checked, unless it is trusted, and files are
+    /// written. Nothing of the world changes. Errors: it is not sound, or takes more memory than it may; a file cannot be
+    /// written.
+    Status prepare(StateReader& from, Loaded& loaded) const;
+    /// Puts it in place of what there is, whose files go.
+    void take(Loaded& loaded);
+    /// Gives the entities of the zones that a state has in files their rows, in a world that does not stream them.
+    /// Errors: as of prepare(); as of Database::read_zone(). Some may have rows then.
+    static Status read_into(World& world, Database& database, StateReader& from);
+    /// Returns what the database is called whose zones a state has in files; empty: it has none.
+    static Result<std::string> store_in(StateReader& from);
+
+    // What is within `kScope` of a state.
+    static constexpr std::string_view kScope = "zones";
+    /// Errors: the zones do not ascend.
+    static Status read_list(StateReader& from, Array<SavedZone>& zones);
+    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or they
+    /// take more memory than they may.
+    static Result<SavedState> open(StateReader& from, const SavedZone& saved, Executor& executor,
+                                   Array<std::byte>& bytes);
+    static std::string part_name(Zone zone);
+    static std::uint64_t hash_of(std::span<const std::byte> bytes);
+
     /// From now on, queries say which zones they visit.
     void watch();
     /// Returns the zone in whose file the row of an entity lies, or kNoZone.
@@ -48,13 +129,6 @@ public:
     ZoneFileStatistics statistics() const;
 
 private:
-    /// A zone in a file.
-    struct File {
-        Zone zone;
-        std::uint64_t num_rows, num_bytes, hash;
-        Array<Entity> owners;     // ascending
-        std::uint64_t failed_at;  // a number of num_settles_, when it could not be loaded, which was logged; or 0
-    };
     /// A zone in memory that may go.
     struct Candidate {
         std::uint64_t last_visit;
@@ -62,10 +136,15 @@ private:
         std::uint64_t num_rows, num_bytes;
     };
 
-    std::string path_of(Zone zone) const;
+    static Status about(std::string_view what, Zone zone, const Status& status);
+    std::string path_of(const File& file) const;
     File* find(Zone zone);
-    Status write(Zone zone, File& file) const;
-    Status read(const File& file);
+    Status write(File& file, std::span<const std::byte> bytes) const;
+    Status write_rows(File& file) const;
+    Result<std::string> read(const File& file) const;
+    Status read_rows(const File& file);
+    Result<File> prepare(StateReader& from, const SavedZone& saved) const;
+    void remove(const File& file) const;
     void forget(Zone zone);
 
     World& world_;
@@ -73,12 +152,12 @@ private:
     std::string folder_;
     FileLock lock_;
     ZoneFileOptions options_;
-    Array<File> files_{Owner("zone files")};
+    Array<File> files_{Owner("zone files")};                         // ascending by zone
     ZoneSet unloaded_;                                               // those of files_
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // could not be unloaded then, which was logged
-    HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // a number of num_settles_
+    HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
     bool watches_ = false;
-    std::uint64_t num_settles_ = 0, num_unloads_ = 0, num_loads_ = 0;
+    std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };
 
 }  // namespace shoal

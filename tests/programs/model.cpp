@@ -844,7 +844,7 @@ bool Model::is_unloaded(int number, Entity who) const {
 
 std::string Model::unload_zone(int number, int zone) {
     ModelWorld& world = this->world(number);
-    if (!streaming[number].is_on || (number == 2 && (max_frames != 0 || is_persisted))) return "refused";
+    if (!streaming[number].is_on) return "refused";
     std::vector<Entity> all;
     for (const auto& [who, its] : world.zones)
         if (its == zone) all.push_back(who);

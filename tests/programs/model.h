@@ -220,10 +220,15 @@ public:
         std::set<int> kept;            // whatever the budget is
         std::map<int, UnloadedZone> unloaded;
         std::set<int> visited;  // since the last settle
-        std::uint64_t num_settles = 0, num_unloads = 0, num_loads = 0;
+        std::uint64_t num_settles = 1, num_unloads = 0, num_loads = 0;
         std::map<int, std::uint64_t> last_visits, refused;  // in which settle
     };
     Streaming streaming[3];
+    /// Takes what states have of it.
+    static void take_zones(Streaming& to, const Streaming& from) {
+        to.unloaded = from.unloaded, to.visited = from.visited, to.num_settles = from.num_settles;
+        to.last_visits = from.last_visits, to.refused = from.refused;
+    }
     std::vector<Entity> last_made[3];  // by spawn() and copy()
 
     void step(int world);
@@ -242,17 +247,25 @@ public:
     struct Picture {
         ModelWorld world;
         ModelEntities entities;
+        Streaming streaming;
     };
     Picture picture() const {
-        Picture result = {worlds_[2], sides_[1]};
+        Picture result = {worlds_[2], sides_[1], streaming[2]};
         if (!has_store(2, kCoin)) result.world.rows[kCoin].clear();
         return result;
     }
-    void take_back(const Picture& picture) {
-        const std::vector<std::string> told = worlds_[2].told;
+    /// Where zones are not streamed, all rows come back, or it is refused.
+    std::string take_back(const Picture& picture) {
+        const Picture before = {worlds_[2], sides_[1], streaming[2]};
         worlds_[2] = picture.world;
-        worlds_[2].told = told;
+        worlds_[2].told = before.world.told;
         sides_[1] = picture.entities;
+        take_zones(streaming[2], picture.streaming);
+        if (streaming[2].is_on) return "ok";
+        const bool is_whole = load_all_zones(2) == "ok";
+        streaming[2] = {};
+        if (!is_whole) worlds_[2] = before.world, sides_[1] = before.entities;
+        return is_whole ? "ok" : "refused";
     }
     enum { kMemory, kFile, kFolder };  // where states are
     std::optional<Picture> saved[3];
@@ -260,9 +273,10 @@ public:
     std::vector<std::shared_ptr<const Prefab>> prefabs;
     const Prefab& prefab(int from_last = 0) const { return **(prefabs.end() - 1 - from_last); }
     /// The pond becomes what it was, and the frames that it keeps begin anew.
-    void load(const Picture& picture) {
-        take_back(picture);
+    std::string load(const Picture& picture) {
+        if (take_back(picture) != "ok") return "refused";
         if (max_frames != 0) frames = {this->picture()};
+        return "ok";
     }
     std::size_t max_frames = 0;
     std::deque<Picture> frames;

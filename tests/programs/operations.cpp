@@ -713,8 +713,6 @@ bool waits_for_call(const Model& model, int world) {
     return std::any_of(commands.begin(), commands.end(), [](const Command& command) { return command.name >= 0; });
 }
 
-bool has_unloaded(const Model& model, int world) { return !model.streaming[world].unloaded.empty(); }
-
 void list_zones(std::vector<Operation>& all) {
     const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
         all.push_back({code, expected, can, {}, {}, {}, weight});
@@ -766,7 +764,7 @@ void list_zones(std::vector<Operation>& all) {
 void list_saves_of(std::vector<Operation>& all, int place, const Code& save, const Code& load) {
     all.push_back({save,
                    [place](Model& model, const Arguments& a) -> std::string {
-                       if (waits_for_call(model, a.world) || has_unloaded(model, a.world)) {
+                       if (waits_for_call(model, a.world)) {
                            if (place == Model::kMemory) model.saved[place].reset();
                            return "refused";
                        }
@@ -780,10 +778,8 @@ void list_saves_of(std::vector<Operation>& all, int place, const Code& save, con
                    6});
     all.push_back({load,
                    [place](Model& model, const Arguments& a) -> std::string {
-                       if (a.world != 2 || waits_for_call(model, a.world) || has_unloaded(model, a.world))
-                           return "refused";
-                       model.load(*model.saved[place]);
-                       return "ok";
+                       if (a.world != 2 || waits_for_call(model, a.world)) return "refused";
+                       return model.load(*model.saved[place]);
                    },
                    [place](const Model& model, const Arguments&) {
                        return model.saved[place].has_value() && model.has_store(2, kCoin);
@@ -802,7 +798,7 @@ void list_persisting(std::vector<Operation>& all) {
     add(
         CALL(world.persist(stage.folder(world), {.replace = true})),
         [](Model& model, const Arguments& a) -> std::string {
-            if (a.world != 2 || model.is_persisted || has_unloaded(model, a.world)) return "refused";
+            if (a.world != 2 || model.is_persisted) return "refused";
             model.saved[Model::kFolder] = model.picture();
             model.is_persisted = true;
             return "ok";
@@ -824,12 +820,10 @@ void list_persisting(std::vector<Operation>& all) {
         [rests](const Model& model, const Arguments& a) { return a.world == 2 && rests(model, a); }, 6);
     add(
         CALL(stage.recover(world)),
-        [](Model& model, const Arguments& a) -> std::string {
+        [](Model& model, const Arguments&) -> std::string {
             if (model.is_persisted) return "refused";
             if (!model.saved[Model::kFolder]) return "nothing there";
-            if (has_unloaded(model, a.world)) return "refused";
-            model.load(*model.saved[Model::kFolder]);
-            return "ok";
+            return model.load(*model.saved[Model::kFolder]);
         },
         [rests](const Model& model, const Arguments& a) {
             return a.world == 2 && rests(model, a) && model.has_store(2, kCoin);
@@ -850,8 +844,7 @@ void list_frames(std::vector<Operation>& all) {
                        return std::string();
                    },
                    [](const Model& model, const Arguments& a) {
-                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2) &&
-                              !has_unloaded(model, 2);
+                       return a.world == 2 && model.has_store(2, kCoin) && !waits_for_call(model, 2);
                    },
                    {},
                    {},
@@ -860,7 +853,8 @@ void list_frames(std::vector<Operation>& all) {
     all.push_back({CALL(stage.go_back(world, n)),
                    [](Model& model, const Arguments& a) -> std::string {
                        if (waits_for_call(model, a.world)) return "refused";
-                       model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
+                       if (model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]) != "ok")
+                           return "refused";
                        model.frames.resize(model.frames.size() - std::size_t(a.n));
                        return "ok";
                    },

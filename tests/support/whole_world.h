@@ -295,9 +295,9 @@ struct Sea {
     int late = 0;
 };
 
-/// A copy of a state in which bytes of a part are others, or that does not have it.
-inline SavedState damaged_copy(const SavedState& from, Random& random) {
-    const std::string chosen(from.part(random.below(static_cast<std::uint32_t>(from.num_parts()))).path);
+/// A copy of a state in which bytes of a part are others, or that does not have it. `chosen`: the part; empty: any.
+inline SavedState damaged_copy(const SavedState& from, Random& random, std::string chosen = {}) {
+    if (chosen.empty()) chosen = from.part(random.below(static_cast<std::uint32_t>(from.num_parts()))).path;
     return with_parts(from, [&](ChangedPart& part) {
         if (part.path != chosen || part.bytes.empty()) return true;
         const std::uint32_t kind = random.below(4);

@@ -13,12 +13,12 @@
 
 #include "support/kills.h"
 #include "support/level.h"
+#include "support/small_files.h"
 #include "support/testing.h"
 #include "support/whole_world.h"
 #include "support/zstd_memory.h"
 #include "world/state_log.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,22 +78,6 @@ struct Logged {
     }
     ~Logged() { set_log_hook(nullptr, nullptr); }
     std::vector<std::string> lines;
-};
-
-/// Files cannot grow beyond so many bytes, as if the disk were full.
-struct SmallFiles {
-    explicit SmallFiles(std::size_t num_bytes) : handler(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &limit);
-        rlimit small = limit;
-        small.rlim_cur = num_bytes;
-        setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~SmallFiles() {
-        setrlimit(RLIMIT_FSIZE, &limit);
-        std::signal(SIGXFSZ, handler);
-    }
-    rlimit limit{};
-    void (*handler)(int);
 };
 
 Recovered recover(Sea& sea, const std::string& folder) {

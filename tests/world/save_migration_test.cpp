@@ -4,10 +4,12 @@
 #include "shoal/resource/zone_blob.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/world/persist.h"
+#include "shoal/world/zone_files.h"
 #include "world/state_file.h"
 
 #include "support/changed_state.h"
 #include "support/older_world.h"
+#include "support/saved_zones.h"
 #include "support/testing.h"
 
 #include <algorithm>
@@ -97,6 +99,76 @@ TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) 
     }
     for (int i = 0; i < 5; ++i) after.step(0.1f);
     ASSERT_TRUE(loaded.sea.validate().ok());
+}
+
+/// A folder for the files of zones, which goes.
+struct ZonesFolder {
+    explicit ZonesFolder(const char* name)
+        : path((std::filesystem::temp_directory_path() / ("shoal_save_migration_" + std::string(name))).string()) {
+        std::filesystem::remove_all(path);
+    }
+    ~ZonesFolder() { std::filesystem::remove_all(path); }
+    std::string path;
+};
+
+TEST(SaveMigration, the_files_of_unloaded_zones_become_what_the_same_rows_in_memory_become) {
+    const LeakCheck leaks;
+    const ZonesFolder then("then"), now("now");
+    Then saved(8, 300);
+    Now whole, away, streaming;
+    const Array<std::byte> in_memory = saved.bytes();
+    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
+    ASSERT_TRUE(saved.world.unload_zone(1).ok() && saved.world.unload_zone(2).ok());
+    const Array<std::byte> in_files = saved.bytes();
+    ASSERT_TRUE(streaming.world.stream_zones(now.path).ok());
+    ASSERT_TRUE(whole.world.load(in_memory).ok());
+    Status status = away.world.load(in_files);
+    ASSERT_TRUE(status.ok()) << status.message();
+    status = streaming.world.load(in_files);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(streaming.world.unloaded_zones(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(streaming.world.load_all_zones().ok());
+    for (Now* program : {&away, &streaming}) {
+        ASSERT_TRUE(program->sea.validate().ok()) << program->sea.validate().message();
+        ASSERT_EQ(program->sea.num_rows(), whole.sea.num_rows());
+        for (const Entity entity : saved.all)
+            ASSERT_EQ(text_of(program->world, entity), text_of(whole.world, entity)) << entity.index();
+        for (const Entity entity : saved.all)
+            ASSERT_TRUE(!whole.entities.alive(entity) ||
+                        program->sea.find(entity).table->zone() == whole.sea.find(entity).table->zone());
+    }
+    Now again;
+    ASSERT_TRUE(again.world.load(saved.bytes()).ok()) << "the save has not changed";
+}
+
+TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_gives_a_world_that_works) {
+    const ZonesFolder then("damaged");
+    Then saved(9, 120);
+    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
+    ASSERT_TRUE(saved.world.unload_zone(1).ok() && saved.world.unload_zone(2).ok());
+    SerialExecutor serial;
+    const Result<SavedState> state = read_state(saved.bytes(), serial);
+    ASSERT_TRUE(state.ok());
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0, num_taken = 0;
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(200); i < end; ++i) {
+        const Zone zone = 1 + random.below(2);
+        const SavedState damaged = with_file(*state, zone, damaged_copy(file_in(*state, zone), random));
+        Now program;
+        const Entity one = *program.entities.create();
+        ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());
+        const std::uint64_t before = program.world.state_hash();
+        const Status status = program.world.load(damaged, false);
+        ++(status ? num_taken : num_refused);
+        if (!status) {
+            ASSERT_EQ(program.world.state_hash(), before) << status.message();
+        }
+        ASSERT_TRUE(program.sea.validate().ok()) << program.sea.validate().message();
+        program.world.step(0.1f);
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_taken, 0);
 }
 
 TEST(SaveMigration, a_component_of_a_save_becomes_what_it_becomes_in_a_blob) {

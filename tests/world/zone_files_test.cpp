@@ -7,8 +7,9 @@
 #include "shoal/base/log.h"
 #include "shoal/components/ownership.h"
 #include "shoal/query/query.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/reload.h"
 
 #include "support/testing.h"
 #include "support/whole_world.h"
@@ -81,7 +82,14 @@ struct ZoneFilesTest : testing::Test {
         world.step(0.01f);
         return num_seen;
     }
-    std::string file_of(Zone zone) const { return folder + "/zone_" + std::to_string(zone) + ".rows"; }
+    /// The file of a zone, or where it would be if the folder had none.
+    std::string file_of(Zone zone) const {
+        const std::string begin = "zone_" + std::to_string(zone) + "_";
+        const Result<std::vector<std::string>> names = list_folder(folder);
+        for (std::size_t i = 0; names && i < names->size(); ++i)
+            if ((*names)[i].starts_with(begin)) return folder + "/" + (*names)[i];
+        return folder + "/" + begin + "0.rows";
+    }
     void expect_whole() {
         const Status status = sea.validate();
         EXPECT_TRUE(status.ok()) << status.message();
@@ -221,28 +229,27 @@ TEST_F(ZoneFilesTest, a_file_that_is_missing_or_damaged_is_an_error_and_the_zone
     const std::vector<Entity> all = fill(7, 40);
     const std::string before = text_of(world, all[9]);
     ASSERT_TRUE(world.unload_zone(7).ok());
-    const std::string whole = *read_file(file_of(7));
+    const std::string path = file_of(7), whole = *read_file(path);
     for (const std::size_t at : {std::size_t(3), whole.size() / 2, whole.size() - 1}) {
         std::string bad = whole;
         bad[at] = char(bad[at] ^ 1);
-        ASSERT_TRUE(write_file(file_of(7), bad).ok());
+        ASSERT_TRUE(write_file(path, bad).ok());
         const Status status = world.load_zone(7);
         ASSERT_FALSE(status.ok());
-        EXPECT_NE(
-            std::string(status.message()).find("cannot load zone 7: \"" + file_of(7) + "\" is not what was written"),
-            std::string::npos)
+        EXPECT_NE(std::string(status.message()).find("cannot load zone 7: \"" + path + "\" is not what was written"),
+                  std::string::npos)
             << status.message();
         EXPECT_EQ(sea.num_rows(), 0u);
     }
-    ASSERT_TRUE(write_file(file_of(7), whole.substr(0, whole.size() / 2)).ok());
+    ASSERT_TRUE(write_file(path, whole.substr(0, whole.size() / 2)).ok());
     EXPECT_FALSE(world.load_zone(7).ok());
-    fs::remove(file_of(7));
+    fs::remove(path);
     EXPECT_FALSE(world.load_zone(7).ok());
     EXPECT_FALSE(world.stop_streaming_zones().ok()) << "what it would lose is kept";
     visit({7}), visit({7});
     EXPECT_EQ(logged.size(), 1u) << "a query that visits it each frame says so once";
     EXPECT_EQ(world.unloaded_zones(), ZoneSet{7});
-    ASSERT_TRUE(write_file(file_of(7), whole).ok());
+    ASSERT_TRUE(write_file(path, whole).ok());
     ASSERT_TRUE(world.load_zone(7).ok());
     EXPECT_EQ(text_of(world, all[9]), before);
     expect_whole();
@@ -254,7 +261,7 @@ TEST_F(ZoneFilesTest, a_disk_that_is_full_leaves_the_zone_in_memory) {
     fs::remove_all(folder);
     const Status status = world.unload_zone(7);
     ASSERT_FALSE(status.ok());
-    EXPECT_NE(std::string(status.message()).find("cannot unload zone 7: cannot make \"" + file_of(7)),
+    EXPECT_NE(std::string(status.message()).find("cannot unload zone 7: cannot make \"" + folder + "/zone_7_"),
               std::string::npos)
         << status.message();
     EXPECT_EQ(sea.num_rows(7), 40u);
@@ -432,18 +439,18 @@ TEST_F(ZoneFilesTest, a_budget_leaves_the_zone_of_entities_that_were_given_none)
 
 TEST_F(ZoneFilesTest, a_zone_that_could_not_be_unloaded_is_tried_again) {
     fill(1, 100);
-    world.keep_frames(2);
     stream({.max_rows = 50, .max_bytes = 0, .kept = {}});
+    fs::remove_all(folder);
     for (int i = 0; i < 200; ++i) world.step(0.01f);
     EXPECT_EQ(logged.size(), 1u) << "it is said once";
-    world.keep_frames(0);
+    fs::create_directory(folder);
     stream({.max_rows = 50, .max_bytes = 0, .kept = {}});
     world.step(0.01f);
     EXPECT_EQ(world.unloaded_zones(), ZoneSet{1}) << "other options are a reason to try at once";
     ASSERT_TRUE(world.load_zone(1).ok());
-    world.keep_frames(2);
+    fs::remove_all(folder);
     for (int i = 0; i < 3; ++i) world.step(0.01f);
-    world.keep_frames(0);
+    fs::create_directory(folder);
     EXPECT_EQ(world.unloaded_zones(), ZoneSet());
     for (int i = 0; i < 100; ++i) world.step(0.01f);
     EXPECT_EQ(world.unloaded_zones(), ZoneSet{1});
@@ -453,10 +460,10 @@ TEST_F(ZoneFilesTest, a_visited_zone_that_could_not_be_loaded_is_tried_again_aft
     stream();
     fill(7, 40);
     ASSERT_TRUE(world.unload_zone(7).ok());
-    const std::string away = file_of(7) + ".away";
-    fs::rename(file_of(7), away);
+    const std::string path = file_of(7), away = folder + "/away";
+    fs::rename(path, away);
     visit({7});
-    fs::rename(away, file_of(7));
+    fs::rename(away, path);
     visit({7});
     EXPECT_EQ(world.unloaded_zones(), ZoneSet{7});
     for (int i = 0; i < 100; ++i) visit({7});
@@ -473,9 +480,10 @@ TEST_F(ZoneFilesTest, another_folder_that_fails_leaves_streaming_as_it_was) {
     visit({3});
     EXPECT_EQ(world.unloaded_zones(), ZoneSet()) << "queries still say what they visit";
     ASSERT_TRUE(world.unload_zone(3).ok());
-    fs::rename(file_of(3), file_of(3) + ".away");
+    const std::string path = file_of(3), away = folder + "/away";
+    fs::rename(path, away);
     EXPECT_FALSE(world.stream_zones(folder + "_other").ok()) << "zone 3 cannot be loaded";
-    fs::rename(file_of(3) + ".away", file_of(3));
+    fs::rename(away, path);
     visit({3});
     EXPECT_EQ(world.unloaded_zones(), ZoneSet());
     ASSERT_TRUE(world.stream_zones(folder + "_other").ok());
@@ -530,21 +538,18 @@ TEST_F(ZoneFilesTest, reactions_are_told_that_rows_have_gone_and_come) {
 
 TEST_F(ZoneFilesTest, what_needs_all_rows_is_refused_while_zones_are_unloaded) {
     EXPECT_NE(std::string(world.unload_zone(1).message()).find("World::stream_zones()"), std::string::npos);
-    stream();
-    fill(1, 10), fill(2, 10);
-    Array<std::byte> bytes("test");
-    ASSERT_TRUE(world.save(bytes).ok());
-    ASSERT_TRUE(world.unload_zone(1).ok() && world.unload_zone(2).ok());
-    Array<std::byte> none("test");
-    EXPECT_EQ(world.save(none).message(),
-              "the world cannot be saved while zones are unloaded (1, 2); call World::load_all_zones() before");
-    EXPECT_FALSE(world.load(bytes).ok());
-    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{1, 2}));
-    ASSERT_TRUE(world.load_all_zones().ok());
-    ASSERT_TRUE(world.load(bytes).ok());
-    EXPECT_EQ(sea.num_rows(), 20u);
-    world.keep_frames(3);
-    EXPECT_NE(std::string(world.unload_zone(1).message()).find("while the world keeps frames"), std::string::npos);
+    EntityManager ids;
+    World other(ids, {.reloadable = true});
+    ASSERT_TRUE(other.stream_zones(folder).ok());
+    for (const Zone zone : {1u, 2u}) {
+        ASSERT_TRUE(other.database().insert(*ids.create(), zone, Spot{}).ok());
+        ASSERT_TRUE(other.unload_zone(zone).ok());
+    }
+    BlobWriter writer;
+    writer.set_name("level");
+    const Blob level = *Blob::load(*writer.write());
+    EXPECT_EQ(other.reload(level, level).message(),
+              "the world cannot be reloaded while zones are unloaded (1, 2); call World::load_all_zones() before");
 }
 
 TEST_F(ZoneFilesTest, a_folder_belongs_to_one_world_and_is_left_empty) {

@@ -135,7 +135,7 @@ private:
         std::uint32_t element_bytes, elements_per_block;
         std::uint64_t num_elements;
         std::size_t first_block;
-        std::uint64_t source;  // of a column; else 0
+        std::uint64_t source;  // what was given for it, or 0
     };
 
     StateBlocks* pool_;
@@ -202,9 +202,12 @@ public:
     /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
-    /// Writes a part of plain elements.
+    /// Writes a part of plain elements. `source` is for share(); 0: none.
     SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
-                            std::uint64_t num_elements);
+                            std::uint64_t num_elements, std::uint64_t source = 0);
+    /// Writes a part as the state before has it, if that was written with the same `source`. Returns whether it was: then
+    /// nobody needs to have the bytes.
+    SHOAL_API bool share(std::string_view name, std::uint64_t source);
     template <class T>
     void array(std::string_view name, std::span<const T> values) {
         static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
@@ -293,6 +296,8 @@ public:
                            std::uint64_t num_elements);
     /// Notes that what is made of a part takes memory beside the state. Errors: more than SavedState::max_bytes() leaves.
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
+    /// Returns how much is left for take_memory().
+    SHOAL_API std::uint64_t left_memory() const;
     /// The same as elements() for what StateWriter::column() has written. Blocks that are in place already are not copied: those that the
     /// present state shares, if it was written from `source`. Requires: `to` is where `source` was, and holds its bytes still;
     /// 0: it is elsewhere.

@@ -320,19 +320,24 @@ public:
 
     // --- zones without rows, for whoever keeps these elsewhere ---------------------------------------------------
 
-    /// Writes the rows of a zone, with all values of its entities, for read_zone() of this database. Refused: rows with fields
+    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities. Refused: rows with fields
     /// that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep loaded.
     SHOAL_API void write_zone(Zone zone, StateWriter& to) const;
     /// Gives the entities of a zone that still live the rows that write_zone() wrote, beside rows that have come to the zone
     /// since. Returns how many. Errors: an entity was given another row; a component type has other fields; no memory or a full
     /// table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, StateReader& from);
+    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to, and changes nothing. Returns the
+    /// owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
+    SHOAL_API Result<Array<Entity>> check_zone(Zone zone, StateReader& from);
     /// Removes the rows of a zone and returns how many there were. Its entities live on without them.
     SHOAL_API std::uint32_t drop_zone(Zone zone);
     /// From now on, remembers the zones that queries with zones visit.
     SHOAL_API void watch_zones(bool watches);
     /// Returns these zones since the last call. Requires: no passes run.
     SHOAL_API ZoneSet take_watched_zones();
+    /// The same, and goes on to remember them.
+    SHOAL_API ZoneSet watched_zones() const;
     /// Says that a query visits some zones. Thread: any.
     void note_visit(const ZoneSet& zones) const {
         if (SHOAL_UNLIKELY(watched_zones_ != nullptr)) note_watched(zones);

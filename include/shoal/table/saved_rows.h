@@ -10,6 +10,7 @@
 //
 // Thread: any.
 
+#include "shoal/base/saved_state.h"
 #include "shoal/table/schema.h"
 
 #include <string>
@@ -18,6 +19,9 @@ namespace shoal {
 
 /// Returns what a column is called in a saved state: after its field, so that it is found in a table with other columns too.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
+
+/// Returns the bytes of a column that belong to no field.
+SHOAL_API Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column);
 
 /// Returns "x", "y", "z" or "w", as sources and paths of fields call a lane, too. Requires: lane < 4.
 constexpr std::string_view lane_name(std::uint32_t lane) { return std::string_view("xyzw").substr(lane, 1); }

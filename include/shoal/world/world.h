@@ -463,9 +463,9 @@ public:
 
     /// Saves the whole world to a file, or loads it: ids, all stores, commands that wait, events, clocks, random numbers, and
     /// what passes, reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
+    /// Zones that are unloaded are saved, too; they stay unloaded where zones are streamed, and are loaded where not.
     /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
-    /// was then, and so is the world, but for new stores and texts. Zones that are unloaded are an error: a save has all rows,
-    /// so load_all_zones() comes first. Requires: no passes run, and the world is not settling.
+    /// was then, and so is the world, but for new stores and texts. Requires: no passes run, and the world is not settling.
     SHOAL_API Status save(const std::string& path) const;
     SHOAL_API Status load(const std::string& path);
     SHOAL_API Status load(const std::string& path, const LoadOptions& options);
@@ -520,8 +520,7 @@ public:
     /// Loads all zones, and ends what stream_zones() began. Errors: as of load_zone(); it goes on then. Requires: as above.
     SHOAL_API Status stop_streaming_zones();
     /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no error.
-    /// Errors: rows that cannot be written; the disk is full; the world keeps frames or is persisted; zones are not
-    /// streamed. Nothing has changed. Requires: as above.
+    /// Errors: rows that cannot be written; the disk is full; zones are not streamed. Nothing has changed. Requires: as above.
     SHOAL_API Status unload_zone(Zone zone);
     /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
     /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays

@@ -3,7 +3,7 @@
 // back when a query visits them:
 //
 //     in memory            zone 3, zone 4        rows, as ever
-//     in the folder        zone_12.rows          rows of entities that live on: their ids stay theirs
+//     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there. Queries
 // pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, which is added to
@@ -15,7 +15,13 @@
 // that no query has visited in this frame, those first whose last visit is the longest ago, until the budget is kept. A query
 // without zones visits what is in memory, and is no visit.
 //
-// Files are of this run of the program: ids mean nothing in another. They go with the world, and those that a killed program
+// A state of the world has the files as they lie on the disk: a save, a kept frame, a persisted world, a recording. A world that
+// streams zones keeps them unloaded when it loads the state, and writes files of its own; the budget then goes by the visits
+// of the world that was saved. A world that does not stream zones loads all rows. States in memory share the bytes of a file
+// that are the same in both, so as long as frames are kept or the world is persisted, each unloaded zone takes the bytes of its
+// file in memory, once: ZoneFileStatistics::file_bytes. A file is read once after it was written, not for each state.
+//
+// Files are of this run of the program, and are read by nobody else. They go with the world, and those that a killed program
 // has left go when the folder is used again.
 
 #include "shoal/base/status.h"

@@ -1,0 +1,176 @@
+// Unloaded zones in a saved state: the files go into it and come out of it as they are.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "world/state_file.h"
+#include "world/zone_files.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+Zone zone_of(Zone zone) { return zone; }
+template <class T>
+Zone zone_of(const T& saved) {
+    return saved.zone;
+}
+
+/// Reads what a state has of zones, or nothing if it has no such part. Errors: they do not ascend, or one is out of range.
+template <class T>
+Status read_zones(StateReader& from, std::string_view name, Array<T>& all) {
+    if (!from.has(name)) return {};
+    if (Status status = from.array(name, all); !status) return status;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (zone_of(all[i]) >= kMaxZones || (i != 0 && zone_of(all[i]) <= zone_of(all[i - 1])))
+            return from.error(name, concat("zone ", zone_of(all[i]), " is out of range, or not in its place"));
+    return {};
+}
+
+using ZoneStamps = HashMap<Zone, std::uint64_t>;
+
+void save_stamps(StateWriter& to, std::string_view name, const ZoneStamps& stamps) {
+    Array<SavedZoneStamp> saved{Owner("zone files")};
+    stamps.for_each([&](Zone zone, std::uint64_t stamp) { saved.push_back({zone, 0, stamp}); });
+    std::ranges::sort(saved, {}, &SavedZoneStamp::zone);
+    to.array(name, std::span<const SavedZoneStamp>(saved));
+}
+
+void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
+    stamps.clear();
+    for (const SavedZoneStamp& one : saved) stamps.set(one.zone, one.stamp);
+}
+
+}  // namespace
+
+std::string ZoneFiles::part_name(Zone zone) { return concat(zone, "/file"); }
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+void ZoneFiles::save(StateWriter& to, std::string_view store) const {
+    const StatePath::Scope scope = to.in(kScope);
+    Array<Zone> visited{Owner("zone files")};
+    database_.watched_zones().for_each([&](Zone zone) { visited.push_back(zone); });
+    to.text("store", store);
+    save_stamps(to, "visits", last_visits_);
+    save_stamps(to, "refused", refused_);
+    to.array("visited", std::span<const Zone>(visited));
+    if (files_.empty()) return;
+    Array<SavedZone> zones{Owner("zone files")};
+    for (const File& file : files_)
+        zones.push_back({file.zone, 0, file.num_rows, file.num_bytes, file.hash, file.failed_at});
+    to.array("list", std::span<const SavedZone>(zones));
+    for (const File& file : files_) {
+        const std::string name = part_name(file.zone);
+        if (to.share(name, file.number)) continue;
+        const Result<std::string> bytes = read(file);
+        if (!bytes) return to.refuse(concat("zone ", file.zone, " is unloaded, and ", bytes.message()));
+        to.elements(name, bytes->data(), 1, bytes->size(), file.number);
+    }
+}
+
+// --- loading -----------------------------------------------------------------------------------------------------
+
+Result<std::string> ZoneFiles::store_in(StateReader& from) {
+    const StatePath::Scope scope = from.in(kScope);
+    return from.has("store") ? from.text("store") : Result<std::string>(std::string());
+}
+
+Status ZoneFiles::read_list(StateReader& from, Array<SavedZone>& zones) { return read_zones(from, "list", zones); }
+
+Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Executor& executor,
+                                   Array<std::byte>& bytes) {
+    const std::string name = part_name(saved.zone);
+    if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
+    if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
+    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(from.left_memory(), 1));
+    return state ? std::move(state) : Result<SavedState>(from.error(name, state.message()));
+}
+
+Status ZoneFiles::read_into(World& world, Database& database, StateReader& from) {
+    const StatePath::Scope scope = from.in(kScope);
+    Array<SavedZone> zones{Owner("zone files")};
+    if (Status status = read_list(from, zones); !status) return status;
+    for (const SavedZone& saved : zones) {
+        Array<std::byte> bytes{Owner("zone files")};
+        const Result<SavedState> state = open(from, saved, world.executor(), bytes);
+        if (!state) return state.status();
+        if (Status status = from.take_memory(part_name(saved.zone), state->num_bytes()); !status) return status;
+        StateReader rows(*state, from.is_trusted());
+        if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows); !read)
+            return about("load", saved.zone, read.status());
+    }
+    return {};
+}
+
+Status ZoneFiles::prepare(StateReader& from, Loaded& loaded) const {
+    const StatePath::Scope scope = from.in(kScope);
+    Array<SavedZone> zones{Owner("zone files")};
+    if (Status status = read_list(from, zones); !status) return status;
+    if (Status status = read_zones(from, "visits", loaded.visits_); !status) return status;
+    if (Status status = read_zones(from, "refused", loaded.refused_); !status) return status;
+    if (Status status = read_zones(from, "visited", loaded.visited_); !status) return status;
+    for (const SavedZone& saved : zones) {
+        Result<File> file = prepare(from, saved);
+        if (!file) return file.status();
+        loaded.files_.push_back(std::move(*file));
+    }
+    return {};
+}
+
+/// Writes the file of a zone. One that is there already is named by its number alone.
+Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& saved) const {
+    File file;
+    file.zone = saved.zone;
+    file.failed_at = saved.failed_at;
+    const auto known = std::ranges::lower_bound(files_, saved.zone, {}, &File::zone);
+    const bool is_known = from.is_trusted() && known != files_.end() && known->zone == saved.zone &&
+                          known->num_bytes == saved.num_bytes && known->hash == saved.hash;
+    if (is_known) {
+        file.number = known->number;
+        return file;
+    }
+    Array<std::byte> bytes{Owner("zone files")};
+    const Result<SavedState> state = open(from, saved, world_.executor(), bytes);
+    if (!state) return state.status();
+    StateReader rows(*state, from.is_trusted());
+    Result<Array<Entity>> owners = database_.check_zone(saved.zone, rows);
+    if (!owners) return about("load", saved.zone, owners.status());
+    file.owners = std::move(*owners);
+    file.num_rows = file.owners.size();
+    if (file.num_rows != saved.num_rows)
+        return from.error("list", concat("zone ", saved.zone, " has ", file.num_rows, " rows, not ", saved.num_rows));
+    if (Status status = write(file, bytes); !status) return about("load", saved.zone, status);
+    return file;
+}
+
+ZoneFiles::Loaded::~Loaded() {
+    const auto is_known = [&](const File& file) {
+        return std::ranges::find(owner_->files_, file.number, &File::number) != owner_->files_.end();
+    };
+    for (const File& file : files_)
+        if (!is_known(file)) owner_->remove(file);
+}
+
+void ZoneFiles::take(Loaded& loaded) {
+    std::swap(files_, loaded.files_);
+    unloaded_.clear();
+    for (File& file : files_) {
+        unloaded_.insert(file.zone);
+        const auto known = std::ranges::find(loaded.files_, file.number, &File::number);
+        if (known == loaded.files_.end()) continue;
+        known->failed_at = file.failed_at;
+        file = std::move(*known);
+        loaded.files_.erase(known);
+    }
+    // The files that are left in `loaded` are those that go.
+    set_stamps(last_visits_, loaded.visits_);
+    set_stamps(refused_, loaded.refused_);
+    ZoneSet visited;
+    for (const Zone zone : loaded.visited_) visited.insert(zone);
+    static_cast<void>(database_.take_watched_zones());
+    database_.note_visit(visited);
+}
+
+}  // namespace shoal
