@@ -7,6 +7,7 @@
 //     2   the log in a folder that World::recover() reads: the parts are its records
 //     3   a zone of a database
 //     4   the state of a world with models, named values, what was spawned from a blob, and commands to spawn it
+//     5   the file of an unloaded zone in the state of a world, which a world that streams zones loads, or one that does not
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
@@ -15,6 +16,7 @@
 #include "shoal/world/persist.h"
 #include "state_changes.h"
 #include "support/older_world.h"
+#include "support/saved_zones.h"
 #include "support/whole_world.h"
 #include "world/state_file.h"
 #include "world/state_log.h"
@@ -125,11 +127,19 @@ void load_older(const SavedState& state) {
 
 // --- folders -----------------------------------------------------------------------------------------------------
 
-/// A folder with a snapshot and a log of three frames.
-struct Folder {
-    Folder() {
+/// A folder that goes when the program ends.
+struct TemporaryFolder {
+    TemporaryFolder() {
         path = (std::filesystem::temp_directory_path() / "shoal_save_fuzz_XXXXXX").string();
         must(mkdtemp(path.data()) != nullptr);
+    }
+    ~TemporaryFolder() { std::filesystem::remove_all(path); }
+    std::string path;
+};
+
+/// One with a snapshot and a log of three frames.
+struct Folder : TemporaryFolder {
+    Folder() {
         shoal_test::Sea sea;
         sea.run(1);
         must(sea.world.persist(path, {.keeps_all_frames = true}).ok());
@@ -137,9 +147,8 @@ struct Folder {
         must(sea.world.stop_persisting().ok());
         log = *read_file(log_path());
     }
-    ~Folder() { std::filesystem::remove_all(path); }
     std::string log_path() const { return path + "/0000000001.log"; }
-    std::string path, log;
+    std::string log;
 };
 
 void recover(const Folder& folder, std::string_view log) {
@@ -186,6 +195,34 @@ void read_zone(const std::vector<Change>& changes) {
             return sea.sea.read_zone(1, from).status();
         },
         [&] { return sea.sea.validate(); });
+    expect_works(sea.world);
+}
+
+const std::string& folder_of_zones() {
+    static const TemporaryFolder folder;
+    return folder.path;
+}
+
+SavedState state_with_zones() {
+    shoal_test::Sea sea;
+    must(sea.world.stream_zones(folder_of_zones()).ok());
+    sea.run(4);
+    must(sea.world.unload_zone(1).ok() && sea.world.unload_zone(3).ok());
+    SavedState state;
+    must(sea.world.save(state).ok());
+    return state;
+}
+
+void load_zones(const SavedState& sound, const std::vector<Change>& changes) {
+    const SavedState state = shoal_test::with_file(sound, 1, changed(shoal_test::file_in(sound, 1), changes));
+    shoal_test::Sea sea;
+    if (changes.size() % 2 == 0) must(sea.world.stream_zones(folder_of_zones()).ok());
+    sea.run(1);
+    expect_refused_or_sound(
+        sea.world, [&] { return sea.world.load(state, false); }, [&] { return but_for_poses(sea.validate()); });
+    static_cast<void>(sea.world.load_all_zones());  // what an entity was given since may forbid it
+    must(but_for_poses(sea.validate()).ok());
+    sea.run(1);
     expect_works(sea.world);
 }
 
@@ -271,7 +308,7 @@ void load_harbour(const SavedState& state) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
-    if (data[0] > 4) {
+    if (data[0] > 5) {
         const bool is_log = size >= 8 && std::memcmp(data, "shoallog", 8) == 0;
         is_log ? read_log({bytes.begin(), bytes.end()}) : read_save({bytes.begin(), bytes.end()});
         return 0;
@@ -288,9 +325,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         recover(folder, changed_log(folder.log, changes));
     } else if (data[0] == 3) {
         read_zone(changes);
-    } else {
+    } else if (data[0] == 4) {
         static const SavedState sound = state_of_harbour();
         load_harbour(changed(sound, changes));
+    } else {
+        static const SavedState sound = state_with_zones();
+        load_zones(sound, changes);
     }
     return 0;
 }

@@ -32,6 +32,14 @@ StateLoop loop_on(Executor& executor) {
     return {run, &executor};
 }
 
+/// Returns the stamp at which a state was written, or 0 if there is none.
+std::uint64_t stamp_of(const SavedState* state) {
+    if (state == nullptr) return 0;
+    StateReader from(*state);
+    Clocks then{};
+    return from.has("world/clocks") && from.value("world/clocks", then) ? then.stamp : 0;
+}
+
 /// Everybody who has something in a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};
@@ -129,14 +137,6 @@ void World::give_references(ComponentHomes& homes) {
 }
 
 // --- saving ------------------------------------------------------------------------------------------------------
-
-/// What StateWriter is told of a state before: the stamp at which it was written.
-std::uint64_t stamp_of(const SavedState* before) {
-    if (before == nullptr) return 0;
-    StateReader earlier(*before);
-    Clocks then{};
-    return earlier.has("world/clocks") && earlier.value("world/clocks", then) ? then.stamp : 0;
-}
 
 Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows) const {
     const ZoneFiles* const zones = world_.zone_files_;

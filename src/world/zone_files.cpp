@@ -53,11 +53,6 @@ std::string ZoneFiles::path_of(const File& file) const {
     return concat(folder_, '/', kPrefix, file.zone, '_', file.number, kEnding);
 }
 
-ZoneFiles::File* ZoneFiles::find(Zone zone) {
-    const auto found = std::ranges::lower_bound(files_, zone, {}, &File::zone);
-    return found == files_.end() || found->zone != zone ? nullptr : &*found;
-}
-
 void ZoneFiles::remove(const File& file) const {
     if (const Status status = remove_file(path_of(file)); !status) log(LogLevel::kWarning, status.message());
 }

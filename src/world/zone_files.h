@@ -17,6 +17,7 @@
 #include "shoal/world/world.h"
 #include "shoal/world/zone_files.h"
 
+#include <algorithm>
 #include <string>
 
 namespace shoal {
@@ -43,7 +44,7 @@ class ZoneFiles {
     /// A zone in a file.
     struct File {
         Zone zone = kNoZone;
-        std::uint64_t number = 0;  // of the file: no other one that this process writes has it
+        std::uint64_t number = 0;  // of the file: no other one that this process writes has it; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
         Array<Entity> owners{Owner("zone files")};  // ascending
         std::uint64_t failed_at = 0;                // when it could not be loaded, which was logged; or 0
@@ -138,7 +139,13 @@ private:
 
     static Status about(std::string_view what, Zone zone, const Status& status);
     std::string path_of(const File& file) const;
-    File* find(Zone zone);
+    /// Returns the file of a zone, or nullptr.
+    template <class Files>
+    static auto find(Files& files, Zone zone) -> decltype(files.data()) {
+        const auto found = std::ranges::lower_bound(files, zone, {}, &File::zone);
+        return found == files.end() || found->zone != zone ? nullptr : &*found;
+    }
+    File* find(Zone zone) { return find(files_, zone); }
     Status write(File& file, std::span<const std::byte> bytes) const;
     Status write_rows(File& file) const;
     Result<std::string> read(const File& file) const;

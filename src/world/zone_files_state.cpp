@@ -124,10 +124,8 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
     File file;
     file.zone = saved.zone;
     file.failed_at = saved.failed_at;
-    const auto known = std::ranges::lower_bound(files_, saved.zone, {}, &File::zone);
-    const bool is_known = from.is_trusted() && known != files_.end() && known->zone == saved.zone &&
-                          known->num_bytes == saved.num_bytes && known->hash == saved.hash;
-    if (is_known) {
+    const File* const known = find(files_, saved.zone);
+    if (from.is_trusted() && known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash) {
         file.number = known->number;
         return file;
     }
@@ -146,11 +144,11 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
 }
 
 ZoneFiles::Loaded::~Loaded() {
-    const auto is_known = [&](const File& file) {
-        return std::ranges::find(owner_->files_, file.number, &File::number) != owner_->files_.end();
-    };
-    for (const File& file : files_)
-        if (!is_known(file)) owner_->remove(file);
+    for (const File& file : files_) {
+        const File* const known = find(owner_->files_, file.zone);
+        const bool is_used = known != nullptr && known->number == file.number;
+        if (!is_used && file.number != 0) owner_->remove(file);
+    }
 }
 
 void ZoneFiles::take(Loaded& loaded) {
@@ -158,13 +156,13 @@ void ZoneFiles::take(Loaded& loaded) {
     unloaded_.clear();
     for (File& file : files_) {
         unloaded_.insert(file.zone);
-        const auto known = std::ranges::find(loaded.files_, file.number, &File::number);
-        if (known == loaded.files_.end()) continue;
+        File* const known = find(loaded.files_, file.zone);
+        if (known == nullptr || known->number != file.number) continue;
         known->failed_at = file.failed_at;
         file = std::move(*known);
-        loaded.files_.erase(known);
+        known->number = 0;
     }
-    // The files that are left in `loaded` are those that go.
+    // The other files that `loaded` has now go with it.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);
     ZoneSet visited;

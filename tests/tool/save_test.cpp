@@ -126,6 +126,32 @@ TEST_F(ToolSave, what_lies_beside_entities_is_compared_too) {
     EXPECT_EQ(run({"diff", before, save(without, "pass.save")}).exit_code, 3) << "and so is a pass";
 }
 
+TEST_F(ToolSave, rows_of_unloaded_zones_are_shown_checked_and_compared) {
+    Shore shore;
+    const Entity third = *shore.entities.create();
+    ASSERT_TRUE(shore.world.database().insert(third, 3, Crab{5, {}, shore.first}, Asleep{2}).ok());
+    ASSERT_TRUE(shore.world.stream_zones(path("zones")).ok());
+    ASSERT_TRUE(shore.world.unload_zone(3).ok());
+    const std::string before = save(shore, "before.save");
+    const nlohmann::json json = run({"dump", before, "--json"}).json();
+    EXPECT_EQ(json["entities"], 3);
+    EXPECT_EQ(json["stores"][0]["rows"], 3);
+    EXPECT_EQ(json["entity_data"][2]["components"]["crab"]["shell"], 5);
+    EXPECT_EQ(json["entity_data"][2]["components"]["crab"]["prey"], "1:1");
+    const ToolResult checked = run({"check", before});
+    EXPECT_EQ(checked.exit_code, 0) << checked.err;
+    ASSERT_TRUE(shore.world.load_zone(3).ok());
+    shore.set_shell(third, 6);
+    ASSERT_TRUE(shore.world.unload_zone(3).ok());
+    const std::string after = save(shore, "after.save");
+    const ToolResult different = run({"diff", before, after});
+    EXPECT_EQ(different.exit_code, 3) << different.err;
+    EXPECT_TRUE(different.out.find("3:1\n-   components.crab.shell = 5.0\n+   components.crab.shell = 6.0\n") !=
+                std::string::npos)
+        << different.out;
+    EXPECT_EQ(different.out.find("/file"), std::string::npos) << different.out;
+}
+
 TEST_F(ToolSave, commands_that_wait_in_a_save_are_counted_by_kind) {
     Shore shore;
     const std::string before = save(shore, "before.save");

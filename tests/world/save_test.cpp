@@ -875,4 +875,51 @@ TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {
     EXPECT_NE(status.message().find("has two rows"), std::string_view::npos) << status.message();
 }
 
+struct Chart {
+    BlobArray<float> depths;
+};
+SHOAL_COMPONENT(Chart, depths)
+struct Diary {
+    std::string text;
+};
+SHOAL_COMPONENT(Diary, text)
+
+TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    sea.component<Chart>(), sea.component<Diary>();
+    ASSERT_TRUE(sea.insert(*entities.create(), 1, Chart{}).ok());
+    SavedState zone;
+    StateWriter to(zone);
+    sea.write_zone(1, to);
+    ASSERT_TRUE(to.status().ok()) << to.status().message();
+    sea.drop_zone(1);
+    const auto refusal = [&](const SavedState& state) {
+        StateReader from(state, false), again(state, false);
+        const Status status = sea.read_zone(1, from).status();
+        EXPECT_EQ(sea.check_zone(1, again).message(), status.message());
+        EXPECT_EQ(sea.num_rows(), 0u);
+        return std::string(status.message());
+    };
+    const SavedState with_array = with_part(zone, "table/0/chart/column/0", [](std::vector<std::byte>& bytes) {
+        BlobArrayBase array;
+        array.resource = ResourceId("depths"), array.count = 3;
+        std::memcpy(bytes.data(), &array, sizeof array);
+    });
+    EXPECT_EQ(refusal(with_array),
+              "the saved state, part \"table/0/column\": \"chart.depths\" refers to an array of a resource");
+    const SavedState with_diary = with_parts(zone, [](ChangedPart& part) {
+        const std::uint64_t layout = schema_of<Diary>().layout_hash();
+        const std::string_view names = "diary\n";
+        const std::span<const std::byte> bytes =
+            part.path.ends_with("layouts") ? std::as_bytes(std::span(&layout, 1)) : std::as_bytes(std::span(names));
+        if (part.path.ends_with("layouts") || part.path.ends_with("components"))
+            part.bytes.assign(bytes.begin(), bytes.end());
+        return true;
+    });
+    EXPECT_EQ(refusal(with_diary),
+              "the saved state, part \"table/0/components\": they have fields that only C++ knows");
+}
+
 }  // namespace save_test

@@ -485,7 +485,8 @@ public:
     SHOAL_API void keep_frames(std::uint32_t max_frames);
     /// Takes the world back to the end of a step: frame() is `frame` then, and later states are forgotten. Stepping goes on
     /// from there. Reactions are told of nothing; what programs keep beside the world is theirs to take back.
-    /// Errors: the frame is not kept; the message says which ones are. Requires: as above.
+    /// Errors: the frame is not kept; the message says which ones are; the file of a zone that was unloaded then cannot be written.
+    /// Requires: as above.
     SHOAL_API Status rewind(std::uint64_t frame);
     SHOAL_API FrameStatistics frame_statistics() const;
 
