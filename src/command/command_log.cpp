@@ -9,19 +9,19 @@ using detail::CommandRecorder;
 
 namespace {
 
-/// Counts the values of one component type that refer to `resource`.
-std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
-                            ResourceId resource) {
-    std::uint64_t num_pins = 0;
+/// Calls visit(element_type, array) for the arrays in values of one component type, and keeps what it makes of them.
+template <class Visit>
+void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
+                     Visit&& visit) {
     for (const Field& field : schema.fields())
         for (std::uint32_t i = 0; field.type == FieldType::kBlobArray && i < field.num_values(); ++i)
             for (std::uint32_t row = 0; row < run.num_rows; ++row) {
+                std::byte* const place = run.value(part, row) + field.struct_offset + i * sizeof(BlobArrayBase);
                 BlobArrayBase array;
-                std::memcpy(static_cast<void*>(&array), run.value(part, row) + field.struct_offset + i * sizeof array,
-                            sizeof array);
-                num_pins += array.count > 0 && array.resource == resource;
+                std::memcpy(static_cast<void*>(&array), place, sizeof array);
+                visit(field.element_type, array);
+                std::memcpy(place, static_cast<const void*>(&array), sizeof array);
             }
-    return num_pins;
 }
 
 std::uint64_t count_spawns(const detail::CommandRun& run, const Blob& blob) {
@@ -141,20 +141,38 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     std::uint64_t num_pins = 0;
     const ComponentHomes& homes = database_.homes();
     const Blob* const blob = homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, resource);
+    const auto count_pin = [&](FieldType, const BlobArrayBase& array) {
+        num_pins += array.count > 0 && array.resource == resource;
+    };
     const auto count = [&](CommandRecorder& chunk) {
         for (const detail::CommandRun& run : chunk.runs()) {
             if (blob != nullptr && run.list->kind == detail::CommandKind::kSpawn) num_pins += count_spawns(run, *blob);
-            for (const detail::CommandPart& part : run.list->parts)
-                if (part.offset != 0 && part.call == nullptr)
-                    num_pins += count_pins_in(
-                        run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(),
-                        resource);
+            visit_arrays_of(run, count_pin);
         }
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, count);
     for_each_chunk(open_, count);
     return num_pins;
+}
+
+template <class Visit>
+void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
+    for (const detail::CommandPart& part : run.list->parts)
+        if (part.offset != 0 && part.call == nullptr)
+            visit_arrays_in(
+                run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(), visit);
+}
+
+void CommandLog::visit_arrays(void (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
+                              void* context) {
+    const auto visit_all = [&](CommandRecorder& chunk) {
+        for (const detail::CommandRun& run : chunk.runs())
+            visit_arrays_of(run, [&](FieldType type, BlobArrayBase& array) { visit(context, type, array); });
+    };
+    const std::lock_guard lock(mutex_);
+    for_each_chunk(settling_, visit_all);
+    for_each_chunk(open_, visit_all);
 }
 
 std::uint64_t CommandLog::num_waiting() {

@@ -42,6 +42,8 @@ public:
     detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
+    void visit_arrays(void (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
+                      void* context) override;
     void save(StateWriter& to) override;
     Status load(StateReader& from) override;
     void list_schemas(Array<const Schema*>& schemas) override;
@@ -62,6 +64,8 @@ private:
     static void sort(std::span<CommandLoop*> loops);
     void unify_lists(std::span<CommandLoop* const> loops);
     void forget_loaded();
+    template <class Visit>
+    void visit_arrays_of(const detail::CommandRun& run, Visit&& visit);
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
         for (CommandLoop* loop : loops) {

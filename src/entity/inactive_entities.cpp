@@ -53,8 +53,10 @@ bool InactiveEntities::is_inactive_for(const void* store, Entity entity) const {
 }
 
 void InactiveEntities::forget(Entity entity) {
+    if (!inactive_.test(entity.index())) return;
     for (Speaker& one : speakers_) one.said.reset(entity.index());
     note(entity.index());
+    tell({&entity, 1});
 }
 
 void InactiveEntities::forget_all() {

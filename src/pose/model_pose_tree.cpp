@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/transform/pose_math.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -75,6 +76,8 @@ void ModelPoseManager::Tree::reset_block(std::uint32_t block) {
     copy(kPositions, nodes.positions.data(), sizeof(Vec3));
     copy(kRotations, nodes.rotations.data(), sizeof(Quaternion));
     copy(kScales, nodes.scales.data(), sizeof(Vec3));
+    auto* const models = reinterpret_cast<Matrix3x4*>(table.write_column(kModels, range));
+    std::fill(models + range.begin, models + range.end, Matrix3x4());  // the rows may have been of others
     mark_changed(block, 0);
 }
 

@@ -22,7 +22,7 @@ void TransformManager::Work::follow_parent(std::uint32_t row) {
     if (entities_.inactive().set_from_above(this, entity, is_inactive)) pass_activity_on(row);
 }
 
-/// Goes down from `root`, no further than there is a change. The dead stop it: their children become roots.
+/// Goes down from `root`, no further than there is a change. The dead stop it: nobody is inactive because of them.
 void TransformManager::Work::pass_activity_on(std::uint32_t root) {
     InactiveEntities& inactive = entities_.inactive();
     std::uint32_t row = first_children()[root];

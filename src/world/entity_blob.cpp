@@ -7,6 +7,7 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/resource/blob_values.h"
+#include "shoal/table/field_part.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace shoal {
 
@@ -106,6 +108,36 @@ void for_each_database(World& world, Visit&& visit) {
         if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) visit(*database);
 }
 
+/// The field of a component type that says in which tile of a database an entity lies; nullptr: none does.
+const Field* find_tile_field(const Store& store, const Schema& component) {
+    const auto* const database = dynamic_cast<const Database*>(&store);
+    for (std::size_t f = 0; database != nullptr && f < component.fields().size(); ++f)
+        if (database->spawns_into_tiles_of(component.id(), f)) return &component.fields()[f];
+    return nullptr;
+}
+
+Matrix3x4 translation(Vec3 place) {
+    Matrix3x4 matrix;
+    matrix.row[0].w = place.x, matrix.row[1].w = place.y, matrix.row[2].w = place.z;
+    return matrix;
+}
+
+/// Where an entity is: its transform says it, otherwise the field that says in which tile it lies, otherwise nobody.
+std::optional<Matrix3x4> find_place(World& world, const Places& places, Entity entity) {
+    if (places.has(entity)) return places.world(entity);
+    for (Store* store : world.stores())
+        for (const Schema* component : store->schemas()) {
+            const Field* const field = find_tile_field(*store, *component);
+            const ComponentRow at = field == nullptr ? ComponentRow() : store->find_row(component->id(), entity, 0);
+            if (!at) continue;
+            Vec3 place;
+            read_part(*at.table, at.first_column, at.row, field_part(*component, *field),
+                      reinterpret_cast<std::byte*>(&place));
+            if (is_sound_position(place)) return translation(place);
+        }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Entity> entities_below(World& world, Entity entity) {
@@ -142,7 +174,8 @@ ComponentRow next_value(const Store& store, const Schema& component, const Compo
 class EntitySaver {
 public:
     /// `for_copy`: what refers to other places of the same world is left out, for CopyCall to add. `seen_from`: the places
-    /// of roots are as seen from this entity; null: from the world.
+    /// of roots, and those of the field that says in which tile an entity lies, are as seen from this entity; null: from the
+    /// world.
     EntitySaver(World& world, std::span<const Entity> entities, const EntityBlobOptions& options, bool for_copy = false,
                 Entity seen_from = {})
         : world_(world),
@@ -151,6 +184,7 @@ public:
           for_copy_(for_copy),
           seen_from_(seen_from),
           places_(world.stores()),
+          origin_(seen_from ? find_place(world, places_, seen_from) : std::nullopt),
           values_(writer_,
                   {&world.strings(), world.library(),
                    [](void* self, Entity entity) { return static_cast<EntitySaver*>(self)->find(entity); }, this}) {}
@@ -210,6 +244,8 @@ private:
         }
         if (owners.empty()) return {};
         if (component.id() == schema_of<Transform>().id()) place_roots(owners, columns);
+        if (const Field* const field = find_tile_field(store, component); field != nullptr && origin_)
+            see_from_origin(component, *field, owners.size(), columns);
         for (const Field& field : component.fields()) {
             if (!values_.needs_translation(field)) continue;
             std::byte* const first = columns[field.first_column].data() + component.offset_in_column(field);
@@ -258,19 +294,33 @@ private:
 
     /// Entities whose parents are not saved stay where they are in the world, or as seen from the original.
     void place_roots(std::span<const std::uint32_t> owners, std::vector<Bytes>& columns) {
-        const bool is_seen_from = seen_from_ && places_.has(seen_from_);
         for (std::size_t i = 0; i < owners.size(); ++i) {
             const Entity entity = entities_[owners[i]];
             const bool was_root = !places_.parent(entity);
-            if (parent_of(owners[i]) != kNoBlobEntity || (was_root && !is_seen_from) || !places_.has(entity)) continue;
+            if (parent_of(owners[i]) != kNoBlobEntity || (was_root && !origin_) || !places_.has(entity)) continue;
             Transform local;
             if (entity != seen_from_)
-                local =
-                    nearest_relative_pose(is_seen_from ? places_.world(seen_from_) : Matrix3x4(), places_.world(entity))
-                        .pose;
+                local = nearest_relative_pose(origin_.value_or(Matrix3x4()), places_.world(entity)).pose;
             std::memcpy(columns[0].data() + i * sizeof(Vec3), &local.position, sizeof(Vec3));
             std::memcpy(columns[1].data() + i * sizeof(Quaternion), &local.rotation, sizeof(Quaternion));
             std::memcpy(columns[2].data() + i * sizeof(Vec3), &local.scale, sizeof(Vec3));
+        }
+    }
+
+    /// The place of each row is as seen from the original: a spawn moves it with the copy.
+    void see_from_origin(const Schema& component, const Field& field, std::size_t num_rows,
+                         std::vector<Bytes>& columns) const {
+        for (std::size_t i = 0; i < num_rows; ++i) {
+            float place[3];
+            const auto lane_at = [&](std::size_t lane) {
+                if (field.num_columns == 3) return columns[field.first_column + lane].data() + i * sizeof(float);
+                const std::size_t offset = component.offset_in_column(field) + lane * sizeof(float);
+                return columns[field.first_column].data() + i * component.columns()[field.first_column].element_bytes +
+                       offset;
+            };
+            for (std::size_t lane = 0; lane < 3; ++lane) std::memcpy(&place[lane], lane_at(lane), sizeof(float));
+            const Matrix3x4 seen = relative_matrix(*origin_, translation({place[0], place[1], place[2]}));
+            for (std::size_t lane = 0; lane < 3; ++lane) std::memcpy(lane_at(lane), &seen.row[lane].w, sizeof(float));
         }
     }
 
@@ -324,6 +374,7 @@ private:
     bool for_copy_;
     Entity seen_from_;
     Places places_;
+    std::optional<Matrix3x4> origin_;  // where seen_from_ is
     BlobWriter writer_;
     BlobValues values_;
     NumberOf number_of_{Owner("entity blob")};

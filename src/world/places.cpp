@@ -265,21 +265,47 @@ bool FollowedPlaces::move_leaving(Database& database, const SettleContext& conte
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// From when on the rows of a declaration were not looked at yet. Programs may declare others before they load.
+struct SavedPlace {
+    std::uint64_t component, field;  // hashes of their names
+    std::uint64_t kind;              // 0 and 1: as Follower; 2: rows lie in tiles
+    std::uint64_t since;
+
+    bool is_same(const SavedPlace& other) const {
+        return component == other.component && field == other.field && kind == other.kind;
+    }
+};
+constexpr std::string_view kSaved = "declared";
+constexpr std::uint64_t kInTiles = 2;
+
+template <class PlaceField>
+SavedPlace saved_place(const PlaceField& place, std::uint64_t kind) {
+    return {place.component->id().hash, hash_text(place.part.field->name), kind, place.since};
+}
+
+}  // namespace
+
 void FollowedPlaces::save(StateWriter& to) const {
-    Array<std::uint64_t> since{Owner("places")};
-    for (const Followed& followed : followed_) since.push_back(followed.field.since);
-    for (const Tiled& tiled : tiled_) since.push_back(tiled.field.since);
-    to.array("since", std::span<const std::uint64_t>(since));
+    Array<SavedPlace> all{Owner("places")};
+    for (const Followed& followed : followed_)
+        all.push_back(saved_place(followed.field, static_cast<std::uint64_t>(followed.follower)));
+    for (const Tiled& tiled : tiled_) all.push_back(saved_place(tiled.field, kInTiles));
+    to.array(kSaved, std::span<const SavedPlace>(all));
 }
 
 Status FollowedPlaces::load(StateReader& from) {
-    Array<std::uint64_t> since{Owner("places")};
-    if (from.has("since"))
-        if (Status status = from.array("since", since); !status) return status;
-    std::size_t i = 0;
-    const auto next = [&] { return i < since.size() ? since[i++] : 0; };
-    for (Followed& followed : followed_) followed.field.since = next();
-    for (Tiled& tiled : tiled_) tiled.field.since = next();
+    Array<SavedPlace> all{Owner("places")};
+    if (from.has(kSaved))
+        if (Status status = from.array(kSaved, all); !status) return status;
+    const auto take_over = [&](PlaceField& place, std::uint64_t kind) {
+        const SavedPlace here = saved_place(place, kind);
+        const auto saved = std::ranges::find_if(all, [&](const SavedPlace& one) { return one.is_same(here); });
+        place.since = saved == all.end() ? 0 : saved->since;
+    };
+    for (Followed& followed : followed_) take_over(followed.field, static_cast<std::uint64_t>(followed.follower));
+    for (Tiled& tiled : tiled_) take_over(tiled.field, kInTiles);
     return {};
 }
 

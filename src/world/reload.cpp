@@ -167,6 +167,7 @@ private:
         report_.num_created = created_.size() - orphans_.size();
         report_.num_left_out += orphans_.size();
         for (std::size_t i = 0; i < now_.size(); ++i) report_.num_changed += changed_.test(i);
+        move_arrays_of_commands();
         if (copies_ != nullptr) world_.spawn_log_->replace(before_, after_, std::move(now_));
     }
 
@@ -964,7 +965,26 @@ private:
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    /// Lists the components, of `many` types the first ones, of which an array has moved.
+    /// The same for values of commands that wait.
+    void move_arrays_of_commands() {
+        if (changes_.arrays_stay() || !has_arrays(before_)) return;
+        struct Moving {
+            MovedArrays moved;
+            ResourceId resource;
+        };
+        Moving moving{MovedArrays(before_, after_), before_.id()};
+        const auto move = [](void* context, FieldType type, BlobArrayBase& array) {
+            auto& [moved, resource] = *static_cast<Moving*>(context);
+            if (array.count != 0 && array.resource == resource) array = moved.find(type, array);
+        };
+        for (Store* store : world_.stores_) {
+            const auto* const database = dynamic_cast<const Database*>(store);
+            DeferredChanges* const waiting = database == nullptr ? nullptr : database->deferred_changes();
+            if (waiting != nullptr && !moving.moved.empty()) waiting->visit_arrays(move, &moving);
+        }
+    }
+    /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which are there,
+    /// and saved, until the world settles.
     Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
         Array<ReloadPlace> places{Owner("reload")};
         for (Store* store : world_.stores_)
@@ -984,7 +1004,7 @@ private:
                 const Entity entity = table.table->entities()[row];
                 const ComponentRow at{&schema, table.table, row, table.first_column};
                 const auto has_moved = [&](const Field& field) { return read_moved(at, field, moved); };
-                if (!alive(entity) || std::ranges::none_of(schema.fields(), has_moved)) continue;
+                if (!entity || std::ranges::none_of(schema.fields(), has_moved)) continue;
                 if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
             }
     }

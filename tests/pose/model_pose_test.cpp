@@ -185,6 +185,23 @@ TEST_F(ModelPoses, a_second_add_resets_an_instance_or_replaces_its_tree) {
     expect_valid(models);
 }
 
+TEST_F(ModelPoses, of_a_new_instance_are_the_identity_until_they_are_computed_whose_rows_it_has_got) {
+    const NodeTreeId tree = add_tree(leg());
+    const Entities made = create(2);
+    const auto expect_identity = [&](Entity entity) {
+        for (const Matrix3x4& model : models.models(at(entity))) EXPECT_EQ(model, Matrix3x4());
+    };
+    ASSERT_TRUE(models.add(made, tree).ok());
+    models.compute();
+    models.remove({&made[1], 1});
+    ASSERT_TRUE(models.add({&made[1], 1}, tree).ok());
+    expect_identity(made[1]);
+    ASSERT_TRUE(models.add({&made[0], 1}, tree).ok());
+    expect_identity(made[0]);
+    models.compute();
+    expect_valid(models);
+}
+
 TEST_F(ModelPoses, dead_entities_are_skipped_and_repeated_ones_get_one_instance) {
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(3);

@@ -11,6 +11,10 @@ std::string text_in(const Model& model, int world, int type, const Value& value)
     if (is_reference(type)) return value.who ? model.name(world, value.who) : "null";
     if (type == kPlace) return text_of(Place{value.n, {float(value.m), 0, 2}});
     if (type == kBody) return text_of(Body{value.n, double(value.m), value.is_odd});
+    if (type == kBuoy) return text_of(Buoy{{float(value.n), 0, 0}, {float(value.m), 0, 0}});
+    if (type == kAttached)
+        return text_of(AttachedToNode{.node = node_name(value.n), .position = {float(value.m), 0, 0}});
+    if (type == kSong) return std::to_string(value.n) + ":" + std::string("123", std::size_t(value.m));
     if (type == kTitle) return "title " + std::to_string(value.n);
     return type == kWet ? "there" : std::to_string(value.n);
 }
@@ -102,6 +106,22 @@ void list_transforms(std::vector<Operation>& all) {
                        return std::to_string(model.world(world).positions[who]) + " " +
                               std::to_string(model.world_position(world, who));
                    })});
+}
+
+void list_models(std::vector<Operation>& all) {
+    all.push_back({CALL(stage.model(world, e)), [](Model& model, const Arguments& a) -> std::string {
+                       const Entity who = e_of(model, a);
+                       if (!model.alive(a.world, who)) return "dead";
+                       const auto found = model.world(a.world).models.find(who);
+                       if (found == model.world(a.world).models.end()) return "none";
+                       std::vector<std::string> nodes;
+                       for (std::size_t node = 0; node < found->second.locals.size(); ++node) {
+                           const int pose = found->second.poses[node];
+                           nodes.push_back(std::to_string(found->second.locals[node]) + "/" + std::to_string(pose) +
+                                           "/" + std::to_string(model.world_position(a.world, who) + pose));
+                       }
+                       return Stage::joined(nodes);
+                   }});
 }
 
 void list_owners_and_texts(std::vector<Operation>& all) {
@@ -276,8 +296,9 @@ std::vector<Operation> make_looks() {
     list(std::type_identity<Mark>(), std::type_identity<Place>(), std::type_identity<Body>(),
          std::type_identity<Scar>(), std::type_identity<Title>(), std::type_identity<Hungry>(),
          std::type_identity<Wet>(), std::type_identity<Hunts>(), std::type_identity<Likes>(),
-         std::type_identity<Rides>(), std::type_identity<Coin>());
-    list_transforms(all), list_owners_and_texts(all), list_queries(all), list_text_queries(all);
+         std::type_identity<Rides>(), std::type_identity<Buoy>(), std::type_identity<Song>(),
+         std::type_identity<AttachedToNode>(), std::type_identity<Coin>());
+    list_transforms(all), list_models(all), list_owners_and_texts(all), list_queries(all), list_text_queries(all);
     return all;
 }
 

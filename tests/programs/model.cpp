@@ -300,7 +300,7 @@ bool Model::is_inactive(int number, Entity who) const {
     };
     for (int w = 0; w < 3; ++w) {
         if (&side(w) != &side(number)) continue;
-        for (Entity one = who; one; one = find_or(world(w).parents, one, {}))
+        for (Entity one = who; one && (one == who || alive(number, one)); one = find_or(world(w).parents, one, {}))
             if (by_itself(one)) return true;
     }
     return false;
@@ -366,9 +366,8 @@ Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
         else if (from.positions.contains(one))
             to.positions[one] = world_position(number, one);
     }
-    for (const Entity one : all)
-        for (const Entity child : find_or(from.children, one, {}))
-            if (find_or(to.parents, child, {}) == one) to.children[one].push_back(child);
+    for (const Entity one : all)  // children come in the order of the blob
+        if (const Entity parent = find_or(to.parents, one, {})) to.children[parent].push_back(one);
     return result;
 }
 
@@ -393,7 +392,7 @@ void Model::put_one(int number, const Prefab& from, Entity one, const Twins& twi
     const Entity twin = twins.at(one);
     for (int type = 0; type < kNumTypes; ++type)
         if (const Row* const row = find_in(from.world.rows[type], one); row != nullptr && has_store(number, type))
-            put_row(number, type, twin, *row, twins);
+            put_row(number, type, twin, *row, twins, offset);
     if (zones.contains(one)) drop_stale(number, kNumTypes, twin), world.zones[twin] = zones.at(one);
     if (from.world.tags.contains(one)) world.tags[twin] = from.world.tags.at(one);
     if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
@@ -404,9 +403,11 @@ void Model::put_one(int number, const Prefab& from, Entity one, const Twins& twi
         add_transform(number, twin, from.world.positions.at(one) + (is_root ? offset : 0));
 }
 
-void Model::put_row(int number, int type, Entity twin, Row row, const Twins& twins) {
+void Model::put_row(int number, int type, Entity twin, Row row, const Twins& twins, int offset) {
     drop_stale(number, type, twin);
     for (Value& value : row.values) value.who = find_or(twins, value.who, value.who);
+    for (int field = 0; field < 2; ++field)
+        if (is_place(number, type, field)) place_of(row.values[0], field) += offset;
     row.is_on |= !in_database(number, type);
     world(number).rows[type][twin] = row;
 }
@@ -414,7 +415,8 @@ void Model::put_row(int number, int type, Entity twin, Row row, const Twins& twi
 bool Model::can_copy(int number, Entity original) const {
     if (!alive(number, original)) return false;
     const std::vector<Entity> all = below(number, original);
-    return std::none_of(all.begin(), all.end(), [&](Entity one) { return is_unloaded(number, one); });
+    return std::none_of(all.begin(), all.end(),
+                        [&](Entity one) { return is_unloaded(number, one) || world(number).models.contains(one); });
 }
 
 /// Learns from the stage who is whose copy.
@@ -422,13 +424,35 @@ std::string Model::copy(int number, Entity original, const Placing& at) {
     if (!can_copy(number, original)) return "refused";
     if (below(number, original) != stage_.below) return "copies others than those below";
     const Prefab from = prefab_of(number, stage_.below);
-    std::map<Entity, int> zones = from.world.zones;
-    for (auto& [one, zone] : zones) zone = at.zone >= 0 ? at.zone : zone;
-    const int was = at.has_pose ? find_or(from.world.positions, original, 0) : 0;
-    return put_all(number, from, zones, at.x - was, at.step);
+    const int was = at.has_pose ? place_in(number, from, original) : 0;
+    return put_all(number, from, [&](int offset) { return copy_zones(number, from, at, offset); }, at.x - was, at.step);
 }
 
-std::string Model::put_all(int number, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step) {
+/// Where an entity is in the world: by its transform, otherwise by the field that says in which tile it lies.
+int Model::place_in(int number, const Prefab& from, Entity one) const {
+    const Row* const buoy = find_in(from.world.rows[kBuoy], one);
+    if (from.world.positions.contains(one) || declared[number].tiled < 0 || buoy == nullptr)
+        return find_or(from.world.positions, one, 0);
+    Value value = buoy->values[0];
+    return place_of(value, declared[number].tiled);
+}
+
+/// Whether a field says in which tile rows lie, so that copies which are placed have it placed.
+bool Model::is_place(int number, int type, int field) const { return type == kBuoy && declared[number].tiled == field; }
+
+/// Copies lie where the originals do, unless they are placed.
+std::map<Entity, int> Model::copy_zones(int number, const Prefab& from, const Placing& at, int offset) const {
+    std::map<Entity, int> zones = from.world.zones;
+    for (auto& [one, zone] : zones) zone = at.zone >= 0 ? at.zone : zone;
+    if (at.zone >= 0 || !at.has_pose || declared[number].tiled < 0) return zones;
+    Prefab without = from;
+    without.keeps_zones = false;
+    without.world.rows[kTitle].clear();  // comes to the rows that are there then
+    for (const auto& [one, zone] : spawn_zones(number, without, -1, offset)) zones[one] = zone;
+    return zones;
+}
+
+std::string Model::put_all(int number, const Prefab& from, const ZonesAt& zones, int offset, int step) {
     const std::vector<Entity>& made = stage_.copies;
     last_made[number] = made;
     for (std::size_t first = 0; first < made.size(); first += from.all.size(), offset += step) {
@@ -437,7 +461,7 @@ std::string Model::put_all(int number, const Prefab& from, const std::map<Entity
         // One of them may be there already, see SpawnOptions::first_entities.
         if (!born(number, {twins.begin() + (has_nothing(number, twins[0]) ? 1 : 0), twins.end()}))
             return "an id is used twice";
-        put(number, from, twins, zones, offset);
+        put(number, from, twins, zones(offset), offset);
     }
     return "ok";
 }
@@ -451,7 +475,7 @@ std::string Model::pack(int number, Entity who, bool keeps_zones) {
 /// In which order entities lie in a zone is nowhere said.
 std::string Model::pack_zone(int number, int zone, bool keeps_zones) {
     const std::set<Entity> all = entities_in(number, zone);
-    const auto is_away = [&](Entity who) { return is_unloaded(number, who); };
+    const auto is_away = [&](Entity who) { return is_unloaded(number, who) || world(number).models.contains(who); };
     if (streaming[number].unloaded.contains(zone) || std::any_of(all.begin(), all.end(), is_away)) return "refused";
     const std::vector<Entity>& found = stage_.below;
     if (found.size() != all.size() || std::set<Entity>(found.begin(), found.end()) != all)
@@ -485,6 +509,8 @@ std::string Model::add_prefab(int number, bool keeps_zones) {
             for (Value& value : row.values)
                 if (is_outside(value.who)) value.who = {};
     std::erase_if(made.world.owners, [&](const auto& owner) { return is_outside(owner.second); });
+    for (auto& [one, row] : made.world.rows[kSong])
+        for (Value& value : row.values) value.is_packed = value.m != 0, made.has_arrays |= value.m != 0;
     made.keeps_zones = keeps_zones;
     made.is_tree = below(number, all[0]).size() == all.size();
     made.version = stage_.version_of(stage_.prefabs.back());
@@ -502,13 +528,25 @@ std::map<Entity, int> Model::named_zones(const Prefab& from) const {
     return named;
 }
 
-/// Who has a component of the database lies in the zone that is named, or in `zone`.
-std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zone) const {
-    std::map<Entity, int> zones;
-    for (const auto& [one, named] : named_zones(from))
+/// Who has a component of the database lies in the zone that is named, or in `zone`, or in the tile of its place, or where its
+/// parent lies. Of those before the first one nothing is known.
+std::map<Entity, int> Model::spawn_zones(int number, const Prefab& from, int zone, int offset,
+                                         std::size_t first) const {
+    std::map<Entity, int> all, zones;
+    const std::map<Entity, int> named = named_zones(from);
+    for (std::size_t i = first; i < from.all.size(); ++i) {
+        const Entity one = from.all[i];
+        const Row* const buoy = find_in(from.world.rows[kBuoy], one);
+        all[one] = find_or(all, find_or(from.world.parents, one, {}), 0);
+        if (declared[number].tiled >= 0 && buoy != nullptr) {
+            Value value = buoy->values[0];
+            all[one] = int(kTiles.zone_of({float(place_of(value, declared[number].tiled) + offset), 0, 0}));
+        }
+        if (zone >= 0) all[one] = zone;
+        if (named.at(one) >= 0) all[one] = named.at(one);
         for (int type = 0; type < kNumTypes; ++type)
-            if (in_database(number, type) && from.world.rows[type].contains(one))
-                zones[one] = named >= 0 ? named : std::max(zone, 0);
+            if (in_database(number, type) && from.world.rows[type].contains(one)) zones[one] = all[one];
+    }
     return zones;
 }
 
@@ -516,7 +554,8 @@ std::string Model::spawn(int number, const Placing& at, bool fails_on_unknown) {
     const Prefab& from = prefab();
     const std::vector<Entity>& made = stage_.copies;
     if (fails_on_unknown && !has_store(number, kCoin) && !from.world.rows[kCoin].empty()) return "refused";
-    const std::string result = put_all(number, from, spawn_zones(number, from, at.zone), at.x, at.step);
+    const std::string result =
+        put_all(number, from, [&](int offset) { return spawn_zones(number, from, at.zone, offset); }, at.x, at.step);
     for (std::size_t first = 0, i = 0; first < made.size(); first += from.all.size(), ++i) {
         for (auto& [version, copies] : world(number).copies)  // who was there is of this copy now
             for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), made[first], Entity());
@@ -547,6 +586,9 @@ std::string Model::reload(int number, int before, int after) {
     const Prefab &older = prefab(before), &newer = prefab(after);
     const ModelWorld world_before = world(number);
     const ModelEntities side_before = side(number);
+    const bool has_songs = !older.world.rows[kSong].empty() || !newer.world.rows[kSong].empty();
+    ModelWorld moved = world_before;
+    if (has_songs) move_songs(world(number), newer), move_songs(moved, newer);
     std::vector<Reloading> copies = begin_reload(number, older, newer);
     const std::size_t num_both = std::min(older.all.size(), newer.all.size());
     for (const Reloading& copy : copies)
@@ -572,8 +614,9 @@ std::string Model::reload(int number, int before, int after) {
     const auto is_same = [](const auto& a, const auto& b) { return a == b; };
     for (const Reloading& copy : copies)
         for (std::size_t i = 0; i < num_both; ++i)
-            num_changed += copy.now[i] && !is_same_in(world_before, world(number), copy.now[i], is_same);
+            num_changed += copy.now[i] && !is_same_in(moved, world(number), copy.now[i], is_same);
     const int num_destroyed = destroy(number, gone);
+    if (has_songs) offered[number] = newer.version;
     if (!learn_orders(number, world_before)) return "children or possessions that the model does not know";
     if (stage_.copies.size() != copies.size() * (newer.all.size() - num_both)) return "others are new";
     std::vector<SpawnedCopy>& all = world(number).copies[newer.version];
@@ -584,6 +627,19 @@ std::string Model::reload(int number, int before, int after) {
     for (const Reloading& copy : copies) all.push_back({copy.now, copy.offset});
     return std::to_string(copies.size()) + " copies, " + std::to_string(num_created) + " created, " +
            std::to_string(num_destroyed) + " destroyed, " + std::to_string(num_changed) + " changed";
+}
+
+/// Songs lie in the newer version now, if it has the same notes; otherwise they have none.
+void Model::move_songs(ModelWorld& world, const Prefab& after) const {
+    std::set<int> there;
+    for (const auto& [one, row] : after.world.rows[kSong])
+        for (const Value& value : row.values) there.insert(value.m);
+    for (auto& [who, row] : world.rows[kSong])
+        for (Value& value : row.values)
+            if (value.is_packed && !there.contains(value.m)) value.m = 0, value.is_packed = false;
+    for (Command& command : world.commands)
+        if (command.value.is_packed && !there.contains(command.value.m))
+            command.value.m = 0, command.value.is_packed = false;
 }
 
 /// Lists the copies of which anybody lives, and makes the entities that are new. Those below one that has died do not stay.
@@ -609,7 +665,8 @@ std::vector<Model::Reloading> Model::begin_reload(int number, const Prefab& befo
         }
         for (std::size_t i = copy.all.size(); i < made.now.size(); ++i)
             if (made.now[i]) born(number, made.now[i]);
-        const std::map<Entity, int> zones = spawn_zones(number, after, -1);
+        const std::map<Entity, int> zones =
+            spawn_zones(number, after, -1, copy.offset, std::min(copy.all.size(), after.all.size()));
         for (std::size_t i = copy.all.size(); i < made.now.size(); ++i)
             if (made.now[i]) put_one(number, after, after.all[i], made.twins, zones, copy.offset);
     }
@@ -656,7 +713,7 @@ void Model::follow_rows(int number, const Reloading& copy, std::size_t i, int ty
     const Row* const before = find_in(copy.before.world.rows[type], copy.before.all[i]);
     const Row* const after = find_in(copy.after.world.rows[type], copy.after.all[i]);
     const auto add_row = [&](const Row& row) {
-        put_row(number, type, who, row, copy.twins);
+        put_row(number, type, who, row, copy.twins, copy.offset);
         if (in_database(number, type)) world(number).zones.emplace(who, 0);
     };
     if (type == kScar) {
@@ -677,9 +734,13 @@ void Model::follow_rows(int number, const Reloading& copy, std::size_t i, int ty
     if (found == rows.end()) return;
     Value& now = found->second.values[0];
     const Value &was = before->values[0], &is = after->values[0];
-    shoal_test::merge(now.n, was.n, is.n);
-    shoal_test::merge(now.m, was.m, is.m);
     shoal_test::merge(now.is_odd, was.is_odd, is.is_odd);
+    if (was.m != is.m) now.is_packed = is.is_packed;
+    for (int field = 0; field < 2; ++field) {
+        Value older = was, newer = is;
+        const int offset = is_place(number, type, field) ? copy.offset : 0;
+        if (place_of(older, field) != place_of(newer, field)) place_of(now, field) = place_of(newer, field) + offset;
+    }
     if (!is_same_reference(copy.before, was.who, copy.after, is.who)) now.who = find_or(copy.twins, is.who, {});
     if (in_database(number, type)) shoal_test::merge(found->second.is_on, before->is_on, after->is_on);
 }
@@ -771,6 +832,7 @@ bool Model::has_nothing(int number, Entity who) const {
             return false;
         if (its.tags.contains(who) || its.names.contains(who) || its.data.contains(who) || its.inactive.contains(who))
             return false;
+        if (its.models.contains(who)) return false;
     }
     return true;
 }
@@ -827,9 +889,12 @@ void Model::make_copies(int number, const std::vector<Command>& asked, std::vect
             for (std::size_t k = 0; k < from.all.size(); ++k)
                 twins[i].push_back(make_entity(kNobody + num_nobodies++, 1));
         if (!born(number, twins[i])) world(number).missing.push_back("an id is used twice");
-        const int was = is_copy ? find_or(from.world.positions, command.who, 0) : 0;
+        const int was = is_copy ? place_in(number, from, command.who) : 0;
         const int offset = command.has_pose ? command.value.n - was : 0;
-        put(number, from, twins[i], is_copy ? from.world.zones : spawn_zones(number, from, command.zone), offset);
+        put(number, from, twins[i],
+            is_copy ? copy_zones(number, from, {.has_pose = command.has_pose}, offset)
+                    : spawn_zones(number, from, command.zone, offset),
+            offset);
         if (!is_copy) world(number).copies[from.version].push_back({twins[i], offset});
     }
 }
@@ -855,6 +920,11 @@ std::string Model::unload_zone(int number, int zone) {
         if (its == zone) all.push_back(who);
     const auto has_text = [&](Entity who) { return world.rows[kTitle].contains(who); };
     if (in_database(number, kTitle) && std::any_of(all.begin(), all.end(), has_text)) return "refused";
+    const auto has_notes = [&](Entity who) {
+        const Row* const song = find_in(world.rows[kSong], who);
+        return song != nullptr && song->values[0].m != 0;
+    };
+    if (in_database(number, kSong) && std::any_of(all.begin(), all.end(), has_notes)) return "refused";
     UnloadedZone& file = streaming[number].unloaded[zone];
     for (const Entity who : all) {
         file.rows[who];
@@ -889,7 +959,7 @@ std::string Model::load_zone(int number, int zone) {
 
 std::string Model::load_all_zones(int number) {
     std::string result = "ok";
-    for (int zone = 0; zone < 3; ++zone)
+    for (int zone = 0; zone <= int(kTiles.large_zone()); ++zone)
         if (load_zone(number, zone) != "ok") result = "refused";
     return result;
 }
@@ -941,6 +1011,123 @@ void Model::keep_budget(int number) {
             num_left -= num_rows[zone];
         else
             its.refused[zone] = its.num_settles;
+    }
+}
+
+// --- models ------------------------------------------------------------------------------------------------------------
+
+AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all) {
+    AddCounts counts;
+    std::map<Entity, Posed>& models = world(number).models;
+    for (const Entity who : all) {
+        if (!alive(number, who)) {
+            ++counts.num_skipped;
+            continue;
+        }
+        std::erase_if(models,
+                      [&](const auto& model) { return model.first.index() == who.index() && model.first != who; });
+        ++(models.contains(who) ? counts.num_set : counts.num_added);
+        models[who] = {tree, kModels[tree].places, std::vector<int>(kModels[tree].places.size()), {}};
+    }
+    return counts;
+}
+
+int Model::remove_models(int number, const std::vector<Entity>& all) {
+    int num_removed = 0;
+    for (const Entity who : all) num_removed += int(world(number).models.erase(who));
+    return num_removed;
+}
+
+void Model::compute_models(int number) {
+    for (auto& [who, model] : world(number).models) {
+        model.held.clear();
+        for (std::size_t node = 0; node < model.locals.size(); ++node)
+            model.poses[node] = model.parent(node) + model.locals[node];
+    }
+}
+
+void Model::let_nodes_follow(int number) {
+    for (auto& [who, model] : world(number).models) {
+        std::set<int> moved = std::exchange(model.held, {});
+        for (std::size_t node = 1; node < model.locals.size(); ++node) {
+            const std::uint32_t parent = kModels[model.tree].parents[node];
+            if (moved.contains(int(node)) || parent == kNilRow || !moved.contains(int(parent))) continue;
+            model.poses[node] = model.parent(node) + model.locals[node];
+            moved.insert(int(node));
+        }
+    }
+}
+
+/// Who is attached to a node of the parent is where it was computed last.
+void Model::move_attached(int number) {
+    ModelWorld& world = this->world(number);
+    for (const auto& [who, row] : world.rows[kAttached]) {
+        const Entity parent = find_or(world.parents, who, {});
+        const Posed* const model = find_in(world.models, parent);
+        const Value& attached = row.values[0];
+        if (world.positions.contains(who) && model != nullptr && std::size_t(attached.n) < model->poses.size())
+            world.positions[who] = model->poses[std::size_t(attached.n)] + attached.m;
+    }
+}
+
+// --- songs -------------------------------------------------------------------------------------------------------------
+
+bool Model::refers_to_offered(int number) const {
+    for (const auto& [who, row] : world(number).rows[kSong])
+        for (const Value& value : row.values)
+            if (value.is_packed) return true;
+    const std::vector<Command>& commands = world(number).commands;
+    return std::any_of(commands.begin(), commands.end(),
+                       [](const Command& command) { return command.value.is_packed; });
+}
+
+std::string Model::offer(int number) {
+    if (offered[number] && refers_to_offered(number)) return "refused";
+    offered[number] = prefab().version;
+    return "ok";
+}
+
+// --- places ------------------------------------------------------------------------------------------------------------
+
+std::string Model::follow_places(int number, int field, Follower follower) {
+    std::optional<Follower>& its = declared[number].followers[field];
+    if (its) return *its == follower ? "ok" : "refused";
+    if (follower == Follower::kTransform && declared[number].followers[1 - field] == follower) return "refused";
+    its = follower;
+    return "ok";
+}
+
+std::string Model::keep_in_tiles(int number, int field) {
+    int& tiled = declared[number].tiled;
+    if (!in_database(number, kBuoy) || (tiled >= 0 && tiled != field)) return "refused";
+    tiled = field;
+    return "ok";
+}
+
+/// What is followed counts, whichever of the two was written.
+void Model::move_places(int number, Follower follower) {
+    ModelWorld& world = this->world(number);
+    for (int field = 0; field < 2; ++field) {
+        if (declared[number].followers[field] != follower) continue;
+        for (auto& [who, row] : world.rows[kBuoy]) {
+            if (!world.positions.contains(who)) continue;
+            int& place = place_of(row.values[0], field);
+            if (follower == Follower::kTransform)
+                world.positions[who] = place;
+            else
+                place = world_position(number, who);
+        }
+    }
+}
+
+/// Rows in the first zone, and in tiles, move to the tile of their place.
+void Model::move_to_tiles(int number) {
+    ModelWorld& world = this->world(number);
+    if (declared[number].tiled < 0) return;
+    for (auto& [who, row] : world.rows[kBuoy]) {
+        int& zone = world.zones[who];
+        const int place = place_of(row.values[0], declared[number].tiled);
+        if (zone < int(kTiles.large_zone())) zone = int(kTiles.zone_of({float(place), 0, 0}));
     }
 }
 
@@ -1029,6 +1216,7 @@ void Model::relate(int number, Rule rule, Entity who, int n) {
             break;
         case Rule::kSpawn:
             if (!has_name(number, who) || prefabs.empty() || !prefab().is_tree) return;
+            if (!can_have(number, prefab())) return;
             command.what = Command::kSpawn, command.who = {}, command.zone = -1, command.prefab = prefabs.back();
             break;
         case Rule::kBrood:  // who is made is not known yet
@@ -1071,11 +1259,16 @@ void Model::settle(int number) {
     carry_out(number);
     keep_budget(number);
     settle_relations(number);
+    move_places(number, Follower::kTransform);
+    move_attached(number);
+    std::erase_if(world.models, [&](const auto& model) { return !alive(number, model.first); });
     for (int type = 0; type < kNumTypes; ++type)
         if (has_store(number, type))
             std::erase_if(world.rows[type], [&](const auto& row) { return !alive(number, row.first); });
     std::erase_if(world.zones, [&](const auto& row) { return !alive(number, row.first); });
     for (const Entity dead : transforms_of_dead(number)) remove_transform(number, dead);
+    move_places(number, Follower::kField);
+    move_to_tiles(number);
     // In which order commands about several entities add components is nowhere said.
     if (num_given > 1 && !learn_owned(number, owned_before)) world.missing.push_back("others are owned");
     tell(number);
@@ -1164,6 +1357,7 @@ void Model::carry_out(int number, const Command& command) {
             static_cast<void>(remove(number, command.type, {who}));
             return;
         case Command::kLink:
+            if (!command.value.who) return unlink(number, who);
             if (world.positions.contains(who) && alive(number, command.value.who) &&
                 world.positions.contains(command.value.who))
                 static_cast<void>(link(number, who, command.value.who));
@@ -1215,6 +1409,10 @@ void Model::settle_relations(int number) {
 void Model::tell(int number) {
     ModelWorld& world = this->world(number);
     world.told.clear();
+    for (const auto& [who, row] : world.rows[kBuoy])
+        if (const Row* const before = find_in(world.told_rows[kBuoy], who); before != nullptr)
+            if (before->values[0].m != row.values[0].m) world.told.push_back("~seen:" + name(number, who));
+    world.told_rows[kBuoy] = world.rows[kBuoy];
     const std::pair<int, const char*> types[] = {{kMark, "mark"}, {kHungry, "hungry"}, {kScar, "scar"}};
     for (const auto& [type, text] : types) {
         std::map<Entity, Row> now = world.rows[type];

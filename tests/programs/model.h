@@ -5,6 +5,7 @@
 #include "programs/stage.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,17 +13,38 @@
 
 namespace programs {
 
-enum Type : int { kMark, kPlace, kBody, kScar, kTitle, kHungry, kWet, kHunts, kLikes, kRides, kCoin, kNumTypes };
+enum Type : int {
+    kMark,
+    kPlace,
+    kBody,
+    kScar,
+    kTitle,
+    kHungry,
+    kWet,
+    kHunts,
+    kLikes,
+    kRides,
+    kBuoy,
+    kSong,
+    kAttached,
+    kCoin,
+    kNumTypes
+};
+
+/// The database may keep all but the coins: see StageOptions.
+inline constexpr unsigned kAllInDatabase = (1u << unsigned(kCoin)) - 1;
 
 inline constexpr const char* kWords[] = {"red", "green", "blue"};
 
 inline constexpr bool is_reference(int type) { return type == kHunts || type == kLikes || type == kRides; }
 
-/// A component: which of these a type has is the business of values_of().
+/// A component: which of these a type has is the business of value_of(). Of a buoy, `n` is where it is, and `m` where it is seen;
+/// of a song, `m` says which notes it has; of one that is attached, `n` names the node, and `m` says how far from it.
 struct Value {
     int n = 0, m = 0;
     Entity who{};
     bool is_odd = false;
+    bool is_packed = false;  // a song whose notes lie in the blob that the library has: see Stage::offer()
     friend bool operator==(const Value&, const Value&) = default;
 };
 
@@ -74,6 +96,18 @@ struct SpawnedCopy {
     int offset = 0;
 };
 
+/// A model: where its nodes are to be, and where they are as of the last computation.
+struct Posed {
+    int tree = 0;  // of kModels
+    std::vector<int> locals, poses;
+    std::set<int> held;  // nodes that were moved, and those below do not follow yet
+
+    int parent(std::size_t node) const {
+        const std::uint32_t parent = kModels[tree].parents[node];
+        return parent == kNilRow ? 0 : poses[parent];
+    }
+};
+
 struct ModelWorld {
     std::map<Entity, Row> rows[kNumTypes];  // also of the dead, until a settle removes them
     std::map<Entity, int> zones;            // who has a row in the database
@@ -86,6 +120,7 @@ struct ModelWorld {
     std::map<Entity, std::string> names;
     std::map<Entity, std::map<std::string, int>> data;
     std::set<Entity> inactive;
+    std::map<Entity, Posed> models;  // also of the dead
     int wind = 0;
     std::vector<Command> commands;
     std::vector<Bell> bells, last_bells;
@@ -102,7 +137,8 @@ struct Prefab {
     std::vector<Entity> all;
     ModelWorld world;  // roots lie where they lie in the world
     bool keeps_zones = true;
-    bool is_tree = true;      // the first entity leads to all others
+    bool is_tree = true;  // the first entity leads to all others
+    bool has_arrays = false;
     std::size_t version = 0;  // the same for blobs with the same bytes
 };
 
@@ -234,6 +270,18 @@ public:
     void step(int world);
     void settle(int world);
 
+    // --- places --------------------------------------------------------------------------------------------------------
+
+    /// What a world has declared of the fields of buoys; it is no part of its state.
+    struct Declared {
+        std::optional<Follower> followers[2];
+        int tiled = -1;  // which field
+    };
+    Declared declared[3];
+    std::string follow_places(int world, int field, Follower follower);
+    std::string keep_in_tiles(int world, int field);
+    static int& place_of(Value& value, int field) { return field == 0 ? value.n : value.m; }
+
     bool has_store(int world, int type) const { return type != kCoin || stage_.is_attached[std::size_t(world)]; }
 
     ModelWorld& world(int number) { return worlds_[std::size_t(number)]; }
@@ -243,20 +291,44 @@ public:
     Stage& stage() { return stage_; }
     const Rule& rule(int world) const { return stage_.rules[std::size_t(world)]; }
 
+    // --- models --------------------------------------------------------------------------------------------------------
+
+    AddCounts add_models(int world, int tree, const std::vector<Entity>& all);
+    int remove_models(int world, const std::vector<Entity>& all);
+    void compute_models(int world);
+    void let_nodes_follow(int world);
+
+    // --- songs ---------------------------------------------------------------------------------------------------------
+
+    /// Which blob the library of a world has, by its version.
+    std::optional<std::size_t> offered[3];
+    /// Whether rows, or commands that wait, refer to it.
+    bool refers_to_offered(int world) const;
+    bool can_have(int world, const Prefab& prefab) const {
+        return !prefab.has_arrays || offered[world] == prefab.version;
+    }
+    std::string offer(int world);
+
     // The pond, as it was.
     struct Picture {
         ModelWorld world;
         ModelEntities entities;
         Streaming streaming;
+        std::optional<std::size_t> refers_to;  // the version of the blob in which songs lie
     };
     Picture picture() const {
-        Picture result = {worlds_[2], sides_[1], streaming[2]};
+        Picture result = {worlds_[2], sides_[1], streaming[2], refers_to_offered(2) ? offered[2] : std::nullopt};
         if (!has_store(2, kCoin)) result.world.rows[kCoin].clear();
         return result;
     }
+    /// Whether the library has the songs of then.
+    bool fits(const Picture& picture) const {
+        return !picture.refers_to || (offered[2] && stage_.have_same_arrays(*picture.refers_to, *offered[2]));
+    }
     /// Where zones are not streamed, all rows come back, or it is refused.
     std::string take_back(const Picture& picture) {
-        const Picture before = {worlds_[2], sides_[1], streaming[2]};
+        if (!fits(picture)) return "refused";
+        const Picture before = {worlds_[2], sides_[1], streaming[2], std::nullopt};
         worlds_[2] = picture.world;
         worlds_[2].told = before.world.told;
         sides_[1] = picture.entities;
@@ -289,16 +361,20 @@ private:
     bool can_copy(int world, Entity original) const;
     std::vector<Entity> parents_first(int world, const std::vector<Entity>& all, Entity top) const;
     std::string add_prefab(int world, bool keeps_zones);
-    std::string put_all(int world, const Prefab& from, const std::map<Entity, int>& zones, int offset, int step);
+    using ZonesAt = std::function<std::map<Entity, int>(int offset)>;
+    std::string put_all(int world, const Prefab& from, const ZonesAt& zones, int offset, int step);
     Prefab prefab_of(int world, const std::vector<Entity>& all) const;
-    std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone) const;
+    std::map<Entity, int> spawn_zones(int world, const Prefab& from, int zone, int offset, std::size_t first = 0) const;
+    std::map<Entity, int> copy_zones(int world, const Prefab& from, const Placing& at, int offset) const;
     std::map<Entity, int> named_zones(const Prefab& from) const;
+    int place_in(int world, const Prefab& from, Entity one) const;
+    bool is_place(int world, int type, int field) const;
     using Twins = std::map<Entity, Entity>;  // of the entities of a prefab; null: dead
     void put(int world, const Prefab& from, const std::vector<Entity>& twins, const std::map<Entity, int>& zones,
              int offset);
     void put_one(int world, const Prefab& from, Entity one, const Twins& twins, const std::map<Entity, int>& zones,
                  int offset);
-    void put_row(int world, int type, Entity twin, Row row, const Twins& twins);
+    void put_row(int world, int type, Entity twin, Row row, const Twins& twins, int offset);
     void leave_parent(int world, Entity child);
     // A reload of one copy.
     struct Reloading {
@@ -308,6 +384,7 @@ private:
         int offset;
     };
     std::vector<Reloading> begin_reload(int world, const Prefab& before, const Prefab& after);
+    void move_songs(ModelWorld& world, const Prefab& after) const;
     void follow(int world, const Reloading& copy, std::size_t i);
     void follow_rows(int world, const Reloading& copy, std::size_t i, int type);
     void follow_links(int world, const Reloading& copy);
@@ -321,6 +398,9 @@ private:
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);
+    void move_places(int world, Follower follower);
+    void move_to_tiles(int world);
+    void move_attached(int world);
     void tell(int world);
     void act(int world, Rule rule, Entity who, int n);
     void relate(int world, Rule rule, Entity who, int n);

@@ -61,8 +61,14 @@ T made(int n, int m, Entity f) {
         return {n, {float(m), 0, 2}};
     else if constexpr (std::is_same_v<T, Body>)
         return {n, double(m), m % 2 == 1};
+    else if constexpr (std::is_same_v<T, Buoy>)
+        return {{float(n), 0, 0}, {float(m), 0, 0}};
     else if constexpr (std::is_same_v<T, Title>)
         return {"title " + std::to_string(n)};
+    else if constexpr (std::is_same_v<T, Song>)
+        return {n, {}};
+    else if constexpr (std::is_same_v<T, AttachedToNode>)
+        return {.node = node_name(n), .position = {float(m), 0, 0}};
     else if constexpr (std::is_same_v<T, Wet>)
         return {};
     else if constexpr (requires(T value) { value.who; })
@@ -114,6 +120,8 @@ inline constexpr const char* path_of<Scar> = "scar.n";
 template <>
 inline constexpr const char* path_of<Hungry> = "hungry.n";
 template <>
+inline constexpr const char* path_of<Song> = "song.n";
+template <>
 inline constexpr const char* path_of<Coin> = "coin.n";
 
 /// Completes operations on a type with how it is written.
@@ -125,6 +133,9 @@ Operation of_type(Operation operation) {
     operation.value = operation.type + (kType == kPlace       ? "{n, {m, 0, 2}}"
                                         : kType == kBody      ? "{n, m, m % 2 == 1}"
                                         : kType == kTitle     ? "{\"title n\"}"
+                                        : kType == kSong      ? "{n, {}}"
+                                        : kType == kAttached  ? "{node_name(n), {m, 0, 0}}"
+                                        : kType == kBuoy      ? "{{n, 0, 0}, {m, 0, 0}}"
                                         : kType == kWet       ? "{}"
                                         : is_reference(kType) ? "{f}"
                                                               : "{n}");
@@ -138,9 +149,11 @@ Value value_of(const Model& model, const Arguments& a) {
         return {0, 0, model.entity(a.world, a.f)};
     else if constexpr (std::is_same_v<T, Wet>)
         return {};
+    else if constexpr (std::is_same_v<T, AttachedToNode>)
+        return {a.n % 4, a.m, {}};
     else
         return {a.n,
-                std::is_same_v<T, Place> || std::is_same_v<T, Body> ? a.m : 0,
+                std::is_same_v<T, Place> || std::is_same_v<T, Body> || std::is_same_v<T, Buoy> ? a.m : 0,
                 {},
                 std::is_same_v<T, Body> && a.m % 2 == 1};
 }

@@ -369,6 +369,123 @@ void list_transforms(std::vector<Operation>& all) {
                    }});
 }
 
+void list_places(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto followed = [](Follower follower) {
+        return [follower](Model& model, const Arguments& a) { return model.follow_places(a.world, a.m % 2, follower); };
+    };
+    const auto moved = [](int field) {
+        return [field](Model& model, const Arguments& a) -> std::string {
+            if (!has<Buoy>(model, a)) return "refused";
+            Model::place_of(model.world(a.world).rows[kBuoy][e_of(model, a)].values[0], field) = a.n;
+            return "ok";
+        };
+    };
+    add(CALL(world.follow(schema_of<Buoy>().id(), m % 2, Follower::kTransform)), followed(Follower::kTransform),
+        nullptr, 2);
+    add(CALL(world.follow(schema_of<Buoy>().id(), m % 2, Follower::kField)), followed(Follower::kField), nullptr, 3);
+    add(
+        CALL(world.keep_in_tiles(schema_of<Buoy>().id(), m % 2, kTiles)),
+        [](Model& model, const Arguments& a) { return model.keep_in_tiles(a.world, a.m % 2); }, nullptr, 3);
+    add(CALL(world.set_field(e, "buoy.at", Vec3{float(n), 0, 0})), moved(0), nullptr, 8);
+    add(CALL(world.set_field(e, "buoy.seen.x", float(n))), moved(1), nullptr, 8);
+    add(
+        CALL(world.database().move(e, kTiles.large_zone())),
+        [](Model& model, const Arguments& a) {
+            return text_of(model.move(a.world, {e_of(model, a)}, int(kTiles.large_zone())) != 0);
+        },
+        nullptr, 2);
+    add(
+        CALL(stage.float_there(world, e, n, m)),
+        [](Model& model, const Arguments& a) {
+            const Entity who = e_of(model, a);
+            const AddCounts counts = model.add(a.world, kBuoy, {who}, {a.n, a.m, {}});
+            if (model.alive(a.world, who)) static_cast<void>(model.add_transform(a.world, who, a.n));
+            return text_of(counts);
+        },
+        nullptr, 8);
+}
+
+void list_models(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto has_model = [](const Model& model, const Arguments& a) {
+        return model.alive(a.world, e_of(model, a)) && model.world(a.world).models.contains(e_of(model, a));
+    };
+    const auto posed = [](Model& model, const Arguments& a) -> Posed& {
+        return model.world(a.world).models.at(e_of(model, a));
+    };
+    add(
+        CALL(world.model_poses().add(std::span(&e, count), stage.tree(world))),
+        [](Model& model, const Arguments& a) { return text_of(model.add_models(a.world, 0, span_of(model, a))); },
+        has_span, 6);
+    add(
+        CALL(world.model_poses().remove(std::array{e, f, e})),
+        [](Model& model, const Arguments& a) { return text_of(model.remove_models(a.world, repeated(model, a))); },
+        nullptr, 2);
+    add(
+        CALL(stage.spawn_model(world, &e)),
+        [](Model& model, const Arguments& a) -> std::string {
+            const Entity who = model.created(a.world, a.e);
+            if (!model.born(a.world, who)) return "an id that was used before";
+            static_cast<void>(model.add_models(a.world, 1, {who}));
+            return "ok";
+        },
+        [](const Model&, const Arguments& a) { return names_enough(a, 1); }, 4);
+    add(
+        DO(stage.set_node(world, e, n % 2, m)),
+        [posed](Model& model, const Arguments& a) {
+            posed(model, a).locals[std::size_t(a.n % 2)] = a.m;
+            return std::string();
+        },
+        has_model, 6);
+    add(
+        DO(stage.set_all_nodes(world, n)),
+        [](Model& model, const Arguments& a) {
+            for (auto& [who, its] : model.world(a.world).models)
+                if (its.tree == 0) its.locals.assign(its.locals.size(), a.n);
+            return std::string();
+        },
+        nullptr, 2);
+    add(
+        DO(world.model_poses().compute(&world.executor())),
+        [](Model& model, const Arguments& a) {
+            model.compute_models(a.world);
+            return std::string();
+        },
+        nullptr, 10);
+    add(
+        DO(stage.hold_node(world, e, n % 2, m)),
+        [posed](Model& model, const Arguments& a) {
+            posed(model, a).poses[std::size_t(a.n % 2)] = a.m - model.world_position(a.world, e_of(model, a));
+            posed(model, a).held.insert(a.n % 2);
+            return std::string();
+        },
+        has_model, 4);
+    add(
+        DO(world.model_poses().apply_constraints(&world.executor())),
+        [](Model& model, const Arguments& a) {
+            model.let_nodes_follow(a.world);
+            return std::string();
+        },
+        nullptr, 4);
+    add(
+        CALL(stage.attach_to_node(world, e, f, n, m)),
+        [](Model& model, const Arguments& a) {
+            static_cast<void>(model.add_transform(a.world, f_of(model, a), a.m));
+            static_cast<void>(model.add_transform(a.world, e_of(model, a), a.n));
+            static_cast<void>(model.link(a.world, e_of(model, a), f_of(model, a)));
+            return text_of(model.add(a.world, kAttached, {e_of(model, a)}, {a.n % 4, a.m, {}}));
+        },
+        [](const Model& model, const Arguments& a) {
+            return model.alive(a.world, e_of(model, a)) && model.alive(a.world, f_of(model, a));
+        },
+        8);
+}
+
 void list_owners(std::vector<Operation>& all) {
     all.push_back({CALL(world.ownership().own(e, f)),
                    [](Model& model, const Arguments& a) -> std::string {
@@ -502,29 +619,28 @@ void list_copying_commands(std::vector<Operation>& all) {
             return std::string();
         };
     };
-    const auto can_spawn = [](const Model& model, const Arguments& a) {
-        return !model.prefabs.empty() && model.prefab().is_tree && is_free(model, a);
-    };
-    // In which order copies with and without a place are made is nowhere said.
-    const auto can_copy = [](bool has_pose) {
-        return [has_pose](const Model& model, const Arguments& a) {
+    // In which order copies with and without a place are made, or in different zones, is nowhere said.
+    const auto can = [](Command::What what, bool has_pose, bool has_zone) {
+        return [=](const Model& model, const Arguments& a) {
+            const int zone = has_zone ? zone_of(a) : -1;
             for (const Command& command : model.world(a.world).commands)
-                if (command.what == Command::kCopy && command.has_pose != has_pose) return false;
-            return is_free(model, a);
+                if (command.what == what && (command.has_pose != has_pose || command.zone != zone)) return false;
+            return is_free(model, a) && (what == Command::kCopy || (!model.prefabs.empty() && model.prefab().is_tree &&
+                                                                    model.can_have(a.world, model.prefab())));
         };
     };
     const auto add = [&](const Code& code, const auto& expected, const Call& can) {
         all.push_back({code, expected, can, {}, {}, {}, 4});
     };
     add(DO(world.commands().call(world.commands().spawn(stage.prefabs.back()), stage.learn(world, &e))),
-        asked(Command::kSpawn, false, false), can_spawn);
+        asked(Command::kSpawn, false, false), can(Command::kSpawn, false, false));
     add(DO(world.commands().call(world.commands().spawn(stage.prefabs.back(), stage.pose(m), zone),
                                  stage.learn(world, &e))),
-        asked(Command::kSpawn, true, true), can_spawn);
+        asked(Command::kSpawn, true, true), can(Command::kSpawn, true, true));
     add(DO(world.commands().call(world.commands().copy(f), stage.learn(world, &e))),
-        asked(Command::kCopy, false, false), can_copy(false));
+        asked(Command::kCopy, false, false), can(Command::kCopy, false, false));
     add(DO(world.commands().call(world.commands().copy(f, stage.pose(m)), stage.learn(world, &e))),
-        asked(Command::kCopy, true, false), can_copy(true));
+        asked(Command::kCopy, true, false), can(Command::kCopy, true, false));
 }
 
 // --- blobs -------------------------------------------------------------------------------------------------------------
@@ -541,7 +657,8 @@ void list_blobs(std::vector<Operation>& all) {
     };
     const auto can_spawn = [](int count) {
         return [count](const Model& model, const Arguments& a) {
-            return !model.prefabs.empty() && names_enough(a, count == 0 ? count_of(a) : count);
+            return !model.prefabs.empty() && model.can_have(a.world, model.prefab()) &&
+                   names_enough(a, count == 0 ? count_of(a) : count);
         };
     };
     add(
@@ -564,7 +681,8 @@ void list_blobs(std::vector<Operation>& all) {
         CALL(stage.spawn(world, &e, {.first_entities = std::span(&e, 1)})),
         [](Model& model, const Arguments& a) { return model.spawn(a.world); },
         [](const Model& model, const Arguments& a) {
-            return !model.prefabs.empty() && model.has_nothing(a.world, e_of(model, a));
+            return !model.prefabs.empty() && model.can_have(a.world, model.prefab()) &&
+                   model.has_nothing(a.world, e_of(model, a));
         },
         4);
     add(
@@ -579,21 +697,72 @@ void list_blobs(std::vector<Operation>& all) {
         [](Model& model, const Arguments& a) { return model.reload(a.world, a.n, a.m); },
         [](const Model& model, const Arguments& a) {
             if (std::size_t(std::max(a.n, a.m)) >= model.prefabs.size()) return false;
-            return model.world(a.world).copies.contains(model.prefab(a.n).version);
+            const Prefab &before = model.prefab(a.n), &after = model.prefab(a.m);
+            const bool has_coins = !after.world.rows[kCoin].empty();
+            if (has_coins && !model.has_store(a.world, kCoin)) return false;  // they would get another store
+            const std::optional<std::size_t>& offered = model.offered[a.world];
+            if (!before.world.rows[kSong].empty() || !after.world.rows[kSong].empty())
+                if (offered ? *offered != before.version : before.has_arrays) return false;
+            return model.world(a.world).copies.contains(before.version) &&
+                   asks_nothing_of(model, a.world, Command::kSpawn, Command::kSpawn);
         },
         10);
 }
 
+void list_songs(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto song_of = [](const Model& model, const Arguments& a) {
+        return model.world(a.world).rows[kSong].at(f_of(model, a)).values[0];
+    };
+    const auto has_song = [](const Model& model, const Arguments& a) {
+        return model.alive(a.world, f_of(model, a)) && model.has(a.world, kSong, f_of(model, a));
+    };
+    add(
+        CALL(stage.sing(world, &e, int(count))),
+        [](Model& model, const Arguments& a) -> std::string {
+            const Entity who = model.created(a.world, a.e);
+            if (!model.born(a.world, who)) return "an id that was used before";
+            static_cast<void>(model.add(a.world, kSong, {who}, {count_of(a), count_of(a), {}}));
+            return "ok";
+        },
+        [](const Model&, const Arguments& a) { return names_enough(a, 1); }, 6);
+    add(
+        CALL(stage.teach(world, e, f)),
+        [song_of](Model& model, const Arguments& a) {
+            return text_of(model.add(a.world, kSong, {e_of(model, a)}, Value(song_of(model, a))));
+        },
+        has_song, 4);
+    add(
+        DO(world.commands().add(e, stage.song_of(world, f))),
+        [song_of](Model& model, const Arguments& a) {
+            const Value song = song_of(model, a);
+            ask(model, a, {.what = Command::kAdd, .who = e_of(model, a), .type = kSong, .value = song});
+            return std::string();
+        },
+        has_song, 4);
+    add(
+        CALL(stage.offer(world)), [](Model& model, const Arguments& a) { return model.offer(a.world); },
+        [](const Model& model, const Arguments& a) {
+            return !model.prefabs.empty() && asks_nothing_of(model, a.world, Command::kSpawn, Command::kSpawn);
+        },
+        8);
+}
+
 // --- time, stores, copies and saves --------------------------------------------------------------------------------------
 
-/// In which order copies with and without a place are made is nowhere said, nor whether an owner that is given by a command
-/// from outside of passes is there before passes give one.
+/// In which order copies with and without a place are made is nowhere said, nor whether an owner or a parent that is given by a
+/// command from outside of passes is there before passes give one.
 bool can_step(const Model& model, const Arguments& a) {
     for (const Command& command : model.world(a.world).commands)
-        if (command.what == Command::kCopy && command.has_pose) return false;
+        if ((command.what == Command::kCopy || command.what == Command::kSpawn) && command.has_pose) return false;
     const Rule::Action action = model.rule(a.world).action;
-    return (action != Rule::kOwn && action != Rule::kRelease) ||
-           asks_nothing_of(model, a.world, Command::kOwn, Command::kRelease);
+    if (action == Rule::kOwn || action == Rule::kRelease)
+        return asks_nothing_of(model, a.world, Command::kOwn, Command::kRelease);
+    if (action == Rule::kLink || action == Rule::kUnlink)
+        return asks_nothing_of(model, a.world, Command::kLink, Command::kUnlink);
+    return true;
 }
 
 void list_time(std::vector<Operation>& all) {
@@ -880,16 +1049,18 @@ void for_each_type(Function&& function) {
 std::vector<Operation> make_operations() {
     std::vector<Operation> all;
     list_lives(all);
-    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides>(
+    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides, Buoy, Song, AttachedToNode>(
         [&]<class T>(std::type_identity<T>) { list_managers<T>(all), list_database<T>(all); });
-    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides, Coin>(
+    for_each_type<Mark, Place, Body, Scar, Title, Hungry, Wet, Hunts, Likes, Rides, Buoy, Song, AttachedToNode, Coin>(
         [&]<class T>(std::type_identity<T>) { list_typed_commands<T>(all); });
-    for_each_type<Mark, Place, Body, Scar, Hungry, Coin>([&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
+    for_each_type<Mark, Place, Body, Scar, Hungry, Song, Coin>(
+        [&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_time(all);
     int group = 0;  // those until here, without which others make little sense
-    for (const auto list : {list_rest_of_database, list_singles, list_rules, list_transforms, list_owners, list_texts,
-                            list_commands, list_copies, list_blobs, list_copying_commands, list_saves, list_persisting,
-                            list_zones, list_frames, list_attaching, list_faults}) {
+    for (const auto list :
+         {list_rest_of_database, list_singles, list_rules, list_transforms, list_places, list_models, list_owners,
+          list_texts, list_commands, list_copies, list_blobs, list_copying_commands, list_songs, list_saves,
+          list_persisting, list_zones, list_frames, list_attaching, list_faults}) {
         const std::size_t first = all.size();
         list(all), ++group;
         for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;

@@ -184,7 +184,8 @@ public:
             if (operations()[i].weight != 0 && !run_after_others(i, random))
                 left += operations()[i].code.text + " of " + operations()[i].type + "\n";
         for (int world = 0; world < 3; ++world)
-            carry_out({operation_of("world.settle()"), {world}});  // rows of the dead
+            for (const char* const last : {"world.settle()", "world.stop_streaming_zones()"})  // looks load no zones
+                carry_out({operation_of(last), {world}});
         for (const Operation& look : looks()) {
             Arguments a{int(random.below(3)), 2, 3, 1, 1};
             model_.begin_operation();
@@ -363,8 +364,7 @@ namespace {
 
 StageOptions random_options(Random& random) {
     StageOptions options;
-    const unsigned sets[] = {0, 0x3ff, static_cast<unsigned>(random.below(1024)),
-                             static_cast<unsigned>(random.below(1024))};
+    const unsigned sets[] = {0, kAllInDatabase, random.below(kAllInDatabase + 1), random.below(kAllInDatabase + 1)};
     for (unsigned& set : options.in_database) set = sets[random.below(4)];
     options.index = RowIndexKind(random.below(3));
     options.death = DeathPolicy(random.below(3));
@@ -496,7 +496,7 @@ private:
         set(&StageOptions::index), set(&StageOptions::death), set(&StageOptions::children);
         set(&StageOptions::num_workers), set(&StageOptions::minimum_waiting);
         for (std::size_t world = 0; world < 3; ++world)
-            for (unsigned bit = 0; bit < 10; ++bit) {
+            for (unsigned bit = 0; bit < unsigned(kCoin); ++bit) {
                 Program smaller = program_;
                 smaller.options.in_database[world] &= ~(1u << bit);
                 if (smaller.options.in_database != program_.options.in_database) is_smaller |= takes(smaller);
@@ -565,7 +565,7 @@ std::string print_all_operations() {
     Report& report = shared_report();
     clear(report);
     Program program;
-    program.options = {.in_database = {0, 0x3ff, 0x155}, .num_workers = 2};
+    program.options = {.in_database = {0, kAllInDatabase, 0x555}, .num_workers = 2};
     const std::string left = Run(program, {.prints = true}, report).run_all();
     const Outcome outcome = to_outcome(report);
     if (outcome || !left.empty()) return outcome.what + "\nleft out: " + left;

@@ -2,6 +2,7 @@
 
 #include "programs/program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -15,10 +16,18 @@ struct Asked {
     double minutes = 10;
     std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'000'000;
     std::string path;  // of what is written if a program fails
+    std::string with;  // only programs that say this at least three times
 };
 
+bool says(const Program& program, const std::string& text) {
+    const auto says_it = [&](const Step& step) {
+        return operations()[step.operation].print(step.arguments).find(text) != std::string::npos;
+    };
+    return text.empty() || std::count_if(program.steps.begin(), program.steps.end(), says_it) >= 3;
+}
+
 int usage() {
-    std::fputs("usage: program_soak --to FILE [--minutes N] [--seed N]\n", stderr);
+    std::fputs("usage: program_soak --to FILE [--minutes N] [--seed N] [--with TEXT]\n", stderr);
     return 2;
 }
 
@@ -42,10 +51,11 @@ int soak(const Asked& asked) {
     const Clock::time_point begin = Clock::now();
     const auto end =
         begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(asked.minutes * 60));
-    std::uint64_t num_programs = 0, num_steps = 0;
-    for (Clock::time_point shown = begin; Clock::now() < end; ++num_programs) {
-        const std::uint64_t seed = asked.seed + num_programs;
+    std::uint64_t num_programs = 0, num_steps = 0, seed = asked.seed;
+    for (Clock::time_point shown = begin; Clock::now() < end; ++seed) {
         const Program program = random_program(seed);
+        if (!says(program, asked.with)) continue;
+        ++num_programs;
         const Outcome outcome = run_in_child(program, {.looks_every = kSeldom});
         num_steps += outcome.num_steps;
         if (outcome) return report(program, seed, asked);
@@ -72,6 +82,8 @@ int main(int argc, char** argv) {
             asked.minutes = std::atof(argv[i + 1]);
         else if (option == "--seed")
             asked.seed = std::strtoull(argv[i + 1], nullptr, 10);
+        else if (option == "--with")
+            asked.with = argv[i + 1];
         else if (option == "--to")
             asked.path = argv[i + 1];
         else

@@ -3,7 +3,7 @@
 // share an entity manager; `pond` has one of its own, so it alone can be saved and loaded. Programs that were printed
 // include this header; what it does with shoal is what any engineer would write.
 //
-//     Stage stage({.in_database = {0, 0x3ff, 0x155}});  // sea: managers; lake: the database; pond: every second type
+//     Stage stage({.in_database = {0, 0x1fff, 0x555}});  // sea: managers; lake: the database; pond: every second type
 //     World& sea = stage.sea;
 //     expect(sea.entities().create(std::span(&e[2], 3)), "ok");
 //     expect(sea.manager<Mark>().add(e[2], Mark{5}).ok(), "true");
@@ -18,8 +18,11 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
+#include "shoal/resource/blob_values.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"
@@ -87,6 +90,16 @@ struct Rides {
     Entity who;
 };
 SHOAL_COMPONENT(Rides, (who, relation(dies_too)))
+struct Song {
+    int n = 0;
+    BlobArray<int> notes;
+};
+SHOAL_COMPONENT(Song, n, notes)
+/// Its places lie on the x axis: they follow transforms, or are followed, and say in which zone a row lies.
+struct Buoy {
+    Vec3 at{}, seen{};
+};
+SHOAL_COMPONENT(Buoy, (at, split), seen)
 struct Coin {
     int n = 0;
 };
@@ -105,6 +118,9 @@ struct Bell {
     Entity who;
     EntityBits n = 0;  // without bytes behind it
 };
+
+/// The tiles of worlds, to the left of x = 2 and to the right of it. Zone 3 is for what is larger than a tile.
+inline const GridZones kTiles({.tile_size = 2, .num_x = 2, .first_zone = 1});
 
 /// A store of a class of its own, which is attached and detached.
 class CoinStore final : public Store {
@@ -165,6 +181,10 @@ inline std::string text_of(const Place& value) {
 }
 inline std::string text_of(const Body& value) {
     return std::to_string(value.n) + "/" + std::to_string(int(value.weight)) + (value.is_odd ? " odd" : " even");
+}
+
+inline std::string text_of(const Buoy& value) {
+    return std::to_string(int(value.at.x)) + " " + std::to_string(int(value.seen.x));
 }
 template <class T>
 std::string text_of(const Result<T>& result) {
@@ -232,8 +252,24 @@ struct StageOptions {
 };
 
 inline constexpr int kNumNames = 16;
-inline constexpr const char* kTypeNames[] = {"Mark", "Place", "Body",  "Scar",  "Title", "Hungry",
-                                             "Wet",  "Hunts", "Likes", "Rides", "Coin"};
+inline constexpr const char* kTypeNames[] = {"Mark",  "Place", "Body",  "Scar", "Title", "Hungry",         "Wet",
+                                             "Hunts", "Likes", "Rides", "Buoy", "Song",  "AttachedToNode", "Coin"};
+
+/// Nodes of models, by which entities are attached to them. No model has the last one.
+inline constexpr const char* kNodeNames[] = {"hip", "knee", "tail", "hat"};
+inline StringId node_name(int node) { return StringId(std::string_view(kNodeNames[node % 4])); }
+/// The models: one that programs give to entities, and one that lies in a blob.
+struct ModelTree {
+    std::vector<std::uint32_t> parents;
+    std::vector<int> places;  // on the x axis
+};
+inline const ModelTree kModels[] = {{{kNilRow, 0, 0}, {1, 2, 3}}, {{kNilRow, 0}, {5, 6}}};
+
+inline std::string text_of(const AttachedToNode& value) {
+    int node = 0;
+    while (node < 3 && value.node != node_name(node)) ++node;
+    return std::string(kNodeNames[node]) + " " + std::to_string(int(value.position.x));
+}
 
 /// Gives an entity that a command creates its name.
 struct NameAs {
@@ -248,9 +284,9 @@ public:
           entities({.minimum_waiting = given.minimum_waiting}),
           pond_entities({.minimum_waiting = given.minimum_waiting}),
           executor(given.num_workers),
-          sea(entities, {.executor = &executor, .reloadable = true}),
-          lake(entities, {.executor = &executor, .reloadable = true}),
-          pond(pond_entities, {.executor = &executor, .reloadable = true}),
+          sea(entities, {.executor = &executor, .library = &libraries[0], .reloadable = true}),
+          lake(entities, {.executor = &executor, .library = &libraries[1], .reloadable = true}),
+          pond(pond_entities, {.executor = &executor, .library = &libraries[2], .reloadable = true}),
           coins{CoinStore(entities, sea.pool()), CoinStore(entities, lake.pool()),
                 CoinStore(pond_entities, pond.pool())} {
         e[1] = p[1] = make_entity(4000, 7);
@@ -273,6 +309,7 @@ public:
     }
     std::array<Entity, kNumNames>& names(const World& world) { return &world == &pond ? p : e; }
     CoinStore& coins_of(const World& world) { return coins[std::size_t(number_of(world))]; }
+    ResourceLibrary& library(const World& world) { return libraries[std::size_t(number_of(world))]; }
     Rule& rule(const World& world) { return rules[std::size_t(number_of(world))]; }
     /// Folders, which go with the stage, for what a world persists and for its zones, and a file beside them.
     std::string folder(const World& world) { return folder() + "/" + std::to_string(number_of(world)); }
@@ -399,9 +436,10 @@ public:
         return set_of(world, all);
     }
     Status validate(World& world) {
-        for (const Status& status : {world.database().validate(), world.transforms().validate(),
-                                     world.ownership().validate(), world.activity().validate(), world.data().validate(),
-                                     world.manager<Tag>().core().validate(), coins_of(world).validate()})
+        for (const Status& status :
+             {world.database().validate(), world.transforms().validate(), world.ownership().validate(),
+              world.activity().validate(), world.data().validate(), world.model_poses().validate(),
+              world.manager<Tag>().core().validate(), coins_of(world).validate()})
             if (!status) return status;
         return {};
     }
@@ -437,6 +475,26 @@ public:
     Result<AddCounts> mark(World& world, std::span<const Entity> all, int n) {
         if (in_database(number_of(world), 0)) return world.database().add(all, Mark{n});
         return world.manager<Mark>().add(all, Mark{n});
+    }
+    /// Gives an entity a buoy and a transform.
+    Result<AddCounts> float_there(World& world, Entity entity, int n, int m) {
+        if (const auto added = world.transforms().add({&entity, 1}, {.position = {float(n), 0, 0}}); !added)
+            return added.status();
+        const Buoy buoy{{float(n), 0, 0}, {float(m), 0, 0}};
+        if (in_database(number_of(world), 10)) return world.database().add(std::span(&entity, 1), buoy);
+        return world.manager<Buoy>().add(std::span(&entity, 1), buoy);
+    }
+    /// Attaches an entity to a node of another one, below which it hangs then, if it can.
+    Result<AddCounts> attach_to_node(World& world, Entity entity, Entity parent, int n, int m) {
+        TransformManager& transforms = world.transforms();
+        if (const auto added = transforms.add({&parent, 1}, {.position = {float(m), 0, 0}}); !added)
+            return added.status();
+        if (const auto added = transforms.add({&entity, 1}, {.position = {float(n), 0, 0}}); !added)
+            return added.status();
+        static_cast<void>(transforms.link(transforms.instance(entity), transforms.instance(parent)));
+        const AttachedToNode attached{.node = node_name(n), .position = {float(m), 0, 0}};
+        if (in_database(number_of(world), 12)) return world.database().add(std::span(&entity, 1), attached);
+        return world.manager<AttachedToNode>().add(std::span(&entity, 1), attached);
     }
     Status attach(World& world) {
         const Status status = world.attach(coins_of(world));
@@ -543,13 +601,93 @@ public:
     /// copy, and in the order of the blob: those too that did not stay.
     Result<ReloadReport> reload(World& world, int before, int after) {
         const auto blob = [&](int number) -> const Blob& { return prefabs[prefabs.size() - 1 - std::size_t(number)]; };
-        Result<ReloadReport> report = world.reload(blob(before), blob(after));
+        Result<ReloadReport> report = reload(world, blob(before), blob(after));
         auto& origins = world.manager<Origin>();
         const std::span<const Entity> made = origins.core().table().entities();
         copies.assign(made.begin(), made.end());
         origins.remove(copies);
         return report;
     }
+    // --- models ------------------------------------------------------------------------------------------------------
+
+    /// Where the nodes of the model of an entity are: by themselves, in the model, and in the world.
+    std::string model(World& world, Entity entity) {
+        const ModelPoseManager& models = world.model_poses();
+        if (!world.entities().alive(entity)) return "dead";
+        const Instance at = models.instance(entity);
+        if (!at) return "none";
+        std::vector<std::string> all;
+        for (std::uint32_t node = 0; node < models.models(at).size(); ++node)
+            all.push_back(std::to_string(int(models.local(at, node).position.x)) + "/" +
+                          std::to_string(int(models.model(at, node).row[0].w)) + "/" +
+                          std::to_string(int(models.node_world(at, node).row[0].w)));
+        return joined(all);
+    }
+    Status spawn_model(World& world, Entity* name) {
+        const Result<Spawned> made = world.spawn(*library(world).find("models/1"));
+        if (made) *name = made->entity(0);
+        return made.status();
+    }
+    NodeTreeId tree(const World& world) const { return trees[std::size_t(number_of(world))]; }
+    void set_node(World& world, Entity entity, int node, int n) {
+        world.model_poses().set_local(world.model_poses().instance(entity), std::uint32_t(node),
+                                      {.position = {float(n), 0, 0}});
+    }
+    /// Moves a node to a place in the world.
+    void hold_node(World& world, Entity entity, int node, int n) {
+        Matrix3x4 there;
+        there.row[0].w = float(n);
+        world.model_poses().set_node_world(world.model_poses().instance(entity), std::uint32_t(node), there);
+    }
+    /// Sets all nodes of all models of the tree that lies in no blob.
+    void set_all_nodes(World& world, int n) {
+        for (Vec3& place : world.model_poses().write_locals(tree(world)).positions) place = {float(n), 0, 0};
+    }
+
+    // --- songs -------------------------------------------------------------------------------------------------------
+
+    /// Spawns a song: its notes lie in a blob of its own.
+    static constexpr int kNumSongs = 4;  // 0: none
+    Status sing(World& world, Entity* name, int song) {
+        const Blob* const blob = library(world).find("songs/" + std::to_string(song));
+        const Result<Spawned> made = world.spawn(*blob);
+        if (made) *name = made->entity(0);
+        return made.status();
+    }
+    /// What an entity sings, whose notes lie wherever they lie. Requires: it does.
+    Song song_of(World& world, Entity entity) {
+        if (!in_database(number_of(world), 11))
+            return world.manager<Song>().value(world.manager<Song>().instance(entity));
+        const DatabaseRow at = world.database().find(entity);
+        return {world.database().get<&Song::n>(at), world.database().get<&Song::notes>(at)};
+    }
+    /// Gives an entity the song of another one.
+    Result<AddCounts> teach(World& world, Entity entity, Entity teacher) {
+        const Song song = song_of(world, teacher);
+        if (in_database(number_of(world), 11)) return world.database().add(std::span(&entity, 1), song);
+        return world.manager<Song>().add(std::span(&entity, 1), song);
+    }
+    /// Lets the library of a world have the last blob, in place of another one to which nothing refers: songs lie in it.
+    Status offer(World& world) {
+        ResourceLibrary& all = library(world);
+        if (all.find(kPrefab) != nullptr)
+            if (Status status = all.unload(kPrefab); !status) return status;
+        return all.load(prefabs.back().bytes()).status();
+    }
+    static bool has_songs(const Blob& blob) { return blob.find_components(schema_of<Song>().id()) != nullptr; }
+    /// Whether a world can have what lies in a blob.
+    bool can_have(const World& world, const Blob& blob) {
+        const Blob* const there = library(world).find(kPrefab);
+        return arrays_of(blob).empty() || (there != nullptr && std::ranges::equal(there->bytes(), blob.bytes()));
+    }
+    /// Whether the songs of two blobs lie in the same places. By their versions.
+    bool have_same_arrays(std::size_t one, std::size_t other) const {
+        const auto same = [&](BlobSectionKind kind) {
+            return std::ranges::equal(section_bytes(prefabs[one], kind), section_bytes(prefabs[other], kind));
+        };
+        return same(BlobSectionKind::kArrays) && same(BlobSectionKind::kArrayData);
+    }
+
     /// The same at x, x + 1, and so on.
     Status spawn_at(World& world, Entity* names, std::uint32_t count, int x) {
         const std::vector<RootPose> poses = poses_from(count, x);
@@ -577,11 +715,13 @@ public:
     const StageOptions options;
     EntityManager entities, pond_entities;
     shoal_test::ThreadPoolExecutor executor;
+    std::array<ResourceLibrary, 3> libraries;
     World sea, lake, pond;
     std::array<CoinStore, 3> coins;
     std::array<bool, 3> is_attached{};
     std::array<Entity, kNumNames> e{}, p{};
     std::array<Rule, 3> rules{};
+    std::array<NodeTreeId, 3> trees{};
     std::array<std::vector<Entity>, 3> crowds;  // of the last crowd()
     std::vector<Entity> below, copies;          // of the last copy(), pack(), spawn() or reload()
     std::array<Spawned, 3> spawned;
@@ -609,7 +749,10 @@ public:
         if constexpr (std::is_same_v<T, Hunts>) return 7;
         if constexpr (std::is_same_v<T, Likes>) return 8;
         if constexpr (std::is_same_v<T, Rides>) return 9;
-        return 10;
+        if constexpr (std::is_same_v<T, Buoy>) return 10;
+        if constexpr (std::is_same_v<T, Song>) return 11;
+        if constexpr (std::is_same_v<T, AttachedToNode>) return 12;
+        return 13;
     }
 
 private:
@@ -621,11 +764,75 @@ private:
         spawned[std::size_t(number_of(world))] = std::move(*made);
         return {};
     }
+    /// What the library has for the world that has the older one, comes in its place.
+    Result<ReloadReport> reload(World& world, const Blob& before, const Blob& after) {
+        if (!has_songs(before) && !has_songs(after)) return world.reload(before, after);
+        ResourceLibrary& all = library(world);
+        const bool was_there = all.find(kPrefab) != nullptr;
+        Result<Blob> newer = Blob::load(after.bytes());
+        if (!newer) return newer.status();
+        Result<Blob> older = was_there ? all.replace(std::move(*newer)) : Blob::load(before.bytes());
+        if (!older) return older.status();
+        if (!was_there)
+            if (const auto added = all.add(std::move(*newer)); !added) return added.status();
+        Result<ReloadReport> report = world.reload(*older, *all.find(kPrefab));
+        if (!report && was_there) static_cast<void>(all.replace(std::move(*older)));
+        if (!report && !was_there) static_cast<void>(all.unload(kPrefab));
+        return report;
+    }
+    void make_models(int number) {
+        World& world = this->world(number);
+        std::vector<StringId> names = {node_name(0), node_name(1), node_name(2)};
+        const std::vector<Vec3> places = places_of(kModels[0]), scales(3, Vec3{1, 1, 1});
+        const std::vector<Quaternion> rotations(3);
+        trees[std::size_t(number)] =
+            *world.model_poses().add_node_tree({names, kModels[0].parents, places, rotations, scales});
+        static_cast<void>(library(world).load(model_blob()));
+    }
+    static std::vector<Vec3> places_of(const ModelTree& tree) {
+        std::vector<Vec3> places;
+        for (const int place : tree.places) places.push_back({float(place), 0, 0});
+        return places;
+    }
+    static std::vector<std::byte> model_blob() {
+        BlobWriter writer;
+        writer.set_name("models/1");
+        const auto keep = [&]<class T>(BlobArray<T>& array, const std::vector<T>& values) {
+            static_cast<BlobArrayBase&>(array) =
+                writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span<const T>(values)));
+        };
+        ModelPose pose;
+        keep(pose.names, std::vector<StringId>{node_name(0), node_name(1)});
+        keep(pose.parents, kModels[1].parents);
+        keep(pose.positions, places_of(kModels[1]));
+        keep(pose.rotations, std::vector<Quaternion>(2));
+        keep(pose.scales, std::vector<Vec3>(2, Vec3{1, 1, 1}));
+        writer.add_component(*writer.add_component_type(schema_of<ModelPose>()), writer.add_entity({}),
+                             std::as_bytes(std::span(&pose, 1)));
+        return *writer.write();
+    }
+    /// The bytes of a blob with an entity that sings.
+    static std::vector<std::byte> song_blob(int song) {
+        BlobWriter writer;
+        writer.set_name("songs/" + std::to_string(song));
+        std::vector<int> notes;
+        for (int note = 1; note <= song; ++note) notes.push_back(note);
+        Song value{song, {}};
+        static_cast<BlobArrayBase&>(value.notes) =
+            writer.add_array(FieldTraits<int>::type, std::as_bytes(std::span(notes)));
+        writer.add_component(*writer.add_component_type(schema_of<Song>()), writer.add_entity({}),
+                             std::as_bytes(std::span(&value, 1)));
+        return *writer.write();
+    }
     template <class T>
     std::string text_in(World& world, const T& value) {
         if constexpr (requires { value.who; })
             return name(world, value.who);
-        else
+        else if constexpr (std::is_same_v<T, Song>) {
+            std::string text = std::to_string(value.n) + ":";
+            for (const int note : library(world).view(value.notes)) text += std::to_string(note);
+            return text + (value.notes.count != library(world).view(value.notes).size() ? " lost" : "");
+        } else
             return text_of(value);
     }
     template <class T>
@@ -669,8 +876,13 @@ private:
         keep<Hunts>(number, {.death = options.death});
         keep<Likes>(number, {});
         keep<Rides>(number, {});
+        keep<Buoy>(number, {.index = options.index});
+        keep<Song>(number, {.index = options.index});
+        keep<AttachedToNode>(number, {.index = options.index});
+        for (int song = 1; song < kNumSongs; ++song) static_cast<void>(library(world).load(song_blob(song)));
         world.database(), world.ownership(), world.activity(), world.data(), world.manager<Tag>();
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
+        make_models(number);
         world.single<Wind>();
         world.manager<Origin>();
         world.events<Bell>();
@@ -695,6 +907,7 @@ private:
         });
         world.on_add<Hungry>(tell("+hungry:"));
         world.on_remove<Hungry>(tell("-hungry:"));
+        world.on_change<&Buoy::seen>(tell("~seen:"));
         world.on_add<Scar>(tell("+scar:"));
         world.on_remove<Scar>(tell("-scar:"));
     }
@@ -771,7 +984,7 @@ private:
                 if (has_name(number, who)) note_made(number, commands, commands.copy(who), who);
                 return;
             case Rule::kSpawn:
-                if (has_name(number, who) && is_last_a_tree)
+                if (has_name(number, who) && is_last_a_tree && can_have(world(number), prefabs.back()))
                     note_made(number, commands, commands.spawn(prefabs.back()), who);
                 return;
             case Rule::kBrood: {

@@ -2,6 +2,7 @@
 
 #include "shoal/components/activity.h"
 
+#include "shoal/base/saved_state.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
@@ -293,6 +294,33 @@ TEST(ActivityTest, an_id_that_is_used_again_is_active) {
     }
     world.settle();
     EXPECT_EQ(visited_by(world.query<Read<&Wheel::number>>()).size(), 2u);
+}
+
+TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_once_and_after_loading) {
+    for (const bool in_a_batch : {false, true}) {
+        EntityManager entities;
+        World world(entities);
+        std::vector<Entity> all(4);  // a car, a wheel, a tyre, a driver who is off by himself
+        ASSERT_TRUE(entities.create(all).ok());
+        const std::uint32_t parents[] = {kNilRow, 0, 1, 0};
+        const Transform locals[4] = {};
+        ASSERT_TRUE(world.transforms().add(all, locals, parents).ok());
+        ASSERT_TRUE(world.set_active(all[0], false).ok() && world.set_active(all[3], false).ok());
+        if (in_a_batch)
+            EXPECT_EQ(entities.destroy(std::array{all[0], all[0]}), 1u);
+        else
+            EXPECT_TRUE(entities.destroy(all[0]));
+        const auto are_active = [&] {
+            return std::vector<bool>{world.is_active(all[1]), world.is_active(all[2]), world.is_active(all[3])};
+        };
+        const std::vector<bool> expected = {true, true, false};
+        EXPECT_EQ(are_active(), expected);
+        SavedState saved;
+        ASSERT_TRUE(world.save(saved).ok() && world.load(saved).ok());
+        EXPECT_EQ(are_active(), expected);
+        world.settle();
+        EXPECT_EQ(are_active(), expected);
+    }
 }
 
 TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {

@@ -411,6 +411,55 @@ TEST_F(Harbour, what_hangs_below_what_is_owned_is_copied_as_it_hangs) {
     EXPECT_EQ(place(twin_dog), (Vec3{100, 1, 5}));
 }
 
+struct Moored {
+    Vec3 place{};
+};
+SHOAL_COMPONENT((Moored, whole), place)
+struct Adrift {
+    float speed = 0;
+    Vec3 place{};
+};
+SHOAL_COMPONENT(Adrift, speed, (place, split))
+
+/// Copies an entity at {4, 0, 0}, with a child at {4, 3, 0}, to {-2, 1, 0}.
+template <class T>
+void copy_in_tiles(bool has_transform) {
+    EntityManager others;
+    World sea(others);
+    const GridZones tiles({.origin = {-8, -8, 0}, .tile_size = 4, .num_x = 4, .num_y = 4, .first_zone = 1});
+    sea.transforms(), sea.database().component<T>();
+    sea.template keep_in_tiles<&T::place>(tiles);
+    Entities made(2);
+    ASSERT_TRUE(others.create(made));
+    const Transform poses[] = {{.position = {4, 0, 0}}, {.position = {0, 3, 0}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    if (has_transform) {
+        ASSERT_TRUE(sea.transforms().add(made, poses, parents));
+    }
+    for (std::size_t i = 0; i < (has_transform ? 2 : 1); ++i) {
+        T value;
+        value.place = {4, i == 0 ? 0.0f : 3.0f, 0};
+        ASSERT_TRUE(sea.database().add(made[i], value));
+    }
+    sea.settle();
+    const RootPose there{.position = {-2, 1, 0}};
+    const Result<Spawned> copies = sea.copy(made[0], {.root_poses = {&there, 1}});
+    ASSERT_TRUE(copies) << copies.message();
+    for (std::size_t i = 0; i < copies->entities().size(); ++i) {
+        const DatabaseRow at = sea.database().find(copies->entities()[i]);
+        const Vec3 place{-2, i == 0 ? 1.0f : 4.0f, 0};
+        EXPECT_EQ(sea.database().get<&T::place>(at), place);
+        EXPECT_EQ(at.table->zone(), tiles.zone_of(place));
+    }
+}
+
+TEST(CopiesInTiles, lie_where_their_pose_says_and_so_says_the_field_of_their_tile) {
+    copy_in_tiles<Moored>(true);
+    copy_in_tiles<Adrift>(true);
+    copy_in_tiles<Moored>(false);
+    copy_in_tiles<Adrift>(false);
+}
+
 TEST_F(Harbour, components_of_the_database_that_are_more_than_bytes_are_copied_too) {
     EntityManager others;
     World sea(others);

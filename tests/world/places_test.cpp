@@ -1,5 +1,6 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
+#include "shoal/base/saved_state.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_kernels.h"
@@ -343,6 +344,23 @@ TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
     entities.destroy(crowd[0]);
     world.settle();
     EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
+}
+
+TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
+    Database& database = world.database();
+    database.component<Float>(), world.manager<Buoy>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Entity made = database.create(3, Float{.position = {6, 6, 0}}).value();
+    ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
+    world.settle(), world.settle();
+    SavedState saved;
+    ASSERT_TRUE(world.save(saved).ok());
+    world.follow<&Buoy::place>(Follower::kTransform), world.follow<&Float::position>(Follower::kField);
+    ASSERT_TRUE(world.load(saved).ok());
+    world.settle();
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
+    EXPECT_EQ(database.get<&Float::position>(database.find(made)), (Vec3{1, 2, 3}));
+    EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
 }
 
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {

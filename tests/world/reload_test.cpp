@@ -1037,6 +1037,49 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
         "call ResourceLibrary::replace() first, and reload with what it returns");
 }
 
+TEST(ReloadArrays, values_of_commands_that_wait_refer_to_the_newer_version_too) {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    auto& managed = world.manager<Route>();
+    const Result<Spawned> ships = world.spawn(*library.add(routes({{1, 2}, {3}}, 1)).value());
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    Entity kept, lost;
+    ASSERT_TRUE(entities.create({&kept, 1}).ok() && entities.create({&lost, 1}).ok());
+    const auto array_of = [&](Entity entity) { return managed.get<&Route::depths>(managed.instance(entity)); };
+    world.commands().add(kept, Route{array_of(ships->entity(0)), 5});
+    world.commands().add(lost, Route{array_of(ships->entity(1)), 5});
+    const Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}}, 1));
+    ASSERT_TRUE(before.ok() && world.reload(*before, *library.find("routes")).ok());
+    world.settle();
+    const std::span<const float> depths = library.view(array_of(kept));
+    EXPECT_EQ(std::vector<float>(depths.begin(), depths.end()), (std::vector<float>{1, 2}));
+    EXPECT_EQ(array_of(lost).count, 0u);
+}
+
+TEST(ReloadArrays, rows_of_the_dead_do_not_keep_a_world_from_being_saved_and_loaded_or_the_blob_from_going) {
+    for (const bool in_database : {false, true}) {
+        ResourceLibrary library;
+        EntityManager entities;
+        World world(entities, {.library = &library, .reloadable = true});
+        if (in_database)
+            world.database().component<Route>();
+        else
+            world.manager<Route>();
+        const Result<Spawned> ships = world.spawn(*library.add(routes({{1, 2}, {3}}, 1)).value());
+        ASSERT_TRUE(ships.ok()) << ships.message();
+        entities.destroy(ships->entities());
+        const Result<Blob> before = library.replace(routes({{}, {}}, 1));
+        ASSERT_TRUE(before.ok() && world.reload(*before, *library.find("routes")).ok());
+        Array<std::byte> saved{Owner("test")};
+        ASSERT_TRUE(world.save(saved).ok());
+        const Status loaded = world.load(std::span<const std::byte>(saved));
+        EXPECT_TRUE(loaded.ok()) << loaded.message();
+        const Status unloaded = library.unload("routes");
+        EXPECT_TRUE(unloaded.ok()) << unloaded.message();
+    }
+}
+
 TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
     shoal_test::LeakCheck leaks;
     EntityManager entities;

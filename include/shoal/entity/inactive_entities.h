@@ -18,7 +18,7 @@ namespace shoal {
 
 class InactiveEntities {
 public:
-    /// Called with living entities that became active or inactive by themselves.
+    /// Called with living entities that became active or inactive by themselves, and with inactive ones that have died.
     using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
 
     bool empty() const { return num_inactive_ == 0; }
@@ -38,7 +38,7 @@ public:
     SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
     /// Whether an entity is inactive by itself, or from above as this store says. Requires: as above.
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
-    /// Forgets an entity.
+    /// Forgets an entity that has died, and tells those that follow if it was inactive.
     SHOAL_API void forget(Entity entity);
     /// Forgets all that was said. Nobody is told.
     SHOAL_API void forget_all();

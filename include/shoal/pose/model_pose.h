@@ -138,7 +138,8 @@ public:
     /// Returns how many matrices it computed. The result is the same, bit for bit, for any number of workers.
     SHOAL_API std::uint64_t compute(Executor* executor = nullptr);
 
-    /// Returns the model poses that compute() made. Shape: by node. Lifetime: until the next structural call.
+    /// Returns the model poses that compute() made; of a new instance, the identity. Shape: by node. Lifetime: until the next
+    /// structural call.
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
     /// Returns those of all instances of a tree, block by block.
     SHOAL_API std::span<const Matrix3x4> models(NodeTreeId tree) const;

@@ -49,7 +49,8 @@ public:
     SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
     SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
-    /// Writes from when on rows were not looked at yet, or takes it over for the fields that are declared here.
+    /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all looked at
+    /// for what was not declared then.
     SHOAL_API void save(StateWriter& to) const;
     SHOAL_API Status load(StateReader& from);
     /// Forgets what was declared of a store.

@@ -51,8 +51,8 @@
 //     const Blob& after = *library.find(before->id());
 //     if (const Result<ReloadReport> reloaded = world.reload(*before, after); !reloaded) return reloaded.status();
 //
-// Rows that refer to an array of which the newer blob has none with these values refer to no array afterwards. If the
-// reload fails, give the library the older blob back.
+// Rows, and values of commands that wait, that refer to an array of which the newer blob has none with these values refer to
+// no array afterwards. If the reload fails, give the library the older blob back.
 // Cost: reads both blobs; then what differs, copy by copy. If any read-only array lies elsewhere in the newer version, or is
 // another, all rows that refer to arrays are looked at, and those whose arrays have moved are written: all behind one that
 // has become longer, and all if there are more entities.
