@@ -109,6 +109,18 @@ void list_transforms(std::vector<Operation>& all) {
 }
 
 void list_models(std::vector<Operation>& all) {
+    all.push_back({CALL(stage.relic(world, e)), [](Model& model, const Arguments& a) -> std::string {
+                       const ModelWorld& world = model.world(a.world);
+                       if (!model.alive(a.world, e_of(model, a))) return "dead";
+                       const auto found = world.relics.find(e_of(model, a));
+                       if (found == world.relics.end()) return "none";
+                       std::vector<std::string> fields;
+                       for (int f = 0; f < 2; ++f)
+                           if ((world.relic_fields >> f & 1) != 0)
+                               fields.push_back((f == 0 ? "n=" : "extra=") +
+                                                std::to_string(found->second[std::size_t(f)]));
+                       return Stage::joined(fields);
+                   }});
     all.push_back({CALL(stage.model(world, e)), [](Model& model, const Arguments& a) -> std::string {
                        const Entity who = e_of(model, a);
                        if (!model.alive(a.world, who)) return "dead";

@@ -266,6 +266,7 @@ void Model::leave_parent(int number, Entity child) {
     if (!parent) return;
     world.parents.erase(child);
     erase_one(world.children[parent], child);
+    touched_.insert(parent);
 }
 
 bool Model::own(int number, Entity owner, Entity owned) {
@@ -287,6 +288,7 @@ bool Model::release(int number, Entity owned) {
     if (!owner) return false;
     world.owners.erase(owned);
     erase_one(world.owned[owner], owned);
+    touched_.insert(owner);
     return true;
 }
 
@@ -356,7 +358,7 @@ Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
         for (int type = 0; type < kNumTypes; ++type)
             if (has_store(number, type)) take(from.rows[type], to.rows[type], one);
         take(from.zones, to.zones, one), take(from.tags, to.tags, one), take(from.names, to.names, one);
-        take(from.data, to.data, one), take(from.owners, to.owners, one);
+        take(from.data, to.data, one), take(from.owners, to.owners, one), take(from.relics, to.relics, one);
         if (from.inactive.contains(one)) to.inactive.insert(one);
         take(from.positions, to.positions, one);
         const Entity parent = find_or(from.parents, one, {});
@@ -398,6 +400,7 @@ void Model::put_one(int number, const Prefab& from, Entity one, const Twins& twi
     if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
     if (from.world.data.contains(one)) world.data[twin] = from.world.data.at(one);
     if (from.world.inactive.contains(one)) world.inactive.insert(twin);
+    if (from.world.relics.contains(one)) world.relics[twin] = from.world.relics.at(one);
     const bool is_root = !from.world.parents.contains(one);
     if (from.world.positions.contains(one))
         add_transform(number, twin, from.world.positions.at(one) + (is_root ? offset : 0));
@@ -512,7 +515,8 @@ std::string Model::add_prefab(int number, bool keeps_zones) {
     for (auto& [one, row] : made.world.rows[kSong])
         for (Value& value : row.values) value.is_packed = value.m != 0, made.has_arrays |= value.m != 0;
     made.keeps_zones = keeps_zones;
-    made.is_tree = below(number, all[0]).size() == all.size();
+    const std::vector<Entity> led = below(number, all[0]);
+    made.is_tree = std::is_permutation(led.begin(), led.end(), all.begin(), all.end());
     made.version = stage_.version_of(stage_.prefabs.back());
     prefabs.push_back(std::make_shared<const Prefab>(std::move(made)));
     return "ok";
@@ -559,6 +563,8 @@ std::string Model::spawn(int number, const Placing& at, bool fails_on_unknown) {
     for (std::size_t first = 0, i = 0; first < made.size(); first += from.all.size(), ++i) {
         for (auto& [version, copies] : world(number).copies)  // who was there is of this copy now
             for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), made[first], Entity());
+        for (SceneCopy& copy : world(number).scenes)
+            for (auto& [guid, who] : copy.all) who = who == made[first] ? Entity() : who;
         const auto begin = made.begin() + std::ptrdiff_t(first);
         world(number).copies[from.version].push_back(
             {{begin, begin + std::ptrdiff_t(from.all.size())}, at.x + int(i) * at.step});
@@ -586,6 +592,7 @@ std::string Model::reload(int number, int before, int after) {
     const Prefab &older = prefab(before), &newer = prefab(after);
     const ModelWorld world_before = world(number);
     const ModelEntities side_before = side(number);
+    touched_.clear();
     const bool has_songs = !older.world.rows[kSong].empty() || !newer.world.rows[kSong].empty();
     ModelWorld moved = world_before;
     if (has_songs) move_songs(world(number), newer), move_songs(moved, newer);
@@ -734,6 +741,7 @@ void Model::follow_rows(int number, const Reloading& copy, std::size_t i, int ty
     if (found == rows.end()) return;
     Value& now = found->second.values[0];
     const Value &was = before->values[0], &is = after->values[0];
+    if (forgets_ == Forgets::kReloadLeavesWhatTheSourceLeaves) now.n = is.n;
     shoal_test::merge(now.is_odd, was.is_odd, is.is_odd);
     if (was.m != is.m) now.is_packed = is.is_packed;
     for (int field = 0; field < 2; ++field) {
@@ -785,12 +793,13 @@ bool Model::follow_owners(int number, const std::vector<Reloading>& copies) {
 
 namespace {
 
-/// Takes over in which order lists are that are not what they were before. Returns whether the same entities are in them.
+/// Takes over in which order lists are that are not what they were before, or of which one has gone and come back. Returns
+/// whether the same entities are in them.
 template <class Lists, class Alive, class Find>
-bool learn_lists(Lists& lists, const Lists& before, Alive&& alive, Find&& find) {
+bool learn_lists(Lists& lists, const Lists& before, const std::set<Entity>& touched, Alive&& alive, Find&& find) {
     return std::all_of(lists.begin(), lists.end(), [&](auto& list) {
         auto& [above, all] = list;
-        if (!alive(above) || all == find_or(before, above, {})) return true;
+        if (!alive(above) || (!touched.contains(above) && all == find_or(before, above, {}))) return true;
         const std::vector<Entity> found = find(above);
         const bool is_same = std::is_permutation(found.begin(), found.end(), all.begin(), all.end());
         all = found;
@@ -807,14 +816,107 @@ bool Model::learn_orders(int number, const ModelWorld& before) {
         return world.transforms().has(parent) ? Stage::list_children(world, parent) : std::vector<Entity>();
     };
     const auto lives = [&](Entity one) { return alive(number, one); };
-    return learn_lists(this->world(number).children, before.children, lives, children) &&
+    return learn_lists(this->world(number).children, before.children, touched_, lives, children) &&
            learn_owned(number, before.owned);
 }
 
 bool Model::learn_owned(int number, const std::map<Entity, std::vector<Entity>>& before) {
     return learn_lists(
-        world(number).owned, before, [&](Entity one) { return alive(number, one); },
+        world(number).owned, before, touched_, [&](Entity one) { return alive(number, one); },
         [&](Entity owner) { return Stage::list_owned(stage_.world(number), owner); });
+}
+
+// --- scenes ------------------------------------------------------------------------------------------------------------
+
+bool Model::has_relics(int number, const std::vector<Entity>& all) const {
+    return std::any_of(all.begin(), all.end(), [&](Entity who) { return world(number).relics.contains(who); });
+}
+
+/// Whether anybody of such a copy lives.
+bool Model::has_scene(int number, int scene) const {
+    for (const SceneCopy& copy : world(number).scenes)
+        for (const auto& [guid, who] : copy.all)
+            if (copy.scene == scene && alive(number, who)) return true;
+    return false;
+}
+
+std::string Model::spawn_scene(int number, int name, int scene) {
+    ModelWorld& world = this->world(number);
+    const int fields = relic_fields_of(scene);
+    if (world.relic_fields != 0 && world.relic_fields != fields) return "refused";
+    world.relic_fields = fields;
+    SceneCopy& copy = world.scenes.emplace_back(SceneCopy{scene, {}});
+    for (const SceneEntity& one : scene_of(scene)) {
+        const Entity who = created(number, name++);
+        if (!born(number, who)) return "an id that was used before";
+        copy.all[one.guid] = who;
+        static_cast<void>(add(number, kMark, {who}, {one.mark, 0, {}}));
+        std::erase_if(world.relics, [&](const auto& relic) { return relic.first.index() == who.index(); });
+        if (one.has_relic) world.relics[who] = {one.n, one.extra};
+    }
+    return "ok";
+}
+
+/// Entities are the same by their GUIDs. Fields that come have their defaults, and those that go are gone.
+std::string Model::reload_scene(int number, int before, int after) {
+    ModelWorld& world = this->world(number);
+    if (!streaming[number].unloaded.empty()) return "refused";
+    const int fields_before = world.relic_fields;
+    world.relic_fields = relic_fields_of(after);
+    for (auto& [who, relic] : world.relics)
+        for (int f = 0; f < 2; ++f)
+            if ((fields_before >> f & 1) == 0) relic[std::size_t(f)] = kRelicDefaults[f];
+    int num_copies = 0, num_created = 0, num_changed = 0;
+    std::vector<Entity> gone;
+    const std::vector<SceneEntity> older = scene_of(before), newer = scene_of(after);
+    for (SceneCopy& copy : world.scenes) {
+        const auto lives = [&](const auto& one) { return alive(number, one.second); };
+        if (copy.scene != before || std::none_of(copy.all.begin(), copy.all.end(), lives)) continue;
+        ++num_copies;
+        copy.scene = after;
+        const std::map<int, Entity> was = std::exchange(copy.all, {});
+        for (const SceneEntity& is : newer) {
+            const auto by_guid = [&](const SceneEntity& one) { return one.guid == is.guid; };
+            const auto then = std::find_if(older.begin(), older.end(), by_guid);
+            if (then != older.end()) {
+                const Entity who = copy.all[is.guid] = was.at(is.guid);
+                if (alive(number, who)) num_changed += follow_scene(number, who, *then, is, before, after);
+                continue;
+            }
+            if (std::size_t(num_created) == stage_.copies.size()) return "others are new";
+            const Entity who = copy.all[is.guid] = stage_.copies[std::size_t(num_created++)];
+            if (!born(number, who)) return "an id that was used before";
+            static_cast<void>(add(number, kMark, {who}, {is.mark, 0, {}}));
+            std::erase_if(world.relics, [&](const auto& relic) { return relic.first.index() == who.index(); });
+            if (is.has_relic) world.relics[who] = {is.n, is.extra};
+        }
+        for (const auto& [guid, who] : was)
+            if (!copy.all.contains(guid)) gone.push_back(who);
+    }
+    const int num_destroyed = destroy(number, gone);
+    return std::to_string(num_copies) + " copies, " + std::to_string(num_created) + " created, " +
+           std::to_string(num_destroyed) + " destroyed, " + std::to_string(num_changed) + " changed";
+}
+
+/// Returns whether anything differs. What a version says of a field that it does not have is the default.
+bool Model::follow_scene(int number, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after) {
+    ModelWorld& world = this->world(number);
+    bool is_changed = false;
+    const auto write = [&](int& value, int to) { is_changed |= std::exchange(value, to) != to; };
+    if (const auto mark = world.rows[kMark].find(who); mark != world.rows[kMark].end() && was.mark != is.mark)
+        write(mark->second.values[0].n, is.mark);
+    const auto relic = world.relics.find(who);
+    if (was.has_relic && !is.has_relic) return world.relics.erase(who) != 0 || is_changed;
+    if (!is.has_relic || (was.has_relic && relic == world.relics.end())) return is_changed;
+    const bool comes = relic == world.relics.end();
+    const int olds[] = {was.n, was.extra}, news[] = {is.n, is.extra};
+    std::array<int, 2>& values = world.relics[who];
+    for (int f = 0; f < 2; ++f) {
+        const bool has = (relic_fields_of(after) >> f & 1) != 0, had = (relic_fields_of(before) >> f & 1) != 0;
+        if (has && (!was.has_relic || (had ? olds[f] : kRelicDefaults[f]) != news[f]))
+            write(values[std::size_t(f)], news[f]);
+    }
+    return is_changed || comes;
 }
 
 // --- copies that commands make ---------------------------------------------------------------------------------------
@@ -832,7 +934,7 @@ bool Model::has_nothing(int number, Entity who) const {
             return false;
         if (its.tags.contains(who) || its.names.contains(who) || its.data.contains(who) || its.inactive.contains(who))
             return false;
-        if (its.models.contains(who)) return false;
+        if (its.models.contains(who) || its.relics.contains(who)) return false;
     }
     return true;
 }
@@ -1254,6 +1356,7 @@ void Model::settle(int number) {
     ModelWorld& world = this->world(number);
     load_visited(number);
     const auto owned_before = world.owned;
+    touched_.clear();
     const auto num_given = std::count_if(world.commands.begin(), world.commands.end(),
                                          [](const Command& command) { return command.what == Command::kOwn; });
     carry_out(number);
@@ -1262,6 +1365,7 @@ void Model::settle(int number) {
     move_places(number, Follower::kTransform);
     move_attached(number);
     std::erase_if(world.models, [&](const auto& model) { return !alive(number, model.first); });
+    std::erase_if(world.relics, [&](const auto& relic) { return !alive(number, relic.first); });
     for (int type = 0; type < kNumTypes; ++type)
         if (has_store(number, type))
             std::erase_if(world.rows[type], [&](const auto& row) { return !alive(number, row.first); });

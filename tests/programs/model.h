@@ -88,12 +88,18 @@ struct Command {
 };
 
 /// What a rule of the documents is called that the model may forget, to show that programs notice.
-enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastMoveCounts };
+enum class Forgets { kNothing, kChildrenStayWhereTheyAre, kLastMoveCounts, kReloadLeavesWhatTheSourceLeaves };
 
 /// The entities of a copy of a blob, in the order of the blob, and how far away it was spawned.
 struct SpawnedCopy {
     std::vector<Entity> all;
     int offset = 0;
+};
+
+/// A copy of a scene: who is who by GUID. Null: another copy has it now.
+struct SceneCopy {
+    int scene = 0;
+    std::map<int, Entity> all;
 };
 
 /// A model: where its nodes are to be, and where they are as of the last computation.
@@ -120,7 +126,10 @@ struct ModelWorld {
     std::map<Entity, std::string> names;
     std::map<Entity, std::map<std::string, int>> data;
     std::set<Entity> inactive;
-    std::map<Entity, Posed> models;  // also of the dead
+    std::map<Entity, Posed> models;               // also of the dead
+    std::map<Entity, std::array<int, 2>> relics;  // `n` and `extra`, if they have them now
+    int relic_fields = 0;                         // 0: nobody has had any
+    std::vector<SceneCopy> scenes;
     int wind = 0;
     std::vector<Command> commands;
     std::vector<Bell> bells, last_bells;
@@ -291,6 +300,13 @@ public:
     Stage& stage() { return stage_; }
     const Rule& rule(int world) const { return stage_.rules[std::size_t(world)]; }
 
+    // --- scenes --------------------------------------------------------------------------------------------------------
+
+    std::string spawn_scene(int world, int name, int scene);
+    std::string reload_scene(int world, int before, int after);
+    bool has_scene(int world, int scene) const;
+    bool has_relics(int world, const std::vector<Entity>& all) const;
+
     // --- models --------------------------------------------------------------------------------------------------------
 
     AddCounts add_models(int world, int tree, const std::vector<Entity>& all);
@@ -384,6 +400,7 @@ private:
         int offset;
     };
     std::vector<Reloading> begin_reload(int world, const Prefab& before, const Prefab& after);
+    bool follow_scene(int world, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after);
     void move_songs(ModelWorld& world, const Prefab& after) const;
     void follow(int world, const Reloading& copy, std::size_t i);
     void follow_rows(int world, const Reloading& copy, std::size_t i, int type);
@@ -391,6 +408,7 @@ private:
     bool follow_owners(int world, const std::vector<Reloading>& copies);
     bool learn_orders(int world, const ModelWorld& before);
     bool learn_owned(int world, const std::map<Entity, std::vector<Entity>>& before);
+    std::set<Entity> touched_;  // whose children or possessions have come or gone in this call
     void make_copies(int world, const std::vector<Command>& all);
     void make_copies(int world, const std::vector<Command>& asked, std::vector<std::vector<Entity>>& twins);
     void load_visited(int world);

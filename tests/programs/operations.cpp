@@ -647,7 +647,9 @@ void list_copying_commands(std::vector<Operation>& all) {
 
 /// Whether somebody lives in a zone, or it is unloaded. More and more do if they are spawned into it.
 bool can_pack_zone(const Model& model, const Arguments& a) {
-    const std::size_t num = model.entities_in(a.world, zone_of(a)).size();
+    const std::set<Entity> all = model.entities_in(a.world, zone_of(a));
+    if (model.has_relics(a.world, {all.begin(), all.end()})) return false;
+    const std::size_t num = all.size();
     return (num > 0 && num < 250) || model.streaming[a.world].unloaded.contains(zone_of(a));
 }
 
@@ -663,7 +665,11 @@ void list_blobs(std::vector<Operation>& all) {
     };
     add(
         CALL(stage.pack(world, e, m % 2 == 1)),
-        [](Model& model, const Arguments& a) { return model.pack(a.world, e_of(model, a), a.m % 2 == 1); }, nullptr, 6);
+        [](Model& model, const Arguments& a) { return model.pack(a.world, e_of(model, a), a.m % 2 == 1); },
+        [](const Model& model, const Arguments& a) {
+            return !model.has_relics(a.world, model.below(a.world, e_of(model, a)));
+        },
+        6);
     add(
         CALL(stage.spawn(world, &e, {.copies = count})),
         [](Model& model, const Arguments& a) { return model.spawn(a.world); }, can_spawn(0), 4);
@@ -707,6 +713,33 @@ void list_blobs(std::vector<Operation>& all) {
                    asks_nothing_of(model, a.world, Command::kSpawn, Command::kSpawn);
         },
         10);
+}
+
+/// In the worlds that are not saved: a save has one set of fields, too.
+void list_scenes(std::vector<Operation>& all) {
+    const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
+        all.push_back({code, expected, can, {}, {}, {}, weight});
+    };
+    const auto set = [](int field) {
+        return [field](Model& model, const Arguments& a) -> std::string {
+            ModelWorld& world = model.world(a.world);
+            const auto found = world.relics.find(e_of(model, a));
+            const bool has = found != world.relics.end() && (world.relic_fields >> field & 1) != 0;
+            if (!has || !model.alive(a.world, e_of(model, a))) return "refused";
+            found->second[std::size_t(field)] = a.m;
+            return "ok";
+        };
+    };
+    add(
+        CALL(stage.spawn_scene(world, &e, n)),
+        [](Model& model, const Arguments& a) { return model.spawn_scene(a.world, a.e, a.n); },
+        [](const Model&, const Arguments& a) { return a.world != 2 && names_enough(a, 3); }, 8);
+    add(
+        CALL(stage.reload_scene(world, n, m)),
+        [](Model& model, const Arguments& a) { return model.reload_scene(a.world, a.n, a.m); },
+        [](const Model& model, const Arguments& a) { return model.has_scene(a.world, a.n); }, 20);
+    add(CALL(world.set_field(e, "relic.n", m)), set(0), nullptr, 3);
+    add(CALL(world.set_field(e, "relic.extra", m)), set(1), nullptr, 3);
 }
 
 void list_songs(std::vector<Operation>& all) {
@@ -1057,10 +1090,26 @@ std::vector<Operation> make_operations() {
         [&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_time(all);
     int group = 0;  // those until here, without which others make little sense
-    for (const auto list :
-         {list_rest_of_database, list_singles, list_rules, list_transforms, list_places, list_models, list_owners,
-          list_texts, list_commands, list_copies, list_blobs, list_copying_commands, list_songs, list_saves,
-          list_persisting, list_zones, list_frames, list_attaching, list_faults}) {
+    for (const auto list : {list_rest_of_database,
+                            list_singles,
+                            list_rules,
+                            list_transforms,
+                            list_places,
+                            list_models,
+                            list_owners,
+                            list_texts,
+                            list_commands,
+                            list_copies,
+                            list_blobs,
+                            list_copying_commands,
+                            list_songs,
+                            list_scenes,
+                            list_saves,
+                            list_persisting,
+                            list_zones,
+                            list_frames,
+                            list_attaching,
+                            list_faults}) {
         const std::size_t first = all.size();
         list(all), ++group;
         for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;

@@ -114,6 +114,26 @@ struct Origin {
 };
 SHOAL_COMPONENT(Origin, number)
 
+/// Versions of a scene, which differ in all that a reload matches: who is in it, by GUID, in which order, what they have, and which
+/// fields a component type without a C++ type has.
+struct SceneEntity {
+    int guid = 0, mark = 0;
+    bool has_relic = false;
+    int n = 0, extra = 0;  // of the relic
+};
+inline constexpr int kRelicDefaults[] = {1, 7};
+/// Whether a relic has `n`, in bit 0, and `extra`, in bit 1.
+inline int relic_fields_of(int scene) { return 1 + scene % 3; }
+inline std::vector<SceneEntity> scene_of(int scene) {
+    std::vector<SceneEntity> all;
+    for (int guid = 1; guid <= 3; ++guid)
+        if (guid == 1 || (scene / 3 + guid) % 4 != 0)
+            all.push_back(
+                {guid, 100 * guid + scene, guid != 2 || scene % 2 == 0, 10 * guid + scene % 5, scene % 4 + 5});
+    if (scene % 2 == 1) std::reverse(all.begin(), all.end());
+    return all;
+}
+
 struct Bell {
     Entity who;
     EntityBits n = 0;  // without bytes behind it
@@ -579,7 +599,8 @@ public:
         Result<Blob> blob = Blob::load(saved->bytes);
         if (!blob) return blob.status();
         prefabs.push_back(std::move(*blob));
-        is_last_a_tree = !below.empty() && entities_below(world, below[0]).size() == below.size();
+        const std::vector<Entity> led = below.empty() ? below : entities_below(world, below[0]);
+        is_last_a_tree = !below.empty() && std::is_permutation(led.begin(), led.end(), below.begin(), below.end());
         return {};
     }
     /// The first of these blobs that has the bytes of this one: they are the same to a world.
@@ -602,12 +623,38 @@ public:
     Result<ReloadReport> reload(World& world, int before, int after) {
         const auto blob = [&](int number) -> const Blob& { return prefabs[prefabs.size() - 1 - std::size_t(number)]; };
         Result<ReloadReport> report = reload(world, blob(before), blob(after));
-        auto& origins = world.manager<Origin>();
-        const std::span<const Entity> made = origins.core().table().entities();
-        copies.assign(made.begin(), made.end());
-        origins.remove(copies);
+        take_new(world);
         return report;
     }
+    // --- scenes ------------------------------------------------------------------------------------------------------
+
+    /// Spawns a version of the scene, and gives its entities names.
+    Status spawn_scene(World& world, Entity* names, int scene) {
+        const Blob& blob = this->scene(scene);
+        if (Status status = world.adopt_schemas(blob); !status) return status;
+        const Result<Spawned> made = world.spawn(blob);
+        if (!made) return made.status();
+        world.manager<Origin>().remove(made->entities());
+        std::copy(made->entities().begin(), made->entities().end(), names);
+        return {};
+    }
+    Result<ReloadReport> reload_scene(World& world, int before, int after) {
+        Result<ReloadReport> report = world.reload(scene(before), scene(after));
+        take_new(world);
+        return report;
+    }
+    /// "n=3 extra=7", with the fields that a relic has now.
+    std::string relic(World& world, Entity entity) {
+        if (!world.entities().alive(entity)) return "dead";
+        const Store* const store = world.find_store(ComponentId("relic"));
+        const ComponentRow at = store == nullptr ? ComponentRow() : store->find_row(ComponentId("relic"), entity, 0);
+        std::vector<std::string> fields;
+        for (const char* const name : {"n", "extra"})
+            if (const auto value = world.field<int>(entity, std::string("relic.") + name))
+                fields.push_back(std::string(name) + "=" + std::to_string(*value));
+        return at ? joined(fields) : "none";
+    }
+
     // --- models ------------------------------------------------------------------------------------------------------
 
     /// Where the nodes of the model of an entity are: by themselves, in the model, and in the world.
@@ -809,6 +856,46 @@ private:
         keep(pose.scales, std::vector<Vec3>(2, Vec3{1, 1, 1}));
         writer.add_component(*writer.add_component_type(schema_of<ModelPose>()), writer.add_entity({}),
                              std::as_bytes(std::span(&pose, 1)));
+        return *writer.write();
+    }
+    /// Lists who has come with a reload.
+    void take_new(World& world) {
+        auto& origins = world.manager<Origin>();
+        const std::span<const Entity> made = origins.core().table().entities();
+        copies.assign(made.begin(), made.end());
+        origins.remove(copies);
+    }
+    const Blob& scene(int number) {
+        auto found = scenes_.find(number);
+        if (found == scenes_.end()) found = scenes_.emplace(number, *Blob::load(scene_blob(number))).first;
+        return found->second;
+    }
+    static std::vector<std::byte> scene_blob(int number) {
+        ComponentDefinition definition{.name = "relic", .fields = {}};
+        for (int f = 0; f < 2; ++f)
+            if ((relic_fields_of(number) >> f & 1) != 0) {
+                FieldDefinition& field = definition.fields.emplace_back();
+                field.name = f == 0 ? "n" : "extra", field.type = FieldType::kInt32;
+                const auto bytes = std::as_bytes(std::span(&kRelicDefaults[f], 1));
+                field.default_value.assign(bytes.begin(), bytes.end());
+            }
+        const Schema relic = *Schema::make(std::move(definition));
+        BlobWriter writer;
+        writer.set_name("scenes/any");
+        const std::uint32_t relics = *writer.add_component_type(relic);
+        const std::uint32_t marks = *writer.add_component_type(schema_of<Mark>());
+        const std::uint32_t origins = *writer.add_component_type(schema_of<Origin>());
+        for (const SceneEntity& one : scene_of(number)) {
+            const std::uint32_t entity = writer.add_entity({.guid = std::uint64_t(one.guid)});
+            const Mark mark{one.mark};
+            const Origin origin{std::uint32_t(one.guid)};
+            writer.add_component(marks, entity, std::as_bytes(std::span(&mark, 1)));
+            writer.add_component(origins, entity, std::as_bytes(std::span(&origin, 1)));
+            std::vector<int> values;
+            if ((relic_fields_of(number) & 1) != 0) values.push_back(one.n);
+            if ((relic_fields_of(number) & 2) != 0) values.push_back(one.extra);
+            if (one.has_relic) writer.add_component(relics, entity, std::as_bytes(std::span(values)));
+        }
         return *writer.write();
     }
     /// The bytes of a blob with an entity that sings.
@@ -1049,6 +1136,7 @@ private:
     std::array<Reader, 3> readers_;
     std::array<std::vector<Told>, 3> told_;
     std::string folder_;
+    std::map<int, Blob> scenes_;
 };
 
 }  // namespace programs
