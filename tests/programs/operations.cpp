@@ -1062,8 +1062,9 @@ void list_frames(std::vector<Operation>& all) {
                    2});
     all.push_back({CALL(stage.go_back(world, n)),
                    [](Model& model, const Arguments& a) -> std::string {
-                       if (waits_for_call(model, a.world)) return "refused";
-                       model.take_back(model.frames[model.frames.size() - 1 - std::size_t(a.n)]);
+                       const Model::Picture& then = model.frames[model.frames.size() - 1 - std::size_t(a.n)];
+                       if (waits_for_call(model, a.world) || !model.fits(then)) return "refused";
+                       model.take_back(Model::Picture(then));
                        model.frames.resize(model.frames.size() - std::size_t(a.n));
                        return "ok";
                    },
