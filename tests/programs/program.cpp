@@ -495,12 +495,16 @@ private:
         };
         set(&StageOptions::index), set(&StageOptions::death), set(&StageOptions::children);
         set(&StageOptions::num_workers), set(&StageOptions::minimum_waiting);
-        for (std::size_t world = 0; world < 3; ++world)
-            for (unsigned bit = 0; bit < unsigned(kCoin); ++bit) {
-                Program smaller = program_;
-                smaller.options.in_database[world] &= ~(1u << bit);
-                if (smaller.options.in_database != program_.options.in_database) is_smaller |= takes(smaller);
-            }
+        const auto keep = [&](std::size_t world, unsigned set) {
+            Program smaller = program_;
+            smaller.options.in_database[world] = set;
+            return smaller.options.in_database != program_.options.in_database && takes(smaller);
+        };
+        for (std::size_t world = 0; world < 3; ++world) {
+            is_smaller |= keep(world, 0);
+            for (unsigned bit = 0; bit < unsigned(kCoin); ++bit)
+                is_smaller |= keep(world, program_.options.in_database[world] & ~(1u << bit));
+        }
         return is_smaller;
     }
 

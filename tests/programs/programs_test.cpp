@@ -22,7 +22,7 @@ std::string story_of(const Program& program, const RunOptions& options = {}) {
 
 TEST(Programs, of_all_operations_go_as_the_model_says) {
     const std::uint64_t first = shoal_test::seed();
-    for (std::uint64_t i = 0; i < std::uint64_t(shoal_test::scaled_operations(75)); ++i) {
+    for (std::uint64_t i = 0; i < std::uint64_t(shoal_test::scaled_operations(60)); ++i) {
         const Program program = random_program(first + i);
         if (run_in_child(program, {.looks_every = kSeldom})) {
             FAIL() << shoal_test::seed_text() << " + " << i << "\n" << story_of(shrink(program));
