@@ -452,7 +452,8 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
         return with_file(sound, 2, with_part(file_in(sound, 2), path, change));
     };
     expect_refused(
-        with_rows("table/0/owner", [](auto& bytes) { std::memcpy(bytes.data() + sizeof(Entity), bytes.data(), 4); }),
+        with_rows("table/0/owner",
+                  [](auto& bytes) { std::memcpy(bytes.data() + sizeof(Entity), bytes.data(), sizeof(Entity)); }),
         "has two rows");
     expect_refused(with_rows("table/0/components", [](auto& bytes) { bytes[0] = std::byte('x'); }),
                    "had other fields when the zone was written");
