@@ -31,7 +31,8 @@
 //
 // Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a manager
 // gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what ComponentRegistry::migrations()
-// says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows.
+// says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows. Commands
+// that wait with values of the older fields are dropped when the world settles, which is logged: settle before if they count.
 //
 // What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
 // component that a spawn function took, if one that is there has changed; an owner that is owned by what it is to own,
