@@ -94,7 +94,7 @@ void Table::save(StateWriter& to) const {
 
 /// Looks only at what the state before does not have.
 void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
-    if (!to.checks_values()) return;
+    if (!to.checks_values() || num_rows() == 0) return;
     const ColumnOfTable at{*this, column};
     const std::uint32_t stride = schema().columns()[column].element_bytes;
     for (const Field& field : schema().fields()) {

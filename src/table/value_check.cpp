@@ -15,7 +15,7 @@ bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
     return length < capacity && is_utf8({text, length});  // what follows the first zero says nothing
 }
 
-/// The numbers of an enum as its values hold them, ascending.
+/// The numbers of an enum as its values hold them, ascending, each once.
 Array<std::int64_t> numbers_of(const Field& field) {
     Array<std::int64_t> numbers{Owner("value check")};
     for (const EnumeratorDefinition& enumerator : field.enumerators) {
@@ -24,6 +24,7 @@ Array<std::int64_t> numbers_of(const Field& field) {
         numbers.push_back(read_enum_number(bytes, field.value_bytes));
     }
     std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     return numbers;
 }
 
@@ -35,13 +36,12 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
                 "a bool that is neither 0 nor 1"};
     if (field.type == FieldType::kEnum) {
         const Array<std::int64_t> numbers = numbers_of(field);
-        const std::int64_t first = numbers.empty() ? 0 : numbers.front();
-        const auto num_from_first = static_cast<std::uint64_t>(numbers.empty() ? 0 : numbers.back() - first + 1);
         // Most enums count from 0 without a gap, and then a comparison will do.
+        const auto first = static_cast<std::uint64_t>(numbers.empty() ? 0 : numbers.front());
         const auto is_in_range = [&](const std::byte* v) {
-            return static_cast<std::uint64_t>(read_enum_number(v, field.value_bytes) - first) < num_from_first;
+            return static_cast<std::uint64_t>(read_enum_number(v, field.value_bytes)) - first < numbers.size();
         };
-        if (num_from_first == numbers.size())
+        if (!numbers.empty() && static_cast<std::uint64_t>(numbers.back()) - first == numbers.size() - 1)
             return {find_invalid_value(field, rows, is_in_range), "a number that its enum does not name"};
         const auto is_named = [&](const std::byte* v) {
             return std::binary_search(numbers.begin(), numbers.end(), read_enum_number(v, field.value_bytes));
