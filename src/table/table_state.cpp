@@ -16,6 +16,23 @@ StateMarks placed_in_table(const void* table, std::uint32_t block, std::uint64_t
     return static_cast<const Table*>(table)->placed_since(block, since);
 }
 
+struct BadRow {
+    std::uint32_t row;
+    const char* problem;
+};
+/// Finds the first of some rows that has an owner and a value that is none, or their end. The bytes of a hole are nobody's.
+BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std::span<const Entity> owners) {
+    while (rows.begin != rows.end) {
+        const BadValue bad = find_bad_value(
+            field, {all.first + std::size_t(rows.begin) * all.stride, all.stride, rows.end - rows.begin});
+        if (!bad) break;
+        rows.begin = static_cast<std::uint32_t>(static_cast<std::size_t>(bad.place - all.first) / all.stride);
+        if (owners[rows.begin]) return {rows.begin, bad.problem};
+        ++rows.begin;
+    }
+    return {rows.end, ""};
+}
+
 struct ColumnOfTable {
     const Table& table;
     std::uint32_t column;
@@ -102,13 +119,14 @@ void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
         const std::byte* const first = this->column(column) + schema().offset_in_column(field);
         for (std::uint32_t row = 0; row < num_rows(); row += kElementsPerStateBlock) {
             if (!to.may_be_new(row / kElementsPerStateBlock, written_in_table, &at)) continue;
-            const std::uint32_t count = std::min(num_rows() - row, kElementsPerStateBlock);
-            const BadValue bad = find_bad_value(field, {first + std::size_t(row) * stride, stride, count});
-            if (!bad) continue;
-            const auto bad_row = static_cast<std::size_t>(bad.place - first) / stride;
-            return to.refuse(concat("the field \"", field.name, "\" of ", entity_text(entities()[bad_row]), " in \"",
-                                    schema().name(), "\" holds ", bad.problem,
-                                    ", which no program would load; set it to a value of its type before"));
+            const std::uint32_t end = row + std::min(num_rows() - row, kElementsPerStateBlock);
+            const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {row, end}, entities());
+            if (bad.row == end) continue;
+            return to.refuse(
+                concat("the field \"", field.name, "\" of ", entity_text(entities()[bad.row]), " in \"",
+                       schema().name(), "\" holds ", bad.problem,
+                       ", which no program would load; set it to a value of its type before, or settle the "
+                       "world if the entity is dead"));
         }
     }
 }
@@ -175,9 +193,9 @@ Status Table::check_values(StateReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;
         const std::byte* const first = column(field.first_column) + schema().offset_in_column(field);
-        const BadValue bad =
-            find_bad_value(field, {first, schema().columns()[field.first_column].element_bytes, num_rows()});
-        if (bad)
+        const std::uint32_t stride = schema().columns()[field.first_column].element_bytes;
+        const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {0, num_rows()}, entities());
+        if (bad.row != num_rows())
             return from.error("field", concat("\"", field.name, "\" of \"", schema().name(), "\" holds ", bad.problem));
     }
     return {};

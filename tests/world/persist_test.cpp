@@ -384,10 +384,11 @@ TEST(Persist, a_value_that_could_not_be_recovered_is_named_and_what_was_written_
     sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind(9));
     sea.run(2);
     ASSERT_EQ(logged.lines.size(), 1u);
-    EXPECT_EQ(logged.lines[0], concat("the world is no longer persisted: ", folder.path,
-                                      ": it cannot be saved: the field \"plankton.kind\" of ", entity_text(all[2000]),
-                                      " in \"plankton\" holds a number that its enum does not name, which no program "
-                                      "would load; set it to a value of its type before"));
+    EXPECT_EQ(logged.lines[0],
+              concat("the world is no longer persisted: ", folder.path,
+                     ": it cannot be saved: the field \"plankton.kind\" of ", entity_text(all[2000]),
+                     " in \"plankton\" holds a number that its enum does not name, which no program "
+                     "would load; set it to a value of its type before, or settle the world if the entity is dead"));
     EXPECT_FALSE(sea.world.stop_persisting().ok());
     EXPECT_FALSE(sea.world.persist(folder.path).ok());
     Sea other;

@@ -19,7 +19,9 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace save_test {
@@ -551,7 +553,7 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
             ASSERT_NE(message.find("which no program would load; set it to a value of its type before"),
                       std::string::npos)
                 << message;
-            SavedState state = state_of(world);  // of this run of the program
+            const SavedState state = state_of(world);  // of this run of the program
             ASSERT_TRUE(world.load(state).ok());
             ASSERT_FALSE(loaded.load(state, false).ok()) << message;
             ++num_refused;
@@ -559,6 +561,57 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
     }
     EXPECT_GT(num_refused, 3);
     EXPECT_GT(num_loaded, 3);
+}
+
+/// Rows without an owner, which an index by identity leaves, keep the bytes of who was there.
+TEST(Save, bytes_of_rows_that_nobody_has_do_not_keep_a_world_from_being_saved) {
+    EntityManager entities, there;
+    World world(entities), loaded(there);
+    auto& labels = world.manager<Label>({.index = RowIndexKind::kIdentity});
+    loaded.manager<Label>({.index = RowIndexKind::kIdentity});
+    std::vector<Entity> all(5);
+    ASSERT_TRUE(entities.create(all));
+    for (const Entity entity : all) ASSERT_TRUE(labels.add(entity, Label{}).ok());
+    labels.set<&Label::kind>(labels.instance(all[2]), Kind(7));
+    Array<std::byte> bytes{Owner("test")};
+    EXPECT_FALSE(world.save(bytes).ok());
+    labels.remove(all[2]);
+    world.settle();
+    Status status = world.save(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    status = loaded.load(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(difference(state_of(world), state_of(loaded)), "");
+}
+
+enum class Gear : std::uint8_t { kReverse = 0, kBack = 0, kSecond = 2 };
+SHOAL_ENUM(Gear, kReverse, kBack, kSecond)
+enum class Far : std::int64_t { kNear = 1, kFar = 2 };
+SHOAL_ENUM(Far, kNear, kFar)
+struct Machine {
+    Gear gear = Gear::kReverse;
+    Far far = Far::kNear;
+};
+SHOAL_COMPONENT(Machine, gear, far)
+
+TEST(Save, numbers_between_those_of_an_enum_and_the_smallest_and_largest_are_refused_too) {
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [gear, far, is_sound] : {std::tuple{0, std::int64_t(1), true},
+                                              {2, 2, true},
+                                              {1, 1, false},
+                                              {3, 1, false},
+                                              {0, kLeast, false},
+                                              {0, kMost, false},
+                                              {0, 0, false}}) {
+        EntityManager entities, there;
+        World world(entities), loaded(there);
+        loaded.manager<Machine>();
+        ASSERT_TRUE(world.manager<Machine>().add(*entities.create(), Machine{Gear(gear), Far(far)}).ok());
+        Array<std::byte> bytes{Owner("test")};
+        EXPECT_EQ(world.save(bytes).ok(), is_sound) << gear << ", " << far;
+        EXPECT_EQ(loaded.load(state_of(world), false).ok(), is_sound) << gear << ", " << far;
+    }
 }
 
 TEST(Save, what_follows_the_end_of_a_text_in_place_does_not_matter) {
