@@ -7,6 +7,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/persist.h"
 #include "world/frame_history.h"
 #include "world/spawn_log.h"
 #include "world/state_file.h"
