@@ -638,12 +638,14 @@ TEST(SaveCommands, a_value_that_no_load_would_take_is_refused_with_what_to_do) {
                              "World::settle()"),
               "not saved");
     world.database().set<&Plankton::kind>(world.database().find(one), Kind::kPlant);
+#if !SHOAL_CHECKED  // such a program ends as soon as it sets the pose
     world.transforms();
     world.commands().add(one, Transform{.position = {0, std::numeric_limits<float>::quiet_NaN(), 0}});
     EXPECT_EQ(expect_refused("1 commands that wait to add \"transform\" bring what no program would load: a pose is "
                              "flat, infinite or not a number, or its rotation is not of length 1; settle first, with "
                              "World::settle()"),
               "");
+#endif
 }
 
 TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_that_works) {

@@ -529,10 +529,11 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
         }
         Label label;
         Plankton plankton;
-        // A bool with another value cannot be set as such.
         if (random.below(2) == 0)
             for (char& letter : label.text.data) letter = char(random.below(4) == 0 ? 0 : random.below(140));
-        if (random.below(3) == 0) std::memset(static_cast<void*>(&label.is_lit), int(random.below(3)), 1);
+        // To read a bool of another value is an error of its own, which the sanitizers find.
+        const auto lit = static_cast<int>(random.below(kSanitized ? 2 : 3));
+        if (random.below(3) == 0) std::memset(static_cast<void*>(&label.is_lit), lit, 1);
         if (random.below(3) == 0) label.kind = Kind(random.below(3));
         if (random.below(3) == 0) plankton.kind = Kind(random.below(4));
         labels.remove(last);
