@@ -100,8 +100,8 @@ public:
     static constexpr std::string_view kScope = "zones";
     /// Errors: the zones do not ascend.
     static Status read_list(StateReader& from, Array<SavedZone>& zones);
-    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or they
-    /// take more memory than they may.
+    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or all
+    /// that were opened with this reader take more memory together than they may.
     static Result<SavedState> open(StateReader& from, const SavedZone& saved, Executor& executor,
                                    Array<std::byte>& bytes);
     static std::string part_name(Zone zone);

@@ -84,7 +84,11 @@ Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Ex
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(from.left_memory(), 1));
+    // All zones count together, though one is looked at after the other: else a small save could have any number of large ones.
+    // Their owners, which stay in memory, are among these bytes.
+    const std::uint64_t left = from.left_memory();
+    if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
+    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
     return state ? std::move(state) : Result<SavedState>(from.error(name, state.message()));
 }
 
@@ -96,7 +100,6 @@ Status ZoneFiles::read_into(World& world, Database& database, StateReader& from)
         Array<std::byte> bytes{Owner("zone files")};
         const Result<SavedState> state = open(from, saved, world.executor(), bytes);
         if (!state) return state.status();
-        if (Status status = from.take_memory(part_name(saved.zone), state->num_bytes()); !status) return status;
         StateReader rows(*state, from.is_trusted());
         if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows); !read)
             return about("load", saved.zone, read.status());

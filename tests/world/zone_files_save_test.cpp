@@ -4,6 +4,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/recording.h"
 #include "shoal/world/zone_files.h"
@@ -507,7 +508,7 @@ TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
     EXPECT_EQ(pond.sea.num_rows(), 3010u);
 }
 
-TEST_F(ZoneFilesSave, what_files_take_when_they_are_decompressed_counts_one_zone_after_the_other) {
+TEST_F(ZoneFilesSave, what_all_files_take_together_when_they_are_decompressed_counts) {
     Pond saved(folder("saved")), streaming(folder("streaming")), whole;
     constexpr std::size_t kCount = 40'000, kRowBytes = sizeof(Spot) + sizeof(Entity);
     for (Zone zone = 1; zone <= 3; ++zone) {
@@ -519,19 +520,46 @@ TEST_F(ZoneFilesSave, what_files_take_when_they_are_decompressed_counts_one_zone
     const Array<std::byte> bytes = bytes_of_save(saved.world);
     const std::uint64_t held = state_of(saved.world).num_bytes() + 10'000;
     const std::uint64_t one = held + kCount * kRowBytes, all = held + 3 * kCount * kRowBytes;
-    const auto expect_too_little = [&](Pond& pond, std::uint64_t max_bytes) {
-        const Status status = pond.world.load(bytes, {.max_bytes = max_bytes});
-        EXPECT_NE(status.message().find("set LoadOptions::max_bytes"), std::string_view::npos) << status.message();
-        EXPECT_EQ(pond.entities.num_alive(), 0u);
-    };
-    expect_too_little(streaming, one - kCount);
-    expect_too_little(whole, one);
-    expect_too_little(whole, all - kCount);
-    EXPECT_TRUE(streaming.world.load(bytes, {.max_bytes = one}).ok());
-    EXPECT_TRUE(whole.world.load(bytes, {.max_bytes = all}).ok());
+    for (Pond* pond : {&streaming, &whole}) {
+        for (const std::uint64_t max_bytes : {one - kCount, one, all - kCount}) {
+            const Status status = pond->world.load(bytes, {.max_bytes = max_bytes});
+            EXPECT_NE(status.message().find(max_bytes < one ? "part \"zones/1/file\"" : "part \"zones/"),
+                      std::string_view::npos)
+                << status.message();
+            EXPECT_NE(status.message().find(concat("and may take ", max_bytes, "; if you trust its source, set LoadOpt")),
+                      std::string_view::npos)
+                << status.message();
+            EXPECT_EQ(pond->entities.num_alive(), 0u);
+        }
+        const Status status = pond->world.load(bytes, {.max_bytes = all});
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
     EXPECT_EQ(whole.sea.num_rows(), 3 * kCount);
     EXPECT_TRUE(streaming.world.load_all_zones().ok());
     EXPECT_EQ(streaming.sea.num_rows(), 3 * kCount);
+}
+
+TEST_F(ZoneFilesSave, parts_of_files_that_nobody_reads_count_for_all_zones_together) {
+    constexpr Zone kZones = 6;
+    constexpr std::size_t kHidden = std::size_t(1) << 20;
+    Pond saved(folder("saved")), streaming(folder("streaming")), whole;
+    saved.fill_and_unload(kZones, 1);
+    SavedState with_hidden = state_of(saved.world);
+    for (Zone zone = 1; zone <= kZones; ++zone) {
+        SavedState rows = file_in(with_hidden, zone);
+        StateWriter(rows).array("hidden", std::span<const std::byte>(std::vector<std::byte>(kHidden)));
+        with_hidden = with_file(with_hidden, zone, rows);
+    }
+    const Array<std::byte> bytes = std::move(*write_state(with_hidden, saved.world.executor()));
+    ASSERT_LT(bytes.size(), kHidden / 10);
+    for (Pond* pond : {&streaming, &whole}) {
+        const Status status = pond->world.load(bytes, {.max_bytes = 4 * kHidden});
+        EXPECT_NE(status.message().find("part \"zones/4/file\": what is made of it takes"), std::string_view::npos)
+            << status.message();
+        EXPECT_EQ(pond->entities.num_alive(), 0u);
+        EXPECT_EQ(num_files(folder("streaming")), 0u);
+    }
+    EXPECT_TRUE(streaming.world.load(bytes, {.max_bytes = 7 * kHidden}).ok());
 }
 
 }  // namespace zone_files_save_test
