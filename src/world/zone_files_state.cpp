@@ -11,6 +11,8 @@
 namespace shoal {
 namespace {
 
+constexpr std::string_view kPartEnding = "/file";
+
 Zone zone_of(Zone zone) { return zone; }
 template <class T>
 Zone zone_of(const T& saved) {
@@ -44,7 +46,7 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 
 }  // namespace
 
-std::string ZoneFiles::part_name(Zone zone) { return concat(zone, "/file"); }
+std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
@@ -78,6 +80,34 @@ Result<std::string> ZoneFiles::store_in(StateReader& from) {
 }
 
 Status ZoneFiles::read_list(StateReader& from, Array<SavedZone>& zones) { return read_zones(from, "list", zones); }
+
+Status ZoneFiles::check_parts(const SavedState& state, StateReader& from, bool has_unloaded) {
+    const StatePath::Scope scope = from.in(kScope);
+    Array<SavedZone> zones{Owner("zone files")};
+    if (Status status = read_list(from, zones); !status) return status;
+    constexpr std::string_view kAdvice = "; take another copy of the save";
+    if (has_unloaded == zones.empty())
+        return from.error("list", concat(has_unloaded ? "it lists no zone, and \"world/format\" says that some are unloaded"
+                                                      : "it lists zones, and \"world/format\" says that none is unloaded",
+                                         kAdvice));
+    if (has_unloaded && !from.has("store"))
+        return from.error("store", concat("it is missing, and zones are unloaded", kAdvice));
+    Array<std::string> listed{Owner("zone files")};
+    for (const SavedZone& saved : zones) {
+        const std::string name = part_name(saved.zone);
+        if (!from.has(name)) return from.error(name, concat("it is missing, and its zone is listed", kAdvice));
+        listed.push_back(name);
+    }
+    std::ranges::sort(listed);
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        std::string_view name = state.part(i).path;
+        if (!name.starts_with(concat(kScope, '/')) || !name.ends_with(kPartEnding)) continue;
+        name.remove_prefix(kScope.size() + 1);
+        if (!std::ranges::binary_search(listed, name))
+            return from.error(name, concat("it is there, and its zone is not listed", kAdvice));
+    }
+    return {};
+}
 
 Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Executor& executor,
                                    Array<std::byte>& bytes) {

@@ -473,6 +473,38 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     EXPECT_EQ(streaming.world.unloaded_zones(), (ZoneSet{1, 2}));
 }
 
+TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is_missing) {
+    Pond saved(folder("saved")), streaming(folder("streaming")), whole;
+    saved.fill_and_unload(2, 20);
+    const SavedState sound = state_of(saved.world);
+    const auto without = [&](std::string_view path) {
+        return with_parts(sound, [&](const ChangedPart& part) { return part.path != path; });
+    };
+    const auto with_format = [](const SavedState& from, std::uint32_t format) {
+        return with_part(from, "world/format", [&](auto& bytes) { std::memcpy(bytes.data(), &format, sizeof format); });
+    };
+    const auto expect_refused = [&](const SavedState& state, std::string_view what) {
+        const Array<std::byte> bytes = std::move(*write_state(state, saved.world.executor()));
+        for (Pond* pond : {&streaming, &whole}) {
+            const Status status = pond->world.load(bytes);
+            EXPECT_NE(status.message().find(what), std::string_view::npos) << status.message();
+            EXPECT_EQ(pond->entities.num_alive(), 0u);
+        }
+        EXPECT_EQ(num_files(folder("streaming")), 0u);
+    };
+    expect_refused(without("zones/store"), "part \"zones/store\": it is missing, and zones are unloaded; take");
+    expect_refused(without("zones/list"), "part \"zones/list\": it lists no zone, and \"world/format\" says that some");
+    expect_refused(with_part(sound, "zones/list", [](auto& bytes) { bytes.clear(); }), "it lists no zone, and");
+    expect_refused(without("zones/2/file"), "part \"zones/2/file\": it is missing, and its zone is listed; take");
+    expect_refused(with_part(sound, "zones/list", [](auto& bytes) { bytes.resize(sizeof(SavedZone)); }),
+                   "part \"zones/2/file\": it is there, and its zone is not listed; take");
+    expect_refused(with_format(sound, 1), "it lists zones, and \"world/format\" says that none is unloaded; take");
+    expect_refused(with_format(without("zones/list"), 1), "part \"zones/1/file\": it is there, and its zone is not");
+    ASSERT_TRUE(saved.world.load_all_zones().ok());
+    EXPECT_TRUE(streaming.world.load(bytes_of_save(saved.world)).ok());
+    EXPECT_EQ(streaming.sea.num_rows(), 40u);
+}
+
 TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
     Pond pond(folder("zones"));
     pond.fill_and_unload(1, 10);
