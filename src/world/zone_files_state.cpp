@@ -1,5 +1,6 @@
 // Unloaded zones in a saved state: the files go into it and come out of it as they are.
 
+#include "shoal/base/file.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -87,9 +88,10 @@ Status ZoneFiles::check_parts(const SavedState& state, StateReader& from, bool h
     if (Status status = read_list(from, zones); !status) return status;
     constexpr std::string_view kAdvice = "; take another copy of the save";
     if (has_unloaded == zones.empty())
-        return from.error("list", concat(has_unloaded ? "it lists no zone, and \"world/format\" says that some are unloaded"
-                                                      : "it lists zones, and \"world/format\" says that none is unloaded",
-                                         kAdvice));
+        return from.error("list",
+                          concat(has_unloaded ? "it lists no zone, and \"world/format\" says that some are unloaded"
+                                              : "it lists zones, and \"world/format\" says that none is unloaded",
+                                 kAdvice));
     if (has_unloaded && !from.has("store"))
         return from.error("store", concat("it is missing, and zones are unloaded", kAdvice));
     Array<std::string> listed{Owner("zone files")};
@@ -152,13 +154,15 @@ Status ZoneFiles::prepare(StateReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. One that is there already is named by its number alone.
+/// Writes the file of a zone. One that is there already is named by its number alone. One that was cut or has gone meanwhile is
+/// written anew; to read it for other damage would take as long as to write it.
 Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
     file.failed_at = saved.failed_at;
     const File* const known = find(files_, saved.zone);
-    if (from.is_trusted() && known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash) {
+    const bool is_known = known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash;
+    if (from.is_trusted() && is_known && file_stamp(path_of(*known)).num_bytes == saved.num_bytes) {
         file.number = known->number;
         return file;
     }

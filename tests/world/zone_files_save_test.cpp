@@ -265,6 +265,43 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
     EXPECT_TRUE(sea.validate().ok()) << sea.validate().message();
 }
 
+TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going_back) {
+    Pond pond(folder("zones"));
+    for (Zone zone = 1; zone <= 3; ++zone) pond.fill(zone, 20);
+    const std::map<Entity, std::string> texts = pond.texts();
+    for (Zone zone = 1; zone <= 3; ++zone) ASSERT_TRUE(pond.world.unload_zone(zone).ok());
+    pond.world.keep_frames(3);
+    const std::uint64_t then = pond.world.frame();
+    const std::vector<std::string> names = *list_folder(folder("zones"));
+    for (const std::string& name : names) {
+        if (name.starts_with("zone_1_")) fs::resize_file(folder("zones/" + name), 100);
+        if (name.starts_with("zone_2_")) fs::remove(folder("zones/" + name));
+    }
+    pond.world.step(0.1f);
+    ASSERT_FALSE(pond.world.load_zone(1).ok());
+    ASSERT_FALSE(pond.world.load_zone(2).ok());
+    const Status status = pond.world.rewind(then);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(num_files(folder("zones")), 3u);
+    EXPECT_TRUE(pond.world.load_all_zones().ok());
+    EXPECT_EQ(pond.texts(), texts);
+}
+
+TEST_F(ZoneFilesSave, frames_that_are_not_kept_because_a_file_has_gone_are_logged_once) {
+    Pond pond(folder("zones"));
+    pond.world.keep_frames(3);
+    pond.fill(1, 20);
+    ASSERT_TRUE(pond.world.unload_zone(1).ok());
+    const std::vector<std::string> names = *list_folder(folder("zones"));
+    for (const std::string& name : names)
+        if (name.starts_with("zone_")) fs::remove(folder("zones/" + name));
+    for (int i = 0; i < 3; ++i) pond.world.step(0.1f);
+    EXPECT_EQ(pond.world.frame_statistics().num_frames, 0u);
+    ASSERT_EQ(logged.size(), 1u);
+    EXPECT_TRUE(logged[0].starts_with("no frame is kept: ")) << logged[0];
+    EXPECT_NE(logged[0].find("zone 1 is unloaded, and cannot read"), std::string::npos) << logged[0];
+}
+
 /// Persists a sea for some frames, and is killed.
 [[noreturn]] void live(const std::string& zones, const std::string& world, int num_frames) {
     StreamedSea sea(zones, 6);
@@ -558,8 +595,9 @@ TEST_F(ZoneFilesSave, what_all_files_take_together_when_they_are_decompressed_co
             EXPECT_NE(status.message().find(max_bytes < one ? "part \"zones/1/file\"" : "part \"zones/"),
                       std::string_view::npos)
                 << status.message();
-            EXPECT_NE(status.message().find(concat("and may take ", max_bytes, "; if you trust its source, set LoadOpt")),
-                      std::string_view::npos)
+            EXPECT_NE(
+                status.message().find(concat("and may take ", max_bytes, "; if you trust its source, set LoadOpt")),
+                std::string_view::npos)
                 << status.message();
             EXPECT_EQ(pond->entities.num_alive(), 0u);
         }

@@ -37,10 +37,9 @@ struct PersistOptions {
 
 /// What World::load(), World::recover() and Replay::open() are told.
 struct LoadOptions {
-    /// What the state may take in memory, with the structs of commands and the converted rows that are made of it, and the rows of
-    /// all unloaded zones together, decompressed. That is so where zones are streamed too, and each is decompressed to be checked
-    /// and goes again: a world that is larger than memory needs a limit that is. A hostile file may grow to thousands of times its
-    /// size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
+    /// What the state may take in memory, with the structs of commands and converted rows that are made of it, and the rows of all
+    /// unloaded zones together, even where zones are streamed and only one is decompressed at a time. A hostile file may grow to
+    /// thousands of times its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
     std::uint64_t max_bytes = 0;
 };
 
