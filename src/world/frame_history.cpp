@@ -1,5 +1,6 @@
 #include "world/frame_history.h"
 
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace shoal {
 void FrameHistory::keep(const World& world) {
     Frame made;
     made.number = world.frame();
+    const bool could_keep = status_.ok();
     if (world.entities_.num_worlds() != 1)
         status_ =
             Status::error(concat(world.entities_.num_worlds(),
@@ -16,7 +18,10 @@ void FrameHistory::keep(const World& world) {
                                  "with an entity manager of its own"));
     else
         status_ = world.save(made.state, frames_.empty() ? nullptr : &frames_.back().state);
-    if (!status_) return frames_.clear();
+    if (!status_) {
+        if (could_keep) log(LogLevel::kError, concat("no frame is kept: ", status_.message()));
+        return frames_.clear();
+    }
     // The history may begin, or begin anew, within a frame.
     if (!frames_.empty() && frames_.back().number == made.number) frames_.pop_back();
     if (frames_.size() == max_frames_) frames_.erase(frames_.begin());

@@ -16,7 +16,7 @@ public:
     /// Requires: max_frames > 0.
     explicit FrameHistory(std::uint32_t max_frames) : max_frames_(max_frames) {}
 
-    /// Keeps the state of now. If it cannot be saved, forgets all: rewind() says why.
+    /// Keeps the state of now. If it cannot be saved, forgets all: rewind() says why, and so does the log, once.
     void keep(const World& world);
     /// Takes the world back to the end of a frame, and forgets later ones. Errors: the frame is not kept.
     Status rewind(World& world, std::uint64_t frame);

@@ -192,6 +192,12 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     return bytes;
 }
 
+std::uint64_t unpacked_bytes(std::span<const std::byte> bytes) {
+    FileHeader header{};
+    if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+    return header.raw_bytes;
+}
+
 namespace {
 
 /// Reads the table of parts.

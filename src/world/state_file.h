@@ -24,5 +24,7 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
 /// one of the first three: no other program can read these bytes either, nor can this one later.
 Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes = 0,
                               bool* is_damaged = nullptr);
+/// Returns what read_state() would take in memory if the bytes are sound, of which it looks at the header only; 0 if it is cut.
+std::uint64_t unpacked_bytes(std::span<const std::byte> bytes);
 
 }  // namespace shoal

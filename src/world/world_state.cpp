@@ -287,7 +287,7 @@ Status WorldState::visit(const SavedState& other, void (*look)(void* context), v
 Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool with_zones) {
     StateReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
-    const Result<Database*> of_zones = with_zones ? find_database_of_zones(from) : Result<Database*>(nullptr);
+    const Result<Database*> of_zones = with_zones ? find_database_of_zones(state, from) : Result<Database*>(nullptr);
     if (!of_zones) return of_zones.status();
     // Files are made ready before anything of the world changes, and those of now stay until nothing can fail.
     ZoneFiles* const files = with_zones ? world_.zone_files_ : nullptr;
@@ -313,8 +313,12 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name.
-Result<Database*> WorldState::find_database_of_zones(StateReader& from) const {
+/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name; parts are missing.
+Result<Database*> WorldState::find_database_of_zones(const SavedState& state, StateReader& from) const {
+    std::uint32_t format = 0;
+    if (Status status = from.value("world/format", format); !status) return status;
+    if (!from.is_trusted())
+        if (Status status = ZoneFiles::check_parts(state, from, format == kFormatWithZones); !status) return status;
     const Result<std::string> name = ZoneFiles::store_in(from);
     if (!name) return name.status();
     if (name->empty()) return nullptr;

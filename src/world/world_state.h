@@ -85,7 +85,7 @@ private:
                     LastingTypes& lasting) const;
     Status load(const SavedState& state, bool is_trusted, bool with_zones);
     Status load_fitting(const SavedState& state, bool is_trusted, bool with_zones);
-    Result<Database*> find_database_of_zones(StateReader& from) const;
+    Result<Database*> find_database_of_zones(const SavedState& state, StateReader& from) const;
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;

@@ -98,10 +98,13 @@ public:
 
     // What is within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
+    /// Errors: a part that should be there is missing, or one is there that should not be. `has_unloaded`: what the format of the
+    /// state says. Zones would be lost in silence otherwise.
+    static Status check_parts(const SavedState& state, StateReader& from, bool has_unloaded);
     /// Errors: the zones do not ascend.
     static Status read_list(StateReader& from, Array<SavedZone>& zones);
-    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or they
-    /// take more memory than they may.
+    /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or all
+    /// that were opened with this reader take more memory together than they may.
     static Result<SavedState> open(StateReader& from, const SavedZone& saved, Executor& executor,
                                    Array<std::byte>& bytes);
     static std::string part_name(Zone zone);

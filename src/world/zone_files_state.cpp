@@ -1,5 +1,6 @@
 // Unloaded zones in a saved state: the files go into it and come out of it as they are.
 
+#include "shoal/base/file.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -10,6 +11,8 @@
 
 namespace shoal {
 namespace {
+
+constexpr std::string_view kPartEnding = "/file";
 
 Zone zone_of(Zone zone) { return zone; }
 template <class T>
@@ -44,7 +47,7 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 
 }  // namespace
 
-std::string ZoneFiles::part_name(Zone zone) { return concat(zone, "/file"); }
+std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
@@ -79,12 +82,45 @@ Result<std::string> ZoneFiles::store_in(StateReader& from) {
 
 Status ZoneFiles::read_list(StateReader& from, Array<SavedZone>& zones) { return read_zones(from, "list", zones); }
 
+Status ZoneFiles::check_parts(const SavedState& state, StateReader& from, bool has_unloaded) {
+    const StatePath::Scope scope = from.in(kScope);
+    Array<SavedZone> zones{Owner("zone files")};
+    if (Status status = read_list(from, zones); !status) return status;
+    constexpr std::string_view kAdvice = "; take another copy of the save";
+    if (has_unloaded == zones.empty())
+        return from.error("list",
+                          concat(has_unloaded ? "it lists no zone, and \"world/format\" says that some are unloaded"
+                                              : "it lists zones, and \"world/format\" says that none is unloaded",
+                                 kAdvice));
+    if (has_unloaded && !from.has("store"))
+        return from.error("store", concat("it is missing, and zones are unloaded", kAdvice));
+    Array<std::string> listed{Owner("zone files")};
+    for (const SavedZone& saved : zones) {
+        const std::string name = part_name(saved.zone);
+        if (!from.has(name)) return from.error(name, concat("it is missing, and its zone is listed", kAdvice));
+        listed.push_back(name);
+    }
+    std::ranges::sort(listed);
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        std::string_view name = state.part(i).path;
+        if (!name.starts_with(concat(kScope, '/')) || !name.ends_with(kPartEnding)) continue;
+        name.remove_prefix(kScope.size() + 1);
+        if (!std::ranges::binary_search(listed, name))
+            return from.error(name, concat("it is there, and its zone is not listed", kAdvice));
+    }
+    return {};
+}
+
 Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Executor& executor,
                                    Array<std::byte>& bytes) {
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
-    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(from.left_memory(), 1));
+    // All zones count together, though one is looked at after the other: else a small save could have any number of large ones.
+    // Their owners, which stay in memory, are among these bytes.
+    const std::uint64_t left = from.left_memory();
+    if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
+    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
     return state ? std::move(state) : Result<SavedState>(from.error(name, state.message()));
 }
 
@@ -96,7 +132,6 @@ Status ZoneFiles::read_into(World& world, Database& database, StateReader& from)
         Array<std::byte> bytes{Owner("zone files")};
         const Result<SavedState> state = open(from, saved, world.executor(), bytes);
         if (!state) return state.status();
-        if (Status status = from.take_memory(part_name(saved.zone), state->num_bytes()); !status) return status;
         StateReader rows(*state, from.is_trusted());
         if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows); !read)
             return about("load", saved.zone, read.status());
@@ -119,13 +154,15 @@ Status ZoneFiles::prepare(StateReader& from, Loaded& loaded) const {
     return {};
 }
 
-/// Writes the file of a zone. One that is there already is named by its number alone.
+/// Writes the file of a zone. One that is there already is named by its number alone. One that was cut or has gone meanwhile is
+/// written anew; to read it for other damage would take as long as to write it.
 Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
     file.failed_at = saved.failed_at;
     const File* const known = find(files_, saved.zone);
-    if (from.is_trusted() && known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash) {
+    const bool is_known = known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash;
+    if (from.is_trusted() && is_known && file_stamp(path_of(*known)).num_bytes == saved.num_bytes) {
         file.number = known->number;
         return file;
     }

@@ -4,6 +4,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/recording.h"
 #include "shoal/world/zone_files.h"
@@ -264,6 +265,43 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
     EXPECT_TRUE(sea.validate().ok()) << sea.validate().message();
 }
 
+TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going_back) {
+    Pond pond(folder("zones"));
+    for (Zone zone = 1; zone <= 3; ++zone) pond.fill(zone, 20);
+    const std::map<Entity, std::string> texts = pond.texts();
+    for (Zone zone = 1; zone <= 3; ++zone) ASSERT_TRUE(pond.world.unload_zone(zone).ok());
+    pond.world.keep_frames(3);
+    const std::uint64_t then = pond.world.frame();
+    const std::vector<std::string> names = *list_folder(folder("zones"));
+    for (const std::string& name : names) {
+        if (name.starts_with("zone_1_")) fs::resize_file(folder("zones/" + name), 100);
+        if (name.starts_with("zone_2_")) fs::remove(folder("zones/" + name));
+    }
+    pond.world.step(0.1f);
+    ASSERT_FALSE(pond.world.load_zone(1).ok());
+    ASSERT_FALSE(pond.world.load_zone(2).ok());
+    const Status status = pond.world.rewind(then);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(num_files(folder("zones")), 3u);
+    EXPECT_TRUE(pond.world.load_all_zones().ok());
+    EXPECT_EQ(pond.texts(), texts);
+}
+
+TEST_F(ZoneFilesSave, frames_that_are_not_kept_because_a_file_has_gone_are_logged_once) {
+    Pond pond(folder("zones"));
+    pond.world.keep_frames(3);
+    pond.fill(1, 20);
+    ASSERT_TRUE(pond.world.unload_zone(1).ok());
+    const std::vector<std::string> names = *list_folder(folder("zones"));
+    for (const std::string& name : names)
+        if (name.starts_with("zone_")) fs::remove(folder("zones/" + name));
+    for (int i = 0; i < 3; ++i) pond.world.step(0.1f);
+    EXPECT_EQ(pond.world.frame_statistics().num_frames, 0u);
+    ASSERT_EQ(logged.size(), 1u);
+    EXPECT_TRUE(logged[0].starts_with("no frame is kept: ")) << logged[0];
+    EXPECT_NE(logged[0].find("zone 1 is unloaded, and cannot read"), std::string::npos) << logged[0];
+}
+
 /// Persists a sea for some frames, and is killed.
 [[noreturn]] void live(const std::string& zones, const std::string& world, int num_frames) {
     StreamedSea sea(zones, 6);
@@ -472,6 +510,38 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     EXPECT_EQ(streaming.world.unloaded_zones(), (ZoneSet{1, 2}));
 }
 
+TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is_missing) {
+    Pond saved(folder("saved")), streaming(folder("streaming")), whole;
+    saved.fill_and_unload(2, 20);
+    const SavedState sound = state_of(saved.world);
+    const auto without = [&](std::string_view path) {
+        return with_parts(sound, [&](const ChangedPart& part) { return part.path != path; });
+    };
+    const auto with_format = [](const SavedState& from, std::uint32_t format) {
+        return with_part(from, "world/format", [&](auto& bytes) { std::memcpy(bytes.data(), &format, sizeof format); });
+    };
+    const auto expect_refused = [&](const SavedState& state, std::string_view what) {
+        const Array<std::byte> bytes = std::move(*write_state(state, saved.world.executor()));
+        for (Pond* pond : {&streaming, &whole}) {
+            const Status status = pond->world.load(bytes);
+            EXPECT_NE(status.message().find(what), std::string_view::npos) << status.message();
+            EXPECT_EQ(pond->entities.num_alive(), 0u);
+        }
+        EXPECT_EQ(num_files(folder("streaming")), 0u);
+    };
+    expect_refused(without("zones/store"), "part \"zones/store\": it is missing, and zones are unloaded; take");
+    expect_refused(without("zones/list"), "part \"zones/list\": it lists no zone, and \"world/format\" says that some");
+    expect_refused(with_part(sound, "zones/list", [](auto& bytes) { bytes.clear(); }), "it lists no zone, and");
+    expect_refused(without("zones/2/file"), "part \"zones/2/file\": it is missing, and its zone is listed; take");
+    expect_refused(with_part(sound, "zones/list", [](auto& bytes) { bytes.resize(sizeof(SavedZone)); }),
+                   "part \"zones/2/file\": it is there, and its zone is not listed; take");
+    expect_refused(with_format(sound, 1), "it lists zones, and \"world/format\" says that none is unloaded; take");
+    expect_refused(with_format(without("zones/list"), 1), "part \"zones/1/file\": it is there, and its zone is not");
+    ASSERT_TRUE(saved.world.load_all_zones().ok());
+    EXPECT_TRUE(streaming.world.load(bytes_of_save(saved.world)).ok());
+    EXPECT_EQ(streaming.sea.num_rows(), 40u);
+}
+
 TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
     Pond pond(folder("zones"));
     pond.fill_and_unload(1, 10);
@@ -507,7 +577,7 @@ TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
     EXPECT_EQ(pond.sea.num_rows(), 3010u);
 }
 
-TEST_F(ZoneFilesSave, what_files_take_when_they_are_decompressed_counts_one_zone_after_the_other) {
+TEST_F(ZoneFilesSave, what_all_files_take_together_when_they_are_decompressed_counts) {
     Pond saved(folder("saved")), streaming(folder("streaming")), whole;
     constexpr std::size_t kCount = 40'000, kRowBytes = sizeof(Spot) + sizeof(Entity);
     for (Zone zone = 1; zone <= 3; ++zone) {
@@ -519,19 +589,47 @@ TEST_F(ZoneFilesSave, what_files_take_when_they_are_decompressed_counts_one_zone
     const Array<std::byte> bytes = bytes_of_save(saved.world);
     const std::uint64_t held = state_of(saved.world).num_bytes() + 10'000;
     const std::uint64_t one = held + kCount * kRowBytes, all = held + 3 * kCount * kRowBytes;
-    const auto expect_too_little = [&](Pond& pond, std::uint64_t max_bytes) {
-        const Status status = pond.world.load(bytes, {.max_bytes = max_bytes});
-        EXPECT_NE(status.message().find("set LoadOptions::max_bytes"), std::string_view::npos) << status.message();
-        EXPECT_EQ(pond.entities.num_alive(), 0u);
-    };
-    expect_too_little(streaming, one - kCount);
-    expect_too_little(whole, one);
-    expect_too_little(whole, all - kCount);
-    EXPECT_TRUE(streaming.world.load(bytes, {.max_bytes = one}).ok());
-    EXPECT_TRUE(whole.world.load(bytes, {.max_bytes = all}).ok());
+    for (Pond* pond : {&streaming, &whole}) {
+        for (const std::uint64_t max_bytes : {one - kCount, one, all - kCount}) {
+            const Status status = pond->world.load(bytes, {.max_bytes = max_bytes});
+            EXPECT_NE(status.message().find(max_bytes < one ? "part \"zones/1/file\"" : "part \"zones/"),
+                      std::string_view::npos)
+                << status.message();
+            EXPECT_NE(
+                status.message().find(concat("and may take ", max_bytes, "; if you trust its source, set LoadOpt")),
+                std::string_view::npos)
+                << status.message();
+            EXPECT_EQ(pond->entities.num_alive(), 0u);
+        }
+        const Status status = pond->world.load(bytes, {.max_bytes = all});
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
     EXPECT_EQ(whole.sea.num_rows(), 3 * kCount);
     EXPECT_TRUE(streaming.world.load_all_zones().ok());
     EXPECT_EQ(streaming.sea.num_rows(), 3 * kCount);
+}
+
+TEST_F(ZoneFilesSave, parts_of_files_that_nobody_reads_count_for_all_zones_together) {
+    constexpr Zone kZones = 6;
+    constexpr std::size_t kHidden = std::size_t(1) << 20;
+    Pond saved(folder("saved")), streaming(folder("streaming")), whole;
+    saved.fill_and_unload(kZones, 1);
+    SavedState with_hidden = state_of(saved.world);
+    for (Zone zone = 1; zone <= kZones; ++zone) {
+        SavedState rows = file_in(with_hidden, zone);
+        StateWriter(rows).array("hidden", std::span<const std::byte>(std::vector<std::byte>(kHidden)));
+        with_hidden = with_file(with_hidden, zone, rows);
+    }
+    const Array<std::byte> bytes = std::move(*write_state(with_hidden, saved.world.executor()));
+    ASSERT_LT(bytes.size(), kHidden / 10);
+    for (Pond* pond : {&streaming, &whole}) {
+        const Status status = pond->world.load(bytes, {.max_bytes = 4 * kHidden});
+        EXPECT_NE(status.message().find("part \"zones/4/file\": what is made of it takes"), std::string_view::npos)
+            << status.message();
+        EXPECT_EQ(pond->entities.num_alive(), 0u);
+        EXPECT_EQ(num_files(folder("streaming")), 0u);
+    }
+    EXPECT_TRUE(streaming.world.load(bytes, {.max_bytes = 7 * kHidden}).ok());
 }
 
 }  // namespace zone_files_save_test

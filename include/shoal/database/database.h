@@ -327,8 +327,8 @@ public:
     /// since. Returns how many. Errors: an entity was given another row; a component type has other fields; no memory or a full
     /// table; nothing has changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, StateReader& from);
-    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to, and changes nothing. Returns the
-    /// owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
+    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to. Adds no rows, but may add archetypes.
+    /// Returns the owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, StateReader& from);
     /// Removes the rows of a zone and returns how many there were. Its entities live on without them.
     SHOAL_API std::uint32_t drop_zone(Zone zone);

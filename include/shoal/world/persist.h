@@ -37,9 +37,9 @@ struct PersistOptions {
 
 /// What World::load(), World::recover() and Replay::open() are told.
 struct LoadOptions {
-    /// What the state may take in memory, with the structs of commands and the converted rows that are made of it, and the rows of
-    /// unloaded zones: of one after the other where zones are streamed, else of all. A hostile file may grow to thousands of times
-    /// its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
+    /// What the state may take in memory, with the structs of commands and converted rows that are made of it, and the rows of all
+    /// unloaded zones together, even where zones are streamed and only one is decompressed at a time. A hostile file may grow to
+    /// thousands of times its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
     std::uint64_t max_bytes = 0;
 };
 

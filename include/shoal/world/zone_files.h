@@ -17,9 +17,9 @@
 //
 // A state of the world has the files as they lie on the disk: a save, a kept frame, a persisted world, a recording. A world that
 // streams zones keeps them unloaded when it loads the state, and writes files of its own; the budget then goes by the visits
-// of the world that was saved. A world that does not stream zones loads all rows. States in memory share the bytes of a file
-// that are the same in both, so as long as frames are kept or the world is persisted, each unloaded zone takes the bytes of its
-// file in memory, once: ZoneFileStatistics::file_bytes. A file is read once after it was written, not for each state.
+// of the world that was saved. A world that does not stream zones loads all rows. A state has the bytes of the files, and shares
+// them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of memory for kept frames, and as much again
+// while the world is persisted. Each of the two reads a file once, and again when it begins anew; a save reads all of them.
 //
 // Files are of this run of the program, and are read by nobody else. They go with the world, and those that a killed program
 // has left go when the folder is used again.
