@@ -308,16 +308,39 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     return static_cast<std::uint32_t>(rows.placed.size());
 }
 
+namespace {
+
+/// Reads which component types a table has. Errors: they have other fields than they had.
+Result<Array<ComponentType>> read_components(const Database& database, StateReader& from) {
+    Array<std::uint64_t> layouts{Owner("database")};
+    const Result<std::string> names = from.text("components");
+    if (!names) return names.status();
+    if (Status status = from.array("layouts", layouts); !status) return status;
+    Array<ComponentType> components{Owner("database")};
+    for (std::string_view rest = *names; !rest.empty();) {
+        const std::string_view name = take_line(rest);
+        const ComponentType component = database.find_component(ComponentId(name));
+        if (!component || components.size() == layouts.size() ||
+            database.schema(component).layout_hash() != layouts[components.size()])
+            return from.error("components", concat("\"", name, "\" had other fields when the zone was written"));
+        components.push_back(component);
+    }
+    return components;
+}
+
+}  // namespace
+
 /// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
 Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t num_tables) const {
-    BitSet seen{Owner("database")};
+    BitSet seen{Owner("database")}, is_in_file{Owner("database")};  // the second: by component type
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = from.array("owner", owners); !status) return status;
-        const Result<std::string> names = from.text("components");
-        if (!names) return names.status();
-        const std::string lines = concat('\n', *names);
+        const Result<Array<ComponentType>> components = read_components(database, from);
+        if (!components) return components.status();
+        is_in_file.clear();
+        for (const ComponentType component : *components) is_in_file.set(component.number);
         for (const Entity owner : owners) {
             if (!database.entities_.alive(owner)) continue;
             if (seen.test_and_set(owner.index()))
@@ -325,7 +348,7 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
             const DatabaseRow at = database.find(owner);
             if (!at) continue;
             for (const ComponentType component : at.table->type().components())
-                if (lines.find(concat('\n', database.schema(component).name(), '\n')) != std::string::npos)
+                if (is_in_file.test(component.number))
                     return Status::error(concat("entity ", entity_text(owner), " was given \"",
                                                 database.schema(component).name(), "\" in zone ", at.table->zone(),
                                                 ", which its row in the file has too; remove it before the row comes "
@@ -337,21 +360,10 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
 
 Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Database& database, StateReader& from) {
     Table made;
-    Array<std::uint64_t> layouts{Owner("database")};
-    const Result<std::string> names = from.text("components");
-    if (!names) return names.status();
+    const Result<Array<ComponentType>> components = read_components(database, from);
+    if (!components) return components.status();
     if (Status status = from.array("owner", made.owners); !status) return status;
-    if (Status status = from.array("layouts", layouts); !status) return status;
-    Array<ComponentType> components{Owner("database")};
-    for (std::string_view rest = *names; !rest.empty();) {
-        const std::string_view name = take_line(rest);
-        const ComponentType component = database.find_component(ComponentId(name));
-        if (!component || components.size() == layouts.size() ||
-            database.schema(component).layout_hash() != layouts[components.size()])
-            return from.error("components", concat("\"", name, "\" had other fields when the zone was written"));
-        components.push_back(component);
-    }
-    made.type = &database.graph_.archetype(components);
+    made.type = &database.graph_.archetype(*components);
     const Schema& schema = made.type->schema();
     if (schema.has_opaque()) return from.error("components", "they have fields that only C++ knows");
     for (const ComponentType component : made.type->components()) {

@@ -875,6 +875,32 @@ TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {
     EXPECT_NE(status.message().find("has two rows"), std::string_view::npos) << status.message();
 }
 
+TEST(Save, owners_of_a_zone_are_checked_in_the_time_of_their_number) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    sea.component<Spot>(), sea.component<Hungry>();
+    std::vector<Entity> owners(static_cast<std::size_t>(shoal_test::scaled_operations(20'000)));
+    ASSERT_TRUE(entities.create(owners).ok());
+    ASSERT_TRUE(sea.insert(owners[0], 1, Spot{}).ok());
+    SavedState zone;
+    StateWriter to(zone);
+    sea.write_zone(1, to);
+    sea.drop_zone(1);
+    for (const Entity owner : owners) ASSERT_TRUE(sea.insert(owner, 2, Hungry{}).ok());
+    std::string names;
+    for (int i = 0; i < 1'000'000; ++i) names += "h\n";
+    const SavedState large = with_parts(zone, [&](ChangedPart& part) {
+        const auto put = [&](std::span<const std::byte> bytes) { part.bytes.assign(bytes.begin(), bytes.end()); };
+        if (part.path == "table/0/owner") put(std::as_bytes(std::span(owners)));
+        if (part.path == "table/0/components") put(std::as_bytes(std::span(names)));
+        return true;
+    });
+    StateReader from(large, false);
+    EXPECT_EQ(sea.read_zone(1, from).status().message(),
+              "the saved state, part \"table/0/components\": \"h\" had other fields when the zone was written");
+}
+
 struct Chart {
     BlobArray<float> depths;
 };
