@@ -49,6 +49,22 @@ bool refers_to_array(const Table& table) {
     return false;
 }
 
+/// Refuses values of a `many` type that nothing could read back. Shape: column `column`, an element for each owner.
+void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
+                   std::span<const Entity> owners) {
+    const std::uint32_t stride = schema.columns()[column].element_bytes;
+    for (const Field& field : schema.fields()) {
+        if (field.first_column != column) continue;
+        const FieldRows rows{elements + schema.offset_in_column(field), stride, owners.size()};
+        if (refers_to_array(field, rows))
+            return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
+        if (!to.checks_values() || field.num_columns != 1 || !can_be_bad(field)) continue;
+        if (const BadValue bad = find_bad_value(field, rows))
+            return to.refuse(
+                bad_value_text(schema, field, bad, owners[static_cast<std::size_t>(bad.place - rows.first) / stride]));
+    }
+}
+
 /// What is read of a table, by column.
 using Columns = Array<Array<std::byte>>;
 
@@ -160,7 +176,6 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
     });
     if (owners.empty()) return;
     const StatePath::Scope scope = to.in(concat("further/", schema(component).name()));
-    if (refers_to_array(rows)) return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
     to.array("owner", std::span<const Entity>(owners));
     Array<std::byte> column{Owner("database")};
     write_columns(to, rows.schema(), 0, rows.schema().columns().size(), numbers.size(), [&](std::uint32_t c) {
@@ -168,9 +183,9 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
         column.resize(numbers.size() * bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             std::memcpy(column.data() + i * bytes, rows.column(c) + numbers[i] * bytes, bytes);
+        refuse_values(to, rows.schema(), c, column.data(), owners);
         return static_cast<const std::byte*>(column.data());
     });
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) rows.refuse_bad_values(to, c);
 }
 
 std::uint32_t Database::drop_zone(Zone zone) {
