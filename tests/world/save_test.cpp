@@ -910,6 +910,40 @@ struct Diary {
 };
 SHOAL_COMPONENT(Diary, text)
 
+TEST(Save, arrays_of_commands_that_wait_stay_unless_who_looks_at_them_says_that_one_has_changed) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    sea.component<Chart>();
+    BlobArrayBase array;
+    array.resource = ResourceId("depths"), array.count = 3;
+    Chart chart;
+    std::memcpy(static_cast<void*>(&chart.depths), &array, sizeof array);
+    world.commands().add(*entities.create(), chart);
+    struct Look {
+        bool changes;
+        std::uint32_t num_seen = 0, last_count = 0;
+    };
+    const auto look = [](void* context, FieldType type, BlobArrayBase& seen) {
+        auto& [changes, num_seen, last_count] = *static_cast<Look*>(context);
+        EXPECT_EQ(type, FieldType::kFloat);
+        ++num_seen, last_count = seen.count;
+        ++seen.count;
+        return changes;
+    };
+    const auto expect_count = [&](std::uint32_t expected, bool changes) {
+        Look one{changes};
+        sea.deferred_changes()->visit_arrays(look, &one);
+        EXPECT_EQ(one.last_count, expected);
+        EXPECT_EQ(one.num_seen, 1u);
+    };
+    expect_count(3, false);
+    expect_count(3, true);
+    expect_count(4, false);
+    expect_count(4, false);
+    sea.deferred_changes()->discard();
+}
+
 TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
     EntityManager entities;
     World world(entities);
