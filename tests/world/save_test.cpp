@@ -901,6 +901,33 @@ TEST(Save, owners_of_a_zone_are_checked_in_the_time_of_their_number) {
               "the saved state, part \"table/0/components\": \"h\" had other fields when the zone was written");
 }
 
+TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
+    const auto declare = [](World& world) {
+        world.transforms();
+        world.database().component<Spot>();
+        world.follow<&Spot::position>(Follower::kField);
+    };
+    EntityManager entities, others;
+    World world(entities), other(others);
+    declare(world), declare(other);
+    for (int i = 0; i < 3; ++i) world.step(0.1f);
+    const SavedState state = state_of(world);
+    const auto with_since = [&](std::uint64_t since) {
+        return with_part(state, "places/declared", [&](std::vector<std::byte>& bytes) {
+            ASSERT_GE(bytes.size(), sizeof since);
+            std::memcpy(bytes.data() + bytes.size() - sizeof since, &since, sizeof since);
+        });
+    };
+    const SavedState before = state_of(other);
+    EXPECT_EQ(
+        other.load(with_since(world.stamp() + 1), false).message(),
+        "the saved state, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
+        "future");
+    EXPECT_EQ(difference(before, state_of(other)), "");
+    const Status status = other.load(with_since(world.stamp()), false);
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
 struct Chart {
     BlobArray<float> depths;
 };

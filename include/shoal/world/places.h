@@ -37,6 +37,10 @@ enum class Follower : std::uint8_t { kTransform, kField };
 /// What a world has declared of places. Programs use it through World.
 class FollowedPlaces {
 public:
+    /// `stamp` is that of the world, and outlives this.
+    explicit FollowedPlaces(const std::uint64_t& stamp) : stamp_(stamp) {}
+    FollowedPlaces(const FollowedPlaces&) = delete;
+
     /// Lets a field of a component type that `store` keeps, and the transforms, follow each other.
     /// Errors: the field is no Vec3, or cannot be written; another declaration contradicts this one.
     SHOAL_API Status follow(Store& store, const Schema& component, std::uint32_t field, Follower follower);
@@ -50,7 +54,7 @@ public:
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
     SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
     /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all looked at
-    /// for what was not declared then.
+    /// for what was not declared then. Requires of load(): the stamp of the world is loaded.
     SHOAL_API void save(StateWriter& to) const;
     SHOAL_API Status load(StateReader& from);
     /// Forgets what was declared of a store.
@@ -100,6 +104,7 @@ private:
     void move_rows(Tiled& tiled, const SettleContext& context);
     bool move_leaving(Database& database, const SettleContext& context);
 
+    const std::uint64_t& stamp_;
     Array<Followed> followed_{Owner("places")};
     Array<Tiled> tiled_{Owner("places")};
     // Of one settle; they keep their memory.

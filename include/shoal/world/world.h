@@ -667,7 +667,7 @@ private:
     Schedule schedule_;
     SettleStatistics settles_;
     Relations relations_;
-    FollowedPlaces places_;
+    FollowedPlaces places_{stamp_};
     Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1, deaths_at_settle_ = 0;  // the second: for checked builds
