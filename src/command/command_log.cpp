@@ -9,7 +9,8 @@ using detail::CommandRecorder;
 
 namespace {
 
-/// Calls visit(element_type, array) for the arrays in values of one component type, and keeps what it makes of them.
+/// Calls visit(element_type, array) with copies of the arrays in values of one component type. Puts a copy in the place of
+/// its array if visit() returns that it has changed it.
 template <class Visit>
 void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
                      Visit&& visit) {
@@ -19,8 +20,8 @@ void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& p
                 std::byte* const place = run.value(part, row) + field.struct_offset + i * sizeof(BlobArrayBase);
                 BlobArrayBase array;
                 std::memcpy(static_cast<void*>(&array), place, sizeof array);
-                visit(field.element_type, array);
-                std::memcpy(place, static_cast<const void*>(&array), sizeof array);
+                if (visit(field.element_type, array))
+                    std::memcpy(place, static_cast<const void*>(&array), sizeof array);
             }
 }
 
@@ -143,6 +144,7 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     const Blob* const blob = homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, resource);
     const auto count_pin = [&](FieldType, const BlobArrayBase& array) {
         num_pins += array.count > 0 && array.resource == resource;
+        return false;
     };
     const auto count = [&](CommandRecorder& chunk) {
         for (const detail::CommandRun& run : chunk.runs()) {
@@ -164,11 +166,11 @@ void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
                 run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(), visit);
 }
 
-void CommandLog::visit_arrays(void (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
+void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) {
     const auto visit_all = [&](CommandRecorder& chunk) {
         for (const detail::CommandRun& run : chunk.runs())
-            visit_arrays_of(run, [&](FieldType type, BlobArrayBase& array) { visit(context, type, array); });
+            visit_arrays_of(run, [&](FieldType type, BlobArrayBase& array) { return visit(context, type, array); });
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, visit_all);

@@ -42,7 +42,7 @@ public:
     detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
-    void visit_arrays(void (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
+    void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                       void* context) override;
     void save(StateWriter& to) override;
     Status load(StateReader& from) override;

@@ -49,6 +49,22 @@ bool refers_to_array(const Table& table) {
     return false;
 }
 
+/// Refuses values of a `many` type that nothing could read back. Shape: column `column`, an element for each owner.
+void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
+                   std::span<const Entity> owners) {
+    const std::uint32_t stride = schema.columns()[column].element_bytes;
+    for (const Field& field : schema.fields()) {
+        if (field.first_column != column) continue;
+        const FieldRows rows{elements + schema.offset_in_column(field), stride, owners.size()};
+        if (refers_to_array(field, rows))
+            return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
+        if (!to.checks_values() || field.num_columns != 1 || !can_be_bad(field)) continue;
+        if (const BadValue bad = find_bad_value(field, rows))
+            return to.refuse(
+                bad_value_text(schema, field, bad, owners[static_cast<std::size_t>(bad.place - rows.first) / stride]));
+    }
+}
+
 /// What is read of a table, by column.
 using Columns = Array<Array<std::byte>>;
 
@@ -160,7 +176,6 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
     });
     if (owners.empty()) return;
     const StatePath::Scope scope = to.in(concat("further/", schema(component).name()));
-    if (refers_to_array(rows)) return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
     to.array("owner", std::span<const Entity>(owners));
     Array<std::byte> column{Owner("database")};
     write_columns(to, rows.schema(), 0, rows.schema().columns().size(), numbers.size(), [&](std::uint32_t c) {
@@ -168,9 +183,9 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
         column.resize(numbers.size() * bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             std::memcpy(column.data() + i * bytes, rows.column(c) + numbers[i] * bytes, bytes);
+        refuse_values(to, rows.schema(), c, column.data(), owners);
         return static_cast<const std::byte*>(column.data());
     });
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) rows.refuse_bad_values(to, c);
 }
 
 std::uint32_t Database::drop_zone(Zone zone) {
@@ -308,16 +323,39 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
     return static_cast<std::uint32_t>(rows.placed.size());
 }
 
+namespace {
+
+/// Reads which component types a table has. Errors: they have other fields than they had.
+Result<Array<ComponentType>> read_components(const Database& database, StateReader& from) {
+    Array<std::uint64_t> layouts{Owner("database")};
+    const Result<std::string> names = from.text("components");
+    if (!names) return names.status();
+    if (Status status = from.array("layouts", layouts); !status) return status;
+    Array<ComponentType> components{Owner("database")};
+    for (std::string_view rest = *names; !rest.empty();) {
+        const std::string_view name = take_line(rest);
+        const ComponentType component = database.find_component(ComponentId(name));
+        if (!component || components.size() == layouts.size() ||
+            database.schema(component).layout_hash() != layouts[components.size()])
+            return from.error("components", concat("\"", name, "\" had other fields when the zone was written"));
+        components.push_back(component);
+    }
+    return components;
+}
+
+}  // namespace
+
 /// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
 Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t num_tables) const {
-    BitSet seen{Owner("database")};
+    BitSet seen{Owner("database")}, is_in_file{Owner("database")};  // the second: by component type
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = from.array("owner", owners); !status) return status;
-        const Result<std::string> names = from.text("components");
-        if (!names) return names.status();
-        const std::string lines = concat('\n', *names);
+        const Result<Array<ComponentType>> components = read_components(database, from);
+        if (!components) return components.status();
+        is_in_file.clear();
+        for (const ComponentType component : *components) is_in_file.set(component.number);
         for (const Entity owner : owners) {
             if (!database.entities_.alive(owner)) continue;
             if (seen.test_and_set(owner.index()))
@@ -325,7 +363,7 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
             const DatabaseRow at = database.find(owner);
             if (!at) continue;
             for (const ComponentType component : at.table->type().components())
-                if (lines.find(concat('\n', database.schema(component).name(), '\n')) != std::string::npos)
+                if (is_in_file.test(component.number))
                     return Status::error(concat("entity ", entity_text(owner), " was given \"",
                                                 database.schema(component).name(), "\" in zone ", at.table->zone(),
                                                 ", which its row in the file has too; remove it before the row comes "
@@ -337,21 +375,10 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
 
 Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Database& database, StateReader& from) {
     Table made;
-    Array<std::uint64_t> layouts{Owner("database")};
-    const Result<std::string> names = from.text("components");
-    if (!names) return names.status();
+    const Result<Array<ComponentType>> components = read_components(database, from);
+    if (!components) return components.status();
     if (Status status = from.array("owner", made.owners); !status) return status;
-    if (Status status = from.array("layouts", layouts); !status) return status;
-    Array<ComponentType> components{Owner("database")};
-    for (std::string_view rest = *names; !rest.empty();) {
-        const std::string_view name = take_line(rest);
-        const ComponentType component = database.find_component(ComponentId(name));
-        if (!component || components.size() == layouts.size() ||
-            database.schema(component).layout_hash() != layouts[components.size()])
-            return from.error("components", concat("\"", name, "\" had other fields when the zone was written"));
-        components.push_back(component);
-    }
-    made.type = &database.graph_.archetype(components);
+    made.type = &database.graph_.archetype(*components);
     const Schema& schema = made.type->schema();
     if (schema.has_opaque()) return from.error("components", "they have fields that only C++ knows");
     for (const ComponentType component : made.type->components()) {

@@ -2,7 +2,6 @@
 
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
-#include "shoal/entity/entity_text.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"
 #include "shoal/table/value_check.h"

@@ -1,6 +1,7 @@
 #include "shoal/table/value_check.h"
 
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
@@ -53,6 +54,13 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
             find_invalid_value(field, rows, [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); }),
             "a string that is not UTF-8 or has no end"};
     return {};
+}
+
+std::string bad_value_text(const Schema& schema, const Field& field, const BadValue& bad, Entity owner) {
+    return concat(
+        "the field \"", field.name, "\" of ", entity_text(owner), " in \"", schema.name(), "\" holds ", bad.problem,
+        ", which no program would load; set it to a value of its type before, or settle the world if the entity "
+        "is dead");
 }
 
 }  // namespace shoal

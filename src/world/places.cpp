@@ -295,10 +295,13 @@ void FollowedPlaces::save(StateWriter& to) const {
     to.array(kSaved, std::span<const SavedPlace>(all));
 }
 
-Status FollowedPlaces::load(StateReader& from) {
+Status FollowedPlaces::load(StateReader& from, std::uint64_t stamp) {
     Array<SavedPlace> all{Owner("places")};
     if (from.has(kSaved))
         if (Status status = from.array(kSaved, all); !status) return status;
+    const auto is_to_come = [&](const SavedPlace& one) { return one.since > stamp; };
+    if (!from.is_trusted() && std::ranges::any_of(all, is_to_come))
+        return from.error(kSaved, "a place is to be looked at only from a stamp on that lies in the future");
     const auto take_over = [&](PlaceField& place, std::uint64_t kind) {
         const SavedPlace here = saved_place(place, kind);
         const auto saved = std::ranges::find_if(all, [&](const SavedPlace& one) { return one.is_same(here); });

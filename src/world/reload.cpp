@@ -975,7 +975,9 @@ private:
         Moving moving{MovedArrays(before_, after_), before_.id()};
         const auto move = [](void* context, FieldType type, BlobArrayBase& array) {
             auto& [moved, resource] = *static_cast<Moving*>(context);
-            if (array.count != 0 && array.resource == resource) array = moved.find(type, array);
+            const bool is_moved = array.count != 0 && array.resource == resource;
+            if (is_moved) array = moved.find(type, array);
+            return is_moved;
         };
         for (Store* store : world_.stores_) {
             const auto* const database = dynamic_cast<const Database*>(store);

@@ -336,7 +336,7 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
         if (*num_owners != num_rows) return from_.error(name, concat(num_rows, " rows, and ", *num_owners, " owners"));
         if (Status status = write_stamps(to, shape, num_rows); !status) return status;
     }
-    HashMap<std::string, bool> converted{Owner("world")};  // parts
+    Paths converted{Owner("world")};
     converted.set(concat(shape.path_before, "stamps"), true);
     for (const Type& type : shape.before) {
         if (!type.is_changed()) continue;
@@ -440,6 +440,15 @@ std::vector<std::string> zone_columns(const Schema& schema) {
     return names;
 }
 
+/// Returns what the paths of all values of a component type begin with: "table/0/body/" of "table/0/body/column/3", and
+/// "further/wound/" of "further/wound/owner".
+std::string_view path_of_values(std::string_view path) {
+    std::size_t end = 0;
+    for (int num_names = path.starts_with("table/") ? 3 : 2; num_names > 0 && end < path.size(); --num_names)
+        end = std::min(path.find('/', end), path.size() - 1) + 1;
+    return path.substr(0, end);
+}
+
 }  // namespace
 
 /// Writes the files anew if component types are converted: each says which it has.
@@ -477,7 +486,7 @@ Status StateMigration::write_zones(StateWriter& to) {
 
 Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
     StateReader from(zone, from_.is_trusted());
-    std::vector<std::string> converted;  // what paths of parts begin with that are not copied
+    Paths converted{Owner("world")};
     std::uint32_t num_tables = 0;
     if (Status status = from.value("num_tables", num_tables); !status) return status;
     for (std::uint32_t number = 0; number < num_tables; ++number)
@@ -496,16 +505,14 @@ Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
     }
     for (std::size_t i = 0; i < zone.num_parts(); ++i) {
         const StatePart part = zone.part(i);
-        const auto is_replaced = [&](const std::string& path) {
-            return path.ends_with('/') ? part.path.starts_with(path) : part.path == path;
-        };
-        if (std::none_of(converted.begin(), converted.end(), is_replaced)) to.copy(part.path, zone, part);
+        const bool is_replaced = converted.find(std::string(part.path)) != nullptr ||
+                                 converted.find(std::string(path_of_values(part.path))) != nullptr;
+        if (!is_replaced) to.copy(part.path, zone, part);
     }
     return to.status();
 }
 
-Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, const std::string& path,
-                                        std::vector<std::string>& converted) {
+Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, const std::string& path, Paths& converted) {
     Array<std::uint64_t> layouts{Owner("world")};
     const Result<std::string> names = from.text(concat(path, "components"));
     if (!names) return names.status();
@@ -527,18 +534,16 @@ Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, cons
     });
     to.text(concat(path, "components"), names_now);
     to.array(concat(path, "layouts"), std::span<const std::uint64_t>(layouts));
-    converted.push_back(concat(path, "components")), converted.push_back(concat(path, "layouts"));
+    converted.set(concat(path, "components"), true), converted.set(concat(path, "layouts"), true);
     return status;
 }
 
 /// Writes the values of a component type that are at `path`.
 Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
-                                         std::uint32_t num_rows, std::vector<std::string>& converted) {
+                                         std::uint32_t num_rows, Paths& converted) {
     const ColumnPaths paths{concat(path, type.before->name(), '/'), concat(path, type.after->name(), '/'),
                             zone_columns(*type.before), zone_columns(*type.after)};
-    if (std::find(converted.begin(), converted.end(), paths.before) != converted.end())
-        return from.error(paths.before, "it is there twice");
-    converted.push_back(paths.before);
+    if (!converted.insert(paths.before, true).is_new) return from.error(paths.before, "it is there twice");
     if (Status status = convert(from, to, type, paths, num_rows); !status) return status;
     return type.after->toggled()
                ? write_bits(from, to, type, concat(paths.before, "on"), concat(paths.after, "on"), num_rows)

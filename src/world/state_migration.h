@@ -68,6 +68,9 @@ private:
         std::vector<std::string> old_names, names;
     };
 
+    /// Of parts that are converted, and so not copied; or, with a slash at the end, what the paths of such parts begin with.
+    using Paths = HashMap<std::string, bool>;
+
     Status read_types();
     Status read_stores();
     Status read_database(std::string_view name);
@@ -91,10 +94,9 @@ private:
                    std::uint32_t num_rows);
     Status write_zones(StateWriter& to);
     Status write_zone(const SavedState& zone, StateWriter& to);
-    Status write_zone_table(StateReader& from, StateWriter& to, const std::string& path,
-                            std::vector<std::string>& converted);
+    Status write_zone_table(StateReader& from, StateWriter& to, const std::string& path, Paths& converted);
     Status write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
-                             std::uint32_t num_rows, std::vector<std::string>& converted);
+                             std::uint32_t num_rows, Paths& converted);
     Status write_switches(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
     static Status write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows);

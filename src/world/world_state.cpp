@@ -485,7 +485,7 @@ Status WorldState::load_rest(StateReader& from) {
     };
     load_part("schedule", [&] { return world_.schedule_.load(from); });
     load_part("relations", [&] { return world_.relations_.load(from, world_.stores_); });
-    load_part("places", [&] { return world_.places_.load(from); });
+    load_part("places", [&] { return world_.places_.load(from, world_.stamp_); });
     load_part("reactions", [&] { return world_.reactions_.load(from, world_.stamp_, world_.stores_); });
     load_part("spawns", [&] { return world_.spawn_log_ == nullptr ? Status() : world_.spawn_log_->load(from); });
     return status ? load_events(from) : status;

@@ -13,6 +13,7 @@
 #include "support/testing.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -169,6 +170,38 @@ TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_giv
     }
     EXPECT_GT(num_refused, 0);
     EXPECT_GT(num_taken, 0);
+}
+
+TEST(SaveMigration, a_zone_is_converted_in_the_time_of_the_number_of_its_tables) {
+    const ZonesFolder then("tables");
+    Then saved(10, 30);
+    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
+    ASSERT_TRUE(saved.world.unload_zone(1).ok());
+    SerialExecutor serial;
+    const Result<SavedState> state = read_state(saved.bytes(), serial);
+    ASSERT_TRUE(state.ok());
+    std::uint32_t number = 0;
+    ASSERT_TRUE(StateReader(file_in(*state, 1)).value("num_tables", number).ok());
+    const auto num_tables = static_cast<std::uint32_t>(scaled_operations(60'000));
+    SavedState large = with_part(file_in(*state, 1), "num_tables", [&](std::vector<std::byte>& bytes) {
+        ASSERT_EQ(bytes.size(), sizeof num_tables);
+        std::memcpy(bytes.data(), &num_tables, sizeof num_tables);
+    });
+    StateWriter to(large);
+    const std::uint64_t layout = schema_of<then::Berth>().layout_hash();
+    for (; number < num_tables; ++number) {
+        const std::string path = "table/" + std::to_string(number) + "/";
+        to.text(path + "components", "berth\n");
+        to.array(path + "layouts", std::span(&layout, 1));
+        to.array(path + "owner", std::span<const Entity>());
+        to.array(path + "berth/column/0", std::span<const std::uint32_t>());
+    }
+    Now program, expected;
+    const Status status = program.world.load(with_file(*state, 1, large), false);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(expected.world.load(*state, false).ok());
+    for (const Entity entity : saved.all)
+        ASSERT_EQ(text_of(program.world, entity), text_of(expected.world, entity)) << entity.index();
 }
 
 TEST(SaveMigration, a_component_of_a_save_becomes_what_it_becomes_in_a_blob) {

@@ -929,6 +929,59 @@ TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {
     EXPECT_NE(status.message().find("has two rows"), std::string_view::npos) << status.message();
 }
 
+TEST(Save, owners_of_a_zone_are_checked_in_the_time_of_their_number) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    sea.component<Spot>(), sea.component<Hungry>();
+    std::vector<Entity> owners(static_cast<std::size_t>(shoal_test::scaled_operations(20'000)));
+    ASSERT_TRUE(entities.create(owners).ok());
+    ASSERT_TRUE(sea.insert(owners[0], 1, Spot{}).ok());
+    SavedState zone;
+    StateWriter to(zone);
+    sea.write_zone(1, to);
+    sea.drop_zone(1);
+    for (const Entity owner : owners) ASSERT_TRUE(sea.insert(owner, 2, Hungry{}).ok());
+    std::string names;
+    for (int i = 0; i < 1'000'000; ++i) names += "h\n";
+    const SavedState large = with_parts(zone, [&](ChangedPart& part) {
+        const auto put = [&](std::span<const std::byte> bytes) { part.bytes.assign(bytes.begin(), bytes.end()); };
+        if (part.path == "table/0/owner") put(std::as_bytes(std::span(owners)));
+        if (part.path == "table/0/components") put(std::as_bytes(std::span(names)));
+        return true;
+    });
+    StateReader from(large, false);
+    EXPECT_EQ(sea.read_zone(1, from).status().message(),
+              "the saved state, part \"table/0/components\": \"h\" had other fields when the zone was written");
+}
+
+TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
+    const auto declare = [](World& world) {
+        world.transforms();
+        world.database().component<Spot>();
+        world.follow<&Spot::position>(Follower::kField);
+    };
+    EntityManager entities, others;
+    World world(entities), other(others);
+    declare(world), declare(other);
+    for (int i = 0; i < 3; ++i) world.step(0.1f);
+    const SavedState state = state_of(world);
+    const auto with_since = [&](std::uint64_t since) {
+        return with_part(state, "places/declared", [&](std::vector<std::byte>& bytes) {
+            ASSERT_GE(bytes.size(), sizeof since);
+            std::memcpy(bytes.data() + bytes.size() - sizeof since, &since, sizeof since);
+        });
+    };
+    const SavedState before = state_of(other);
+    EXPECT_EQ(
+        other.load(with_since(world.stamp() + 1), false).message(),
+        "the saved state, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
+        "future");
+    EXPECT_EQ(difference(before, state_of(other)), "");
+    const Status status = other.load(with_since(world.stamp()), false);
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
 struct Chart {
     BlobArray<float> depths;
 };
@@ -937,6 +990,40 @@ struct Diary {
     std::string text;
 };
 SHOAL_COMPONENT(Diary, text)
+
+TEST(Save, arrays_of_commands_that_wait_stay_unless_who_looks_at_them_says_that_one_has_changed) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    sea.component<Chart>();
+    BlobArrayBase array;
+    array.resource = ResourceId("depths"), array.count = 3;
+    Chart chart;
+    std::memcpy(static_cast<void*>(&chart.depths), &array, sizeof array);
+    world.commands().add(*entities.create(), chart);
+    struct Look {
+        bool changes;
+        std::uint32_t num_seen = 0, last_count = 0;
+    };
+    const auto look = [](void* context, FieldType type, BlobArrayBase& seen) {
+        auto& [changes, num_seen, last_count] = *static_cast<Look*>(context);
+        EXPECT_EQ(type, FieldType::kFloat);
+        ++num_seen, last_count = seen.count;
+        ++seen.count;
+        return changes;
+    };
+    const auto expect_count = [&](std::uint32_t expected, bool changes) {
+        Look one{changes};
+        sea.deferred_changes()->visit_arrays(look, &one);
+        EXPECT_EQ(one.last_count, expected);
+        EXPECT_EQ(one.num_seen, 1u);
+    };
+    expect_count(3, false);
+    expect_count(3, true);
+    expect_count(4, false);
+    expect_count(4, false);
+    sea.deferred_changes()->discard();
+}
 
 TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
     EntityManager entities;

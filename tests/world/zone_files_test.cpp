@@ -6,6 +6,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/components/ownership.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/query/query.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -39,6 +41,12 @@ struct Barnacle {
     std::uint32_t number = 0;
 };
 SHOAL_COMPONENT(Barnacle, number)
+
+struct Parasite {
+    Kind kind = Kind::kPlant;
+    BlobArray<float> bites;
+};
+SHOAL_COMPONENT((Parasite, many), kind, bites)
 
 struct ZoneFilesTest : testing::Test {
     ZoneFilesTest() {
@@ -281,6 +289,37 @@ TEST_F(ZoneFilesTest, a_zone_with_a_value_that_could_not_come_back_stays_in_memo
     ASSERT_TRUE(world.unload_zone(7).ok());
     ASSERT_TRUE(world.load_zone(7).ok());
     EXPECT_EQ(sea.num_rows(7), 40u);
+}
+
+TEST_F(ZoneFilesTest, further_values_that_could_not_come_back_keep_only_their_own_zone_in_memory) {
+    stream();
+    sea.component<Parasite>();
+    Parasite refers;
+    BlobArrayBase array;
+    array.resource = ResourceId("bites"), array.count = 3;
+    std::memcpy(static_cast<void*>(&refers.bites), &array, sizeof array);
+    const Parasite further[] = {{}, {.kind = Kind(200), .bites = {}}, refers};
+    std::vector<Entity> all(3);
+    ASSERT_TRUE(entities.create(all));
+    for (std::size_t i = 0; i < 3; ++i) {
+        ASSERT_TRUE(sea.insert(all[i], Zone(1 + i), Spot{}).ok());
+        ASSERT_TRUE(sea.add(all[i], further[i]).ok() && sea.add(all[i], Parasite{}).ok());
+        ASSERT_TRUE(sea.add(all[i], further[i]).ok() && sea.add(all[i], Parasite{}).ok());
+    }
+    Status status = world.unload_zone(1);
+    EXPECT_TRUE(status.ok()) << status.message();
+    status = world.unload_zone(2);
+    EXPECT_NE(
+        std::string(status.message())
+            .find("the field \"kind\" of " + entity_text(all[1]) + " in \"parasite\" holds a number that its enum"),
+        std::string::npos)
+        << status.message();
+    status = world.unload_zone(3);
+    EXPECT_NE(std::string(status.message()).find("refer to read-only arrays of a resource"), std::string::npos)
+        << status.message();
+    ASSERT_TRUE(world.load_zone(1).ok());
+    EXPECT_EQ(sea.num_rows(), 3u);
+    expect_whole();
 }
 
 TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_that_comes_back) {

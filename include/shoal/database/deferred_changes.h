@@ -13,8 +13,9 @@ public:
     virtual void apply(SettleCounts* counts) = 0;
     /// Returns how many values that wait to be made refer to `resource`.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Calls visit(context, element_type, array) for each read-only array in values that wait. It may put another in its place.
-    virtual void visit_arrays(void (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
+    /// Calls visit(context, element_type, array) with a copy of each read-only array in values that wait. The copy takes the
+    /// place of the array if visit() returns that it has changed it.
+    virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
     /// Writes the changes that wait. Refused: those that cannot be saved.
     virtual void save(StateWriter& to) = 0;

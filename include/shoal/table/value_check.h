@@ -2,9 +2,11 @@
 // Finds values that are none: bytes from a file that no program could have written as a bool, an enum or a text.
 // Thread: any.
 
+#include "shoal/entity/entity.h"
 #include "shoal/table/schema.h"
 
 #include <span>
+#include <string>
 
 namespace shoal {
 
@@ -56,5 +58,7 @@ inline bool can_be_bad(const Field& field) {
 /// Checks the values of bools, enums and fixed strings. All bytes are valid for other types; what refers to something is
 /// checked by who knows it. Cost: none for those other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
+/// Returns why a value is not written, and what to do.
+SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, const BadValue& bad, Entity owner);
 
 }  // namespace shoal

@@ -50,9 +50,9 @@ public:
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
     SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
     /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all looked at
-    /// for what was not declared then.
+    /// for what was not declared then. `stamp`: that of the world now.
     SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(StateReader& from, std::uint64_t stamp);
     /// Forgets what was declared of a store.
     SHOAL_API void forget(const Store& store);
 
