@@ -60,8 +60,8 @@ void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, 
             return to.refuse("values refer to read-only arrays of a resource; keep their zone here");
         if (!to.checks_values() || field.num_columns != 1 || !can_be_bad(field)) continue;
         if (const BadValue bad = find_bad_value(field, rows))
-            return to.refuse(
-                bad_value_text(schema, field, bad, owners[static_cast<std::size_t>(bad.place - rows.first) / stride]));
+            return to.refuse(bad_value_text(schema, field, bad.problem,
+                                            owners[static_cast<std::size_t>(bad.place - rows.first) / stride]));
     }
 }
 

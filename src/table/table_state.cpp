@@ -121,11 +121,7 @@ void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
             const std::uint32_t end = row + std::min(num_rows() - row, kElementsPerStateBlock);
             const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {row, end}, entities());
             if (bad.row == end) continue;
-            return to.refuse(
-                concat("the field \"", field.name, "\" of ", entity_text(entities()[bad.row]), " in \"",
-                       schema().name(), "\" holds ", bad.problem,
-                       ", which no program would load; set it to a value of its type before, or settle the "
-                       "world if the entity is dead"));
+            return to.refuse(bad_value_text(schema(), field, bad.problem, entities()[bad.row]));
         }
     }
 }

@@ -56,9 +56,9 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
     return {};
 }
 
-std::string bad_value_text(const Schema& schema, const Field& field, const BadValue& bad, Entity owner) {
+std::string bad_value_text(const Schema& schema, const Field& field, std::string_view problem, Entity owner) {
     return concat(
-        "the field \"", field.name, "\" of ", entity_text(owner), " in \"", schema.name(), "\" holds ", bad.problem,
+        "the field \"", field.name, "\" of ", entity_text(owner), " in \"", schema.name(), "\" holds ", problem,
         ", which no program would load; set it to a value of its type before, or settle the world if the entity "
         "is dead");
 }

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace shoal {
 
@@ -59,6 +60,6 @@ inline bool can_be_bad(const Field& field) {
 /// checked by who knows it. Cost: none for those other types.
 SHOAL_API BadValue find_bad_value(const Field& field, const FieldRows& rows);
 /// Returns why a value is not written, and what to do.
-SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, const BadValue& bad, Entity owner);
+SHOAL_API std::string bad_value_text(const Schema& schema, const Field& field, std::string_view problem, Entity owner);
 
 }  // namespace shoal
