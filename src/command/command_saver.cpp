@@ -91,7 +91,10 @@ private:
     void write_list(const List& list);
     void write_part(const List& list, const CommandPart& part);
     void check_part(const List& list, const CommandPart& part, const Schema& schema);
-    void refuse(const List& list, const Schema& schema, std::string_view why);
+    void refuse(const List& list, std::string_view why);
+    void refuse(const List& list, const Schema& schema, std::string_view why) {
+        refuse(list, concat('"', schema.name(), "\" ", why));
+    }
     void write_spawns(const List& list);
     std::uint32_t number_of_blob(const Blob& blob);
     void write_texts(const List& list);
@@ -260,9 +263,9 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     }
 }
 
-void CommandSaver::refuse(const List& list, const Schema& schema, std::string_view why) {
-    to_.refuse(concat(list.num_rows, " commands that wait to ", name_of_kind(SavedCommandKind(list.list->kind)), " \"",
-                      schema.name(), "\" ", why, "; settle first, with World::settle()"));
+void CommandSaver::refuse(const List& list, std::string_view why) {
+    to_.refuse(concat(list.num_rows, " commands that wait to ", name_of_kind(SavedCommandKind(list.list->kind)), ' ',
+                      why, "; settle first, with World::settle()"));
 }
 
 /// Refuses what could not be read back.
@@ -298,10 +301,16 @@ void CommandSaver::write_spawns(const List& list) {
         to_.array("original", std::span<const Entity>(originals));
     else
         to_.array("blob", std::span<const std::uint32_t>(blobs));
-    if (list.list->row_bytes == detail::kPosedBytes)
-        write_column<RootPose>("pose", list, [](const CommandRun& run) {
-            return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
-        });
+    if (list.list->row_bytes != detail::kPosedBytes) return;
+    const auto poses_of = [](const CommandRun& run) {
+        return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
+    };
+    write_column<RootPose>("pose", list, poses_of);
+    const ComponentHomes& homes = database_.homes();
+    if (!to_.checks_values() || homes.check_poses == nullptr) return;
+    for (const CommandRun* run : list.runs)
+        if (const Status status = homes.check_poses(homes.context, {poses_of(*run), run->num_rows}); !status)
+            return refuse(list, concat("something where no program would load it: ", status.message()));
 }
 
 std::uint32_t CommandSaver::number_of_blob(const Blob& blob) {

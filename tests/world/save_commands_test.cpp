@@ -645,6 +645,13 @@ TEST(SaveCommands, a_value_that_no_load_would_take_is_refused_with_what_to_do) {
                              "flat, infinite or not a number, or its rotation is not of length 1; settle first, with "
                              "World::settle()"),
               "");
+    world.commands().copy(one, {.scale = {0, 1, 1}});
+    Array<std::byte> bytes{Owner("test")};
+    EXPECT_EQ(std::string(world.save(bytes).message()),
+              "it cannot be saved: 1 commands that wait to copy something where no program would load it: a pose is "
+              "flat, infinite or not a number, or its rotation is not of length 1; settle first, with World::settle()");
+    world.settle();
+    EXPECT_TRUE(world.save(bytes).ok());
 #endif
 }
 

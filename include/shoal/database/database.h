@@ -320,8 +320,8 @@ public:
 
     // --- zones without rows, for whoever keeps these elsewhere ---------------------------------------------------
 
-    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities. Refused: rows with fields
-    /// that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep loaded.
+    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities. Refused:
+    /// rows with fields that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep loaded.
     SHOAL_API void write_zone(Zone zone, StateWriter& to) const;
     /// Gives the entities of a zone that still live the rows that write_zone() wrote, beside rows that have come to the zone
     /// since. Returns how many. Errors: an entity was given another row; a component type has other fields; no memory or a full
