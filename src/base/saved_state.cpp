@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace shoal {
@@ -34,7 +35,7 @@ std::uint32_t per_block_of(std::uint32_t element_bytes) {
 /// blocks lies side by side, apart from their bytes: each state goes through all of it.
 struct alignas(64) StateBlock {
     std::byte* memory;
-    StateBlock* under;        // what pieces lie over; nullptr: it is whole. Of a free block: the next free one
+    StateBlock* under;        // what pieces lie over; nullptr: it is whole
     std::size_t num_bytes;    // that lie here
     std::size_t whole_bytes;  // of the block, pieces and what they lie over together
     std::uint32_t num_users;
@@ -119,7 +120,7 @@ bool add_layers(const StateBlock& block, const StateBlock& base, StateMarks& mar
 }
 
 /// Prefetches what is known of a block.
-void fetch(const Array<StateBlock*>& blocks, std::size_t number) {
+void fetch(std::span<StateBlock* const> blocks, std::size_t number) {
     if (number < blocks.size()) __builtin_prefetch(blocks[number], 1);
 }
 
@@ -156,14 +157,9 @@ public:
 
     StateBlock& take(std::size_t num_bytes) {
         const std::size_t steps = steps_of(num_bytes);
-        StateBlock*& free = free_[steps > kMaxSteps ? kWithoutMemory : steps];
-        if (free == nullptr && steps <= kMaxSteps) {
-            free = &take_header();
-            free->memory = cut(steps * kStepBytes);
-        }
-        StateBlock& block = free == nullptr ? take_header() : *std::exchange(free, free->under);
-        if (free != nullptr) __builtin_prefetch(free, 1);
-        if (steps > kMaxSteps) block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kStateOwner));
+        StateBlock& block = steps > kMaxSteps      ? make_long(num_bytes)
+                            : free_[steps].empty() ? make(steps)
+                                                   : free_[steps].take();
         begin_use(block, num_bytes);
         return block;
     }
@@ -175,15 +171,45 @@ public:
         block.is_lent = true;
         return block;
     }
-    void give_back(StateBlock& block) {
-        for (StateBlock* at = &block; at != nullptr && --at->num_users == 0;) {
-            StateBlock* const under = at->under;
-            release(*at);
-            at = under;
+    /// Ends a use of each block, and uses the array for those that they lie over: layer by layer, because each is fetched from memory
+    /// while others are given back. From block to block downwards, one would wait for the next.
+    void give_back(std::span<StateBlock*> blocks) {
+        while (!blocks.empty()) {
+            std::size_t num_under = 0;
+            for (std::size_t i = 0; i < blocks.size(); ++i) {
+                fetch(blocks, i + kFetchDistance);
+                if (--blocks[i]->num_users != 0) continue;
+                StateBlock* const under = blocks[i]->under;
+                release(*blocks[i]);
+                if (under != nullptr) blocks[num_under++] = under;
+            }
+            blocks = blocks.first(num_under);
         }
     }
 
 private:
+    /// Blocks that nobody uses, of one length. An array, and no list through them, tells which ones are taken next, so that these
+    /// can be fetched.
+    class FreeBlocks {
+    public:
+        bool empty() const { return blocks_.empty(); }
+        /// Makes room for blocks that will be given back some day: doing that takes no memory.
+        void expect(std::size_t count) {
+            num_expected_ += count;
+            if (num_expected_ > blocks_.capacity()) blocks_.reserve(std::max(num_expected_, 2 * blocks_.capacity()));
+        }
+        void give(StateBlock& block) { blocks_.push_back(&block); }
+        StateBlock& take() {
+            StateBlock& block = *blocks_.back();
+            blocks_.pop_back();
+            if (blocks_.size() > kFetchDistance) fetch(blocks_, blocks_.size() - kFetchDistance);
+            return block;
+        }
+
+    private:
+        Array<StateBlock*> blocks_{Owner(kStateOwner)};
+        std::size_t num_expected_ = 0;
+    };
     struct Slab {
         std::byte* data;
         std::size_t num_bytes;
@@ -201,22 +227,31 @@ private:
         const std::size_t steps = steps_of(block.num_bytes);
         const bool is_long = steps > kMaxSteps;
         if (is_long && !block.is_lent) release_memory(block.memory, block.num_bytes, kStateOwner);
-        block.under = std::exchange(free_[is_long || block.is_lent ? kWithoutMemory : steps], &block);
+        free_[is_long || block.is_lent ? kWithoutMemory : steps].give(block);
     }
     static std::size_t steps_of(std::size_t num_bytes) {
         return std::max<std::size_t>((num_bytes + kStepBytes - 1) / kStepBytes, 1);
     }
     /// Returns a block without memory.
     StateBlock& take_header() {
-        if (free_[kWithoutMemory] == nullptr) {
+        FreeBlocks& free = free_[kWithoutMemory];
+        if (free.empty()) {
+            free.expect(kHeadersAtOnce);
             std::byte* const headers = cut(kHeadersAtOnce * sizeof(StateBlock));
-            for (std::size_t i = kHeadersAtOnce; i-- > 0;) {
-                auto* const block = ::new (static_cast<void*>(headers + i * sizeof(StateBlock))) StateBlock();
-                block->under = std::exchange(free_[kWithoutMemory], block);
-            }
+            for (std::size_t i = kHeadersAtOnce; i-- > 0;)
+                free.give(*::new (static_cast<void*>(headers + i * sizeof(StateBlock))) StateBlock());
         }
-        StateBlock& block = *free_[kWithoutMemory];
-        free_[kWithoutMemory] = std::exchange(block.under, nullptr);
+        return free.take();
+    }
+    StateBlock& make(std::size_t steps) {
+        free_[steps].expect(1);
+        StateBlock& block = take_header();
+        block.memory = cut(steps * kStepBytes);
+        return block;
+    }
+    StateBlock& make_long(std::size_t num_bytes) {
+        StateBlock& block = take_header();
+        block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kStateOwner));
         return block;
     }
     /// Returns memory that is aligned for a block. Requires: num_bytes is a multiple of that.
@@ -250,8 +285,8 @@ private:
 
     std::uint32_t num_states_ = 0;
     Array<Slab> slabs_{Owner(kStateOwner)};
-    std::size_t used_ = 0;                  // of the last slab
-    StateBlock* free_[kMaxSteps + 1] = {};  // by the steps of their memory; kWithoutMemory: without any
+    std::size_t used_ = 0;            // of the last slab
+    FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: without any
 };
 
 std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
@@ -268,10 +303,12 @@ std::size_t StateMarks::count_before(std::size_t mark) const {
 }
 
 void StateMarks::add(const std::uint8_t (&is_marked)[kCount]) {
-    constexpr std::uint64_t kGather = 0x0102040810204080;  // the lowest bits of 8 bytes go to the highest byte
+    // The lowest bits of 8 bytes go to the highest byte, that of the first of them to its lowest bit.
+    constexpr bool kIsLittle = std::endian::native == std::endian::little;
+    constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
     for (std::size_t first = 0; first < kCount; first += 8) {
         std::uint64_t bytes = 0;
-        for (std::size_t i = 0; i < 8; ++i) bytes |= std::uint64_t(is_marked[first + i]) << (8 * i);
+        std::memcpy(&bytes, is_marked + first, sizeof bytes);
         words[first / 64] |= (bytes * kGather >> 56) << first % 64;
     }
 }
@@ -301,10 +338,7 @@ SavedState& SavedState::operator=(SavedState&& other) noexcept {
 }
 
 void SavedState::clear() {
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        fetch(blocks_, i + kFetchDistance);
-        pool_->give_back(*blocks_[i]);
-    }
+    pool_->give_back(blocks_);
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
     num_bytes_ = num_own_bytes_ = max_bytes_ = 0;
 }
@@ -368,6 +402,18 @@ StateMarks SavedState::difference(const StatePart& part, std::size_t number, con
     StateMarks marks;
     if (!add_layers(block, *other.blocks_[other_part.first_block + other_number], marks)) marks.add_all();
     return marks;
+}
+
+std::size_t SavedState::block_bytes(const StatePart& part, std::size_t number) const {
+    SHOAL_ASSERT(number < part.num_blocks(), "the part has no such block");
+    return blocks_[part.first_block + number]->whole_bytes;
+}
+
+void SavedState::copy_marked(const StatePart& part, std::size_t number, const StateMarks& marks, std::byte* to) const {
+    SHOAL_ASSERT(number < part.num_blocks() && part.elements_per_block == kElementsPerStateBlock,
+                 "it is no block of a column");
+    copy_pieces(*blocks_[part.first_block + number], marks, std::size_t(part.element_bytes) * kElementsPerStateMark,
+                to);
 }
 
 void SavedState::copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const {
@@ -498,7 +544,8 @@ void StateColumn::compare_blocks(const StateLoop& loop) {
         if (!differs[i]) continue;
         StateBlock*& block = to_.blocks_[compared_[i].block];
         StateBlock& copied = to_.take_block(block->whole_bytes);
-        to_.pool_->give_back(*std::exchange(block, &copied));
+        to_.pool_->give_back({&block, 1});
+        block = &copied;
         copied_.push_back(compared_[i]);
     }
 }

@@ -1,5 +1,6 @@
 #include "world/state_file.h"
 
+#include "shoal/base/large_pages.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
@@ -140,39 +141,47 @@ Status check_byte_order(std::string_view what, std::uint32_t written, bool& is_d
                                 "-endian, and this program has ", kIsLittle ? "little" : "big", "-endian"));
 }
 
-Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor) {
-    const RawBytes raw(state);
-    const std::size_t num_pieces = num_pieces_of(raw.size());
-    Array<Array<std::byte>> pieces(num_pieces, Array<std::byte>("saved state"), "saved state");
+namespace {
+
+/// Compresses pieces of a state, each to its place in `room`. Returns whether there was memory for it.
+bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint32_t> sizes, std::span<std::byte> room,
+                     Executor& executor) {
+    const std::size_t place_bytes = room.size() / sizes.size();
     std::atomic<bool> failed{false};
-    for_pieces(executor, num_pieces, [&](RowRange some) {
-        const std::size_t most_bytes = largest_piece(raw.size());
-        Array<std::byte> whole(most_bytes, std::byte(0), "saved state");
-        Array<std::byte> compressed(ZSTD_compressBound(most_bytes), std::byte(0), "saved state");
+    for_pieces(executor, sizes.size(), [&](RowRange some) {
+        Array<std::byte> whole(largest_piece(raw.size()), std::byte(0), "saved state");
         ZSTD_CCtx* const context = ZSTD_createCCtx();
-        for (std::uint32_t i = some.begin; i < some.end && context != nullptr; ++i) {
-            const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+        for (std::uint32_t i = some.begin; i < some.end; ++i) {
+            const std::uint64_t begin = (first + i) * kPieceBytes;
             const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw.size() - begin));
             raw.copy(begin, num_bytes, whole.data());
-            const std::size_t size =
-                ZSTD_compressCCtx(context, compressed.data(), compressed.size(), whole.data(), num_bytes, kLevel);
-            if (ZSTD_isError(size)) break;
-            pieces[i].assign(compressed.begin(), compressed.begin() + static_cast<std::ptrdiff_t>(size));
+            const std::size_t size = context == nullptr
+                                         ? std::size_t(0)
+                                         : ZSTD_compressCCtx(context, room.data() + i * place_bytes, place_bytes,
+                                                             whole.data(), num_bytes, kLevel);
+            if (size == 0 || ZSTD_isError(size)) failed.store(true, std::memory_order_relaxed);
+            sizes[i] = static_cast<std::uint32_t>(size);
         }
         ZSTD_freeCCtx(context);
-        for (std::uint32_t i = some.begin; i < some.end; ++i)
-            if (pieces[i].empty()) failed.store(true, std::memory_order_relaxed);
     });
-    if (failed.load()) return Status::error("there is no memory to compress the save");
+    return !failed.load();
+}
 
+}  // namespace
+
+Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor) {
+    const RawBytes raw(state);
+    const std::size_t num_pieces = num_pieces_of(raw.size()),
+                      most_bytes = ZSTD_compressBound(largest_piece(raw.size()));
     FileHeader header{{}, kVersion, kByteOrderOfStates, 0, raw.size(), state.num_parts(), 0, num_pieces, 0};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
-    Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
-    std::size_t num_bytes = sizeof header;
+    std::size_t least_bytes = sizeof header;
     for (std::size_t i = 0; i < state.num_parts(); ++i)
-        num_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
-    for (const Array<std::byte>& piece : pieces) num_bytes += sizeof(std::uint32_t) + piece.size();
-    bytes.reserve(num_bytes);
+        least_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
+    Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
+    // What is not filled in the end takes addresses, and no memory.
+    bytes.reserve(least_bytes + num_pieces * (sizeof(std::uint32_t) + most_bytes));
+    prefer_large_pages_inside(bytes.data(), bytes.capacity());
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);
         const PartHeader head{part.num_elements, part.element_bytes, static_cast<std::uint32_t>(part.path.size())};
@@ -181,11 +190,22 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
         bytes.resize(round_up(bytes.size(), 8));
     }
     header.table_bytes = bytes.size() - sizeof header;
-    for (const Array<std::byte>& piece : pieces) {
-        const auto size = static_cast<std::uint32_t>(piece.size());
-        append_bytes(bytes, &size, 1);
+    const std::size_t sizes_begin = bytes.size();
+    bytes.resize(sizes_begin + num_pieces * sizeof(std::uint32_t));
+    Array<std::uint32_t> sizes(std::min(num_pieces, kPiecesPerRound), 0, "saved state");
+    Array<std::byte> room("saved state");
+    room.reserve(sizes.size() * most_bytes);
+    prefer_large_pages_inside(room.data(), room.capacity());
+    room.resize(sizes.size() * most_bytes);
+    for (std::size_t first = 0; first < num_pieces; first += sizes.size()) {
+        const std::size_t count = std::min(sizes.size(), num_pieces - first);
+        if (!compress_pieces(raw, first, std::span(sizes).first(count), std::span(room).first(count * most_bytes),
+                             executor))
+            return Status::error("there is no memory to compress the save");
+        std::memcpy(bytes.data() + sizes_begin + first * sizeof(std::uint32_t), sizes.data(),
+                    count * sizeof(std::uint32_t));
+        for (std::size_t i = 0; i < count; ++i) append_bytes(bytes, room.data() + i * most_bytes, sizes[i]);
     }
-    for (const Array<std::byte>& piece : pieces) append_bytes(bytes, piece.data(), piece.size());
     header.file_bytes = bytes.size();
     header.checksum = hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header);
     std::memcpy(bytes.data(), &header, sizeof header);

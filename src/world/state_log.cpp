@@ -15,18 +15,30 @@ namespace {
 
 constexpr const char* kLogOwner = "state log";
 constexpr char kLogMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
-constexpr std::uint32_t kLogVersion = 1, kRecordMagic = 0x64726372;  // "rcrd"
+constexpr std::uint32_t kLogVersion = 2, kRecordMagic = 0x64726372;  // "rcrd"
 constexpr int kLogLevel = -3;                                        // for speed more than for size, as in saves
 constexpr std::size_t kLogPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u;
 
-/// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
+constexpr std::uint32_t kNoBlock = ~0u;
+constexpr std::size_t kMostEqualBytes = 8;  // that are written too, since where a run begins takes as many
+
+/// Begins a part in the body. The path follows if the part is new, then its blocks.
 struct PartChange {
     std::uint64_t num_elements;
     std::uint32_t before;  // number of the part in the state before, or kNoPart
-    std::uint32_t path_bytes, element_bytes, elements_per_block, num_blocks, zero;
+    std::uint32_t path_bytes, element_bytes, elements_per_block;
 };
-static_assert(sizeof(PartChange) == 32);
+static_assert(sizeof(PartChange) == 24);
+/// Begins a block. The runs follow, then their bytes. One with the number kNoBlock and without runs ends a part.
+struct BlockChange {
+    std::uint32_t number, num_runs;
+};
+/// Bytes of a block that differ from those of the state before.
+struct Run {
+    std::uint32_t begin, num_bytes;
+    std::uint32_t end() const { return begin + num_bytes; }
+};
 
 Status too_large(std::uint64_t max_bytes) {
     return Status::error(
@@ -74,46 +86,100 @@ private:
     std::byte piece_[kLogPieceBytes];
 };
 
-/// Puts the bits of a block in which it differs from the block before; what is longer is put as it is.
-void put_difference(Packer& to, std::span<const std::byte> now, std::span<const std::byte> before) {
-    std::byte piece[4096];
-    for (std::size_t at = 0; at < now.size(); at += sizeof piece) {
-        const std::size_t count = std::min(now.size() - at, sizeof piece);
-        std::memcpy(piece, now.data() + at, count);
-        const std::size_t both = at < before.size() ? std::min(before.size() - at, count) : 0;
-        for (std::size_t i = 0; i < both; ++i) piece[i] ^= before[at + i];
-        to.put(piece, count);
-    }
-}
-
-/// A part of a state, and what the state before had in its place.
-class PartPair {
+/// Finds out in which bytes the blocks of a part differ from those of the state before.
+class BlockDifference {
 public:
-    PartPair(const SavedState& state, const StatePart& part, const SavedState* before, const StatePart& known)
+    BlockDifference(const SavedState& state, const StatePart& part, const SavedState* before, const StatePart& known)
         : state_(state), before_(before), part_(part), known_(known) {}
 
-    std::span<const std::byte> now(std::size_t number) { return state_.block(part_, number, now_); }
-    /// Nothing if the state before has no such block.
-    std::span<const std::byte> then(std::size_t number) {
-        return has_then(number) ? before_->block(known_, number, then_) : std::span<const std::byte>();
-    }
-    bool differs(std::size_t number) {
-        if (has_then(number) && state_.difference(part_, number, *before_, known_, number).is_empty()) return false;
-        const std::span<const std::byte> now = this->now(number), then = this->then(number);
-        return now.size() != then.size() || std::memcmp(now.data(), then.data(), now.size()) != 0;
-    }
+    /// Compares a block. Returns whether anything is new in it.
+    bool find(std::size_t number);
+    void put(Packer& to, std::size_t number);
 
 private:
-    bool has_then(std::size_t number) const { return before_ != nullptr && number < known_.num_blocks(); }
+    void find_marked(std::size_t number, const StateMarks& marks);
+    void find_in(std::size_t begin, std::size_t end);
+    void add(std::size_t begin, std::size_t end, bool may_join);
 
     const SavedState& state_;
     const SavedState* before_;
     const StatePart &part_, &known_;
-    Array<std::byte> now_{Owner(kLogOwner)}, then_{Owner(kLogOwner)};  // of blocks that lie in pieces
+    std::span<const std::byte> now_, then_;
+    Array<Run> runs_{Owner(kLogOwner)};
+    Array<std::byte> now_room_{Owner(kLogOwner)}, then_room_{Owner(kLogOwner)}, bytes_{Owner(kLogOwner)};
 };
 
+bool BlockDifference::find(std::size_t number) {
+    runs_.clear();
+    const bool has_then = before_ != nullptr && number < known_.num_blocks();
+    StateMarks marks;
+    if (has_then) {
+        marks = state_.difference(part_, number, *before_, known_, number);
+        if (marks.is_empty()) return false;
+    }
+    if (has_then && marks.count() != StateMarks::kCount) {
+        find_marked(number, marks);
+        return !runs_.empty();
+    }
+    now_ = state_.block(part_, number, now_room_);
+    then_ = has_then ? before_->block(known_, number, then_room_) : std::span<const std::byte>();
+    const std::size_t both = std::min(now_.size(), then_.size());
+    if (both != 0 && std::memcmp(now_.data(), then_.data(), both) != 0) find_in(0, both);
+    if (now_.size() > both) add(both, now_.size(), true);
+    return !runs_.empty();
+}
+
+/// Both states have the same bytes where there is no mark, so only the others are looked at.
+void BlockDifference::find_marked(std::size_t number, const StateMarks& marks) {
+    const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerStateMark;
+    const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
+    now_room_.resize(num_bytes), then_room_.resize(num_bytes);
+    state_.copy_marked(part_, number, marks, now_room_.data());
+    before_->copy_marked(known_, number, marks, then_room_.data());
+    now_ = now_room_, then_ = then_room_;
+    for (std::size_t word = 0; word < std::size(marks.words); ++word)
+        for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
+            find_in(piece * piece_bytes, std::min((piece + 1) * piece_bytes, num_bytes));
+        });
+}
+
+void BlockDifference::find_in(std::size_t begin, std::size_t end) {
+    const std::size_t first = begin;
+    while (begin < end) {
+        const std::size_t count = std::min(sizeof(std::uint64_t), end - begin);
+        std::uint64_t now = 0, then = 0;
+        std::memcpy(&now, now_.data() + begin, count);
+        std::memcpy(&then, then_.data() + begin, count);
+        if (now != then) add(begin, begin + count, !runs_.empty() && runs_.back().begin >= first);
+        begin += count;
+    }
+}
+
+/// Adds a run, or makes the last one longer. `may_join`: the bytes between them are known.
+void BlockDifference::add(std::size_t begin, std::size_t end, bool may_join) {
+    if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
+        runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
+    else
+        runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+}
+
+void BlockDifference::put(Packer& to, std::size_t number) {
+    const BlockChange change{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(runs_.size())};
+    to.put(&change, sizeof change);
+    to.put(runs_.data(), runs_.size() * sizeof(Run));
+    bytes_.clear();
+    for (const Run& run : runs_) {
+        bytes_.insert(bytes_.end(), now_.begin() + run.begin, now_.begin() + run.end());
+        std::byte* const out = bytes_.data() + bytes_.size() - run.num_bytes;
+        const std::size_t both =
+            run.begin < then_.size() ? std::min<std::size_t>(then_.size() - run.begin, run.num_bytes) : 0;
+        for (std::size_t i = 0; i < both; ++i) out[i] ^= then_[run.begin + i];
+    }
+    to.put(bytes_.data(), bytes_.size());
+}
+
 void put_part(Packer& to, const SavedState& state, const StatePart& part, const SavedState* before) {
-    PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block, 0, 0};
+    PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block};
     StatePart known;
     if (const std::size_t number = before == nullptr ? 0 : before->find(part.path);
         before != nullptr && number != before->num_parts()) {
@@ -123,15 +189,13 @@ void put_part(Packer& to, const SavedState& state, const StatePart& part, const 
             change.before = static_cast<std::uint32_t>(number);
     }
     if (change.before == kNoPart) before = nullptr, change.path_bytes = static_cast<std::uint32_t>(part.path.size());
-    Array<std::uint32_t> blocks{Owner(kLogOwner)};
-    PartPair pair(state, part, before, known);
-    for (std::size_t i = 0; i < part.num_blocks(); ++i)
-        if (pair.differs(i)) blocks.push_back(static_cast<std::uint32_t>(i));
-    change.num_blocks = static_cast<std::uint32_t>(blocks.size());
     to.put(&change, sizeof change);
     to.put(part.path.data(), change.path_bytes);
-    to.put(blocks.data(), blocks.size() * sizeof(std::uint32_t));
-    for (const std::uint32_t i : blocks) put_difference(to, pair.now(i), pair.then(i));
+    BlockDifference difference(state, part, before, known);
+    for (std::size_t i = 0; i < part.num_blocks(); ++i)
+        if (difference.find(i)) difference.put(to, i);
+    const BlockChange end{kNoBlock, 0};
+    to.put(&end, sizeof end);
 }
 
 }  // namespace
@@ -186,19 +250,19 @@ Status StateLogWriter::append(const SavedState& state, const SavedState* before,
 
 /// A record, decompressed and found to be sound.
 struct StateLogReader::Record {
-    struct Block {
+    struct Run {
         std::uint64_t begin;
         std::span<const std::byte> bytes;
     };
     struct Change {
         PartChange part;
         std::string_view path;
-        std::size_t first_block;
+        std::size_t first_run, num_runs;
     };
     StateRecordHeader header{};
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
-    Array<Block> blocks{Owner(kLogOwner)};
+    Array<Run> runs{Owner(kLogOwner)};
     bool is_too_large = false, has_no_memory = false;
 };
 
@@ -256,7 +320,7 @@ private:
 
     Status parse_part() {
         std::span<const std::byte> bytes;
-        StateLogReader::Record::Change change{{}, {}, record_.blocks.size()};
+        StateLogReader::Record::Change change{{}, {}, record_.runs.size(), 0};
         PartChange& part = change.part;
         if (!take(sizeof part, bytes)) return damaged_record("its table of parts is cut short");
         std::memcpy(&part, bytes.data(), sizeof part);
@@ -277,34 +341,55 @@ private:
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
         if (record_.is_too_large) return too_large(log_.max_bytes_);
         num_bytes_ += part.num_elements * part.element_bytes;
+        Status status = parse_blocks(change);
+        change.num_runs = record_.runs.size() - change.first_run;
         record_.changes.push_back(change);
-        return parse_blocks(change);
+        return status;
     }
 
-    /// Blocks ascend. Each of those that were not there before, or are longer now, has to be there.
+    /// Blocks ascend. What was not there before has to be there.
     Status parse_blocks(const StateLogReader::Record::Change& change) {
         const PartChange& part = change.part;
-        std::span<const std::byte> numbers;
-        if (part.num_blocks > rest_.size() / sizeof(std::uint32_t) ||
-            !take(part.num_blocks * sizeof(std::uint32_t), numbers))
-            return damaged_record(concat("the blocks of part \"", change.path, "\" are cut short"));
         const std::uint64_t size = part.num_elements * part.element_bytes;
         const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
-        std::uint64_t filled = part.before == kNoPart ? 0 : log_.parts_[part.before].bytes.size(), next = 0;
-        for (std::uint32_t i = 0; i < part.num_blocks; ++i) {
-            std::uint32_t number = 0;
-            std::memcpy(&number, numbers.data() + i * sizeof number, sizeof number);
-            if (number < next || number >= (size + block_bytes - 1) / block_bytes || number * block_bytes > filled)
-                return damaged_record(concat("part \"", change.path, "\" has no block ", number));
-            const std::uint64_t begin = number * block_bytes, end = std::min(begin + block_bytes, size);
+        std::uint64_t filled = part.before == kNoPart ? 0 : log_.parts_[part.before].bytes.size();
+        for (std::uint64_t next = 0;;) {
             std::span<const std::byte> bytes;
-            if (!take(static_cast<std::size_t>(end - begin), bytes))
-                return damaged_record(concat("block ", number, " of part \"", change.path, "\" is cut short"));
-            record_.blocks.push_back({begin, bytes});
-            filled = std::max(filled, end);
-            next = std::uint64_t(number) + 1;
+            BlockChange block{};
+            if (!take(sizeof block, bytes))
+                return damaged_record(concat("the blocks of part \"", change.path, "\" are cut short"));
+            std::memcpy(&block, bytes.data(), sizeof block);
+            if (block.number == kNoBlock && block.num_runs == 0) break;
+            if (block.number < next || block.number >= (size + block_bytes - 1) / block_bytes ||
+                block.number * block_bytes > filled)
+                return damaged_record(concat("part \"", change.path, "\" has no block ", block.number));
+            const std::uint64_t begin = block.number * block_bytes, end = std::min(begin + block_bytes, size);
+            if (!parse_runs(block.num_runs, begin, end, filled))
+                return damaged_record(concat("block ", block.number, " of part \"", change.path, "\" does not fit"));
+            next = std::uint64_t(block.number) + 1;
         }
         return filled >= size ? Status() : damaged_record(concat("part \"", change.path, "\" is not filled"));
+    }
+
+    /// Runs ascend, and the last one is what fills the part further, to the end of the block. Returns whether it is so.
+    bool parse_runs(std::uint32_t num_runs, std::uint64_t block_begin, std::uint64_t block_end, std::uint64_t& filled) {
+        std::span<const std::byte> runs;
+        if (num_runs == 0 || num_runs > rest_.size() / sizeof(Run) || !take(num_runs * sizeof(Run), runs)) return false;
+        std::uint64_t next = block_begin;
+        for (std::uint32_t i = 0; i < num_runs; ++i) {
+            Run run{};
+            std::memcpy(&run, runs.data() + i * sizeof run, sizeof run);
+            const std::uint64_t begin = block_begin + run.begin;
+            std::span<const std::byte> bytes;
+            if (begin < next || begin > filled || run.num_bytes == 0 ||
+                run.num_bytes > block_end - std::min(begin, block_end) || !take(run.num_bytes, bytes))
+                return false;
+            record_.runs.push_back({begin, bytes});
+            next = begin + run.num_bytes;
+            if (next > filled && next != block_end) return false;
+            filled = std::max(filled, next);
+        }
+        return true;
     }
 
     const StateLogReader& log_;
@@ -387,10 +472,10 @@ void StateLogReader::apply(Record& record) {
         part.element_bytes = change.part.element_bytes;
         part.num_elements = change.part.num_elements;
         part.bytes.resize(static_cast<std::size_t>(part.num_elements * part.element_bytes));
-        for (std::uint32_t b = 0; b < change.part.num_blocks; ++b) {
-            const Record::Block& block = record.blocks[change.first_block + b];
-            std::byte* const to = part.bytes.data() + block.begin;
-            for (std::size_t k = 0; k < block.bytes.size(); ++k) to[k] ^= block.bytes[k];
+        for (std::size_t r = 0; r < change.num_runs; ++r) {
+            const Record::Run& run = record.runs[change.first_run + r];
+            std::byte* const to = part.bytes.data() + run.begin;
+            for (std::size_t k = 0; k < run.bytes.size(); ++k) to[k] ^= run.bytes[k];
         }
         parts.push_back(std::move(part));
     }

@@ -6,8 +6,8 @@
 //     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it
 //     +--------+----------+----------+----------+- - -
 //
-// A block of a part that two states share is known to be the same without a look at its bytes. Of a block that differs, the
-// bits that differ are written, compressed: so a block costs what has changed in it.
+// What two states share is known to be the same without a look at its bytes: whole blocks of a part, and the elements of a block that
+// are not marked as written. Of the others, the bytes that differ are written, compressed: so a record costs what has changed.
 // Thread: one at a time for each writer and reader. A writer may work beside the thread that makes and destroys states,
 // as long as that thread keeps the two that it writes.
 

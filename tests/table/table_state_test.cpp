@@ -160,6 +160,22 @@ TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies
     EXPECT_GT(num_shared_bytes, 0u);
 }
 
+TEST_F(TableState, states_of_which_each_follows_the_one_before_take_no_more_memory_in_time) {
+    SavedState states[2] = {save(table), SavedState()};
+    std::uint32_t number = 0;
+    const auto bytes_after = [&](std::uint32_t last) {
+        for (; number < last; ++number) {
+            table.set_stamp(table.stamp() + 1);
+            for (std::uint32_t row = number * 37 % 100; row < kRows; row += 100)
+                *table.write_element(number % 3, row) ^= std::byte(1);
+            states[(number + 1) % 2] = save(table, &states[number % 2], table.stamp());
+        }
+        return bookkeeping_bytes();
+    };
+    const std::size_t usual = bytes_after(100);
+    EXPECT_LT(bytes_after(1000), usual * 5 / 4);
+}
+
 struct Padded {
     std::uint64_t number = 0;
     std::uint8_t flag = 0;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -370,7 +371,8 @@ TEST(OutOfMemory, memory_of_the_compressor_that_runs_out_anywhere_is_an_error_an
 
 /// A heap that fails at the N-th allocation.
 struct FailingHeap {
-    std::uint32_t fail_at, num_calls = 0;
+    std::uint32_t fail_at;
+    std::atomic<std::uint32_t> num_calls = 0;  // of several threads
     const char* asked_by = "";
 
     MemoryHooks hooks() {

@@ -4,7 +4,6 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
-#include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
@@ -13,6 +12,7 @@
 
 #include "support/kills.h"
 #include "support/level.h"
+#include "support/logged.h"
 #include "support/small_files.h"
 #include "support/testing.h"
 #include "support/whole_world.h"
@@ -67,17 +67,6 @@ struct Folder {
     }
     std::string newest(const std::string& ending) const { return path + "/" + names(ending).back(); }
     std::string path;
-};
-
-/// What is logged meanwhile.
-struct Logged {
-    Logged() {
-        set_log_hook(
-            [](void* self, LogLevel, std::string_view text) { static_cast<Logged*>(self)->lines.emplace_back(text); },
-            this);
-    }
-    ~Logged() { set_log_hook(nullptr, nullptr); }
-    std::vector<std::string> lines;
 };
 
 Recovered recover(Sea& sea, const std::string& folder) {
@@ -541,15 +530,15 @@ TEST(Persist, a_snapshot_or_log_of_another_program_is_an_error_and_no_older_fram
         EXPECT_TRUE(why.starts_with(path + ": the " + expected)) << why;
         ASSERT_TRUE(write_file(path, whole).ok());
     };
-    const auto other_version = [](std::string& text) { text[kVersionAt] = 2; };
+    const auto other_version = [](std::string& text) { text[kVersionAt] = 9; };
     const auto other_byte_order = [](std::string& text) {
         std::reverse(text.begin() + kByteOrderAt, text.begin() + kByteOrderAt + 4);
     };
     const std::string save = folder.newest(".save"), log = folder.newest(".log");
     check(save,
-          "save has version 2 of the format, and this program reads version 1; load it with the program that made it",
+          "save has version 9 of the format, and this program reads version 1; load it with the program that made it",
           other_version);
-    check(log, "log has version 2 of the format, and this program reads 1; read it with the program that made it",
+    check(log, "log has version 9 of the format, and this program reads 2; read it with the program that made it",
           other_version);
     check(save, "save has the byte order big-endian, and this program has little-endian", other_byte_order);
     check(log, "log has the byte order big-endian, and this program has little-endian", other_byte_order);

@@ -15,6 +15,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/persist.h"
 #include "support/changed_state.h"
+#include "support/logged.h"
 #include "support/merged_list.h"
 #include "support/testing.h"
 
@@ -1752,6 +1753,33 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
     EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine[2].crew"), 5);
+}
+
+TEST_F(ReloadSchema, drops_and_logs_commands_that_wait_with_values_of_the_older_fields) {
+    using One = std::tuple<std::uint32_t, float>;
+    using Two = std::tuple<std::uint32_t, std::int32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({crew, power});
+    const Blob before = engines(one, std::vector<One>{{0, 2}}, 1), after = engines(two, std::vector<Two>{{0, 5, 2}}, 1);
+    spawned(before);
+    Entity given;
+    ASSERT_TRUE(entities.create({&given, 1}).ok());
+    const Schema& older = *world.find_store(one.id())->schemas()[0];
+    const float asked = 30;
+    world.commands().add(given, older, reinterpret_cast<const std::byte*>(&asked));
+    ASSERT_TRUE(world.reload(before, after).ok());
+    std::vector<std::string> lines;
+    {
+        const shoal_test::Logged logged;
+        world.settle();
+        lines = logged.lines;
+    }
+    const std::vector<std::string> expected = {
+        "commands to change 1 entities were dropped: the rows are of engine v1 {crew int32, power float}, not of "
+        "engine "
+        "v1 {power float}"};
+    EXPECT_EQ(lines, expected);
+    EXPECT_FALSE(world.find_store(two.id())->find_row(two.id(), given, 0));
+    EXPECT_TRUE(entities.alive(given));
 }
 
 TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_component_types) {

@@ -8,10 +8,12 @@
 #include "support/testing.h"
 
 #include <sys/resource.h>
+#include <zstd.h>
 
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -295,6 +297,77 @@ TEST(StateLog, a_state_that_is_larger_than_it_may_be_is_refused) {
     EXPECT_TRUE(whole->is_too_large()) << "a record of which the header says so: " << whole->problem().message();
 }
 
+/// A log of one state whose record has another body, with checksums that are right.
+std::string with_body(std::string log, const std::function<void(std::vector<std::byte>&)>& change) {
+    constexpr std::size_t kBegin = sizeof(StateLogHeader);
+    StateRecordHeader header{};
+    std::memcpy(&header, log.data() + kBegin, sizeof header);
+    std::vector<std::byte> body(static_cast<std::size_t>(header.body_bytes));
+    EXPECT_EQ(ZSTD_decompress(body.data(), body.size(), log.data() + kBegin + sizeof header,
+                              static_cast<std::size_t>(header.packed_bytes)),
+              body.size());
+    change(body);
+    std::vector<std::byte> packed(ZSTD_compressBound(body.size()));
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), body.data(), body.size(), 1));
+    header.body_bytes = body.size(), header.packed_bytes = packed.size();
+    header.checksum = checksum_of(header, packed.data(), 0);
+    log.resize(kBegin);
+    log.append(reinterpret_cast<const char*>(&header), sizeof header);
+    return log.append(reinterpret_cast<const char*>(packed.data()), packed.size());
+}
+
+TEST(StateLog, a_record_whose_parts_do_not_fit_is_refused_and_says_which) {
+    Naive parts;
+    parts["part"] = {1, false, std::vector<std::byte>(100, std::byte(7))};
+    const std::string path = temporary_path("body");
+    Result<StateLogWriter> writer = StateLogWriter::create(path);
+    ASSERT_TRUE(writer->append(state_of(parts, nullptr), nullptr, 1).ok());
+    const std::string sound = *read_file(path);
+    std::filesystem::remove(path);
+    // What the record says of the part, its path, number and runs of block 0, where the run begins, its bytes, those of the run, the end.
+    constexpr std::size_t kBlock = 24 + 4, kRun = kBlock + 8, kBytes = kRun + 8, kEnd = kBytes + 100;
+    const auto problem_of = [&](const std::function<void(std::vector<std::byte>&)>& change) {
+        const std::string text = with_body(sound, change);
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(text));
+        EXPECT_TRUE(log.ok() && !log->next());
+        std::string problem(log->problem().message());
+        const std::string_view begin = "record 0 at byte 40: the record is not whole: ";
+        EXPECT_TRUE(problem.starts_with(begin)) << problem;
+        return problem.substr(std::min(problem.size(), begin.size()));
+    };
+    const auto with = [&](std::size_t at, std::uint32_t value) {
+        return problem_of([&](std::vector<std::byte>& body) {
+            ASSERT_EQ(body.size(), kEnd + 8);
+            std::memcpy(body.data() + at, &value, sizeof value);
+        });
+    };
+    EXPECT_EQ(with(0, 101), "block 0 of part \"part\" does not fit") << "the run does not reach its end";
+    EXPECT_EQ(with(0, 99), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kBlock, 1), "part \"part\" has no block 1");
+    EXPECT_EQ(with(kBlock, ~0u), "part \"part\" has no block 4294967295") << "an end has no runs";
+    EXPECT_EQ(with(kBlock + 4, 0), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kBlock + 4, 1000), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kRun, 1), "block 0 of part \"part\" does not fit") << "nothing is before it";
+    EXPECT_EQ(with(kRun, ~0u), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kRun + 4, 99), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kRun + 4, 0), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kRun + 4, ~0u), "block 0 of part \"part\" does not fit");
+    EXPECT_EQ(with(kEnd, 0), "part \"part\" has no block 0") << "it is there twice";
+    EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) { body.resize(kEnd); }),
+              "the blocks of part \"part\" are cut short");
+    EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) { body.erase(body.begin() + kBlock, body.begin() + kEnd); }),
+              "part \"part\" is not filled");
+    EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) { body.push_back(std::byte(0)); }),
+              "its parts do not fill it");
+    EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) {
+                  const std::uint32_t runs[] = {0, 60, 59, 41};  // of which the second begins in the first
+                  body[kBlock + 4] = std::byte(2);
+                  body.insert(body.begin() + kRun, 8 + 1, std::byte(0));
+                  std::memcpy(body.data() + kRun, runs, sizeof runs);
+              }),
+              "block 0 of part \"part\" does not fit");
+}
+
 TEST(StateLog, a_small_change_takes_little_of_the_file) {
     Naive parts;
     Random random(3);
@@ -357,8 +430,8 @@ TEST(StateLog, what_is_no_log_or_of_another_program_is_refused_with_the_reason) 
     };
     EXPECT_EQ(message_with(0, 'x'),
               "the file is not a log of states: it does not begin with \"shoallog\" and a header");
-    EXPECT_EQ(message_with(8, 2),
-              "the log has version 2 of the format, and this program reads 1; read it with the program that made it");
+    EXPECT_EQ(message_with(8, 1),
+              "the log has version 1 of the format, and this program reads 2; read it with the program that made it");
     EXPECT_EQ(message_with(12, 1), "the header of the log is damaged: it has no byte order");
     std::string swapped = logged.text;
     std::reverse(swapped.begin() + 12, swapped.begin() + 16);

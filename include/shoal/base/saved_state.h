@@ -105,6 +105,10 @@ public:
     /// they have nothing in common.
     SHOAL_API StateMarks difference(const StatePart& part, std::size_t number, const SavedState& other,
                                     const StatePart& other_part, std::size_t other_number) const;
+    /// Returns the bytes of a block.
+    SHOAL_API std::size_t block_bytes(const StatePart& part, std::size_t number) const;
+    /// Copies the marked elements of a block of a column to where they lie in the block. Requires: `to` has room for the block.
+    SHOAL_API void copy_marked(const StatePart& part, std::size_t number, const StateMarks& marks, std::byte* to) const;
     /// Copies elements of a part. Requires: they exist; `to` has room for them.
     SHOAL_API void copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const;
     /// The same for some of its bytes.
