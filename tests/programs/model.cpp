@@ -840,21 +840,49 @@ bool Model::has_scene(int number, int scene) const {
     return false;
 }
 
+bool Model::refers_to_scene(int number) const {
+    const auto& models = world(number).models;
+    return std::any_of(models.begin(), models.end(), [](const auto& model) { return model.second.is_in_scene; });
+}
+
+bool Model::can_reload_scene(int number, int before, int after) const {
+    return has_scene(number, before) &&
+           (offered_scene[number] == before || offered_scene[number] == after || !refers_to_scene(number));
+}
+
 std::string Model::spawn_scene(int number, int name, int scene) {
     ModelWorld& world = this->world(number);
     const int fields = relic_fields_of(scene);
     if (world.relic_fields != 0 && world.relic_fields != fields) return "refused";
     world.relic_fields = fields;
+    if (offered_scene[number] != scene && refers_to_scene(number)) return "refused";
+    offered_scene[number] = scene;
     SceneCopy& copy = world.scenes.emplace_back(SceneCopy{scene, {}});
     for (const SceneEntity& one : scene_of(scene)) {
-        const Entity who = created(number, name++);
-        if (!born(number, who)) return "an id that was used before";
-        copy.all[one.guid] = who;
-        static_cast<void>(add(number, kMark, {who}, {one.mark, 0, {}}));
-        std::erase_if(world.relics, [&](const auto& relic) { return relic.first.index() == who.index(); });
-        if (one.has_relic) world.relics[who] = {one.n, one.extra};
+        const Entity who = copy.all[one.guid] = created(number, name++);
+        if (!add_from_scene(number, who, one)) return "an id that was used before";
     }
     return "ok";
+}
+
+/// Returns false if the id was used before.
+bool Model::add_from_scene(int number, Entity who, const SceneEntity& is) {
+    if (!born(number, who)) return false;
+    std::map<Entity, std::array<int, 2>>& relics = world(number).relics;
+    static_cast<void>(add(number, kMark, {who}, {is.mark, 0, {}}));
+    std::erase_if(relics, [&](const auto& relic) { return relic.first.index() == who.index(); });
+    if (is.has_relic) relics[who] = {is.n, is.extra};
+    if (is.tree >= 0) static_cast<void>(add_models(number, is.tree, {who}, true));
+    return true;
+}
+
+/// Trees that the newer scene has, too, lie in it then. The others are in memory, and none of it refers to them.
+void Model::move_scene(int number, int after) {
+    const std::vector<SceneEntity> newer = scene_of(after);
+    for (auto& [who, model] : world(number).models)
+        model.is_in_scene &=
+            std::any_of(newer.begin(), newer.end(), [&](const SceneEntity& one) { return one.tree == model.tree; });
+    offered_scene[number] = after;
 }
 
 /// Entities are the same by their GUIDs. Fields that come have their defaults, and those that go are gone.
@@ -866,6 +894,7 @@ std::string Model::reload_scene(int number, int before, int after) {
     for (auto& [who, relic] : world.relics)
         for (int f = 0; f < 2; ++f)
             if ((fields_before >> f & 1) == 0) relic[std::size_t(f)] = kRelicDefaults[f];
+    move_scene(number, after);
     int num_copies = 0, num_created = 0, num_changed = 0;
     std::vector<Entity> gone;
     const std::vector<SceneEntity> older = scene_of(before), newer = scene_of(after);
@@ -885,10 +914,7 @@ std::string Model::reload_scene(int number, int before, int after) {
             }
             if (std::size_t(num_created) == stage_.copies.size()) return "others are new";
             const Entity who = copy.all[is.guid] = stage_.copies[std::size_t(num_created++)];
-            if (!born(number, who)) return "an id that was used before";
-            static_cast<void>(add(number, kMark, {who}, {is.mark, 0, {}}));
-            std::erase_if(world.relics, [&](const auto& relic) { return relic.first.index() == who.index(); });
-            if (is.has_relic) world.relics[who] = {is.n, is.extra};
+            if (!add_from_scene(number, who, is)) return "an id that was used before";
         }
         for (const auto& [guid, who] : was)
             if (!copy.all.contains(guid)) gone.push_back(who);
@@ -898,25 +924,63 @@ std::string Model::reload_scene(int number, int before, int after) {
            std::to_string(num_destroyed) + " destroyed, " + std::to_string(num_changed) + " changed";
 }
 
-/// Returns whether anything differs. What a version says of a field that it does not have is the default.
+/// Returns whether anything differs.
 bool Model::follow_scene(int number, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after) {
-    ModelWorld& world = this->world(number);
-    bool is_changed = false;
-    const auto write = [&](int& value, int to) { is_changed |= std::exchange(value, to) != to; };
-    if (const auto mark = world.rows[kMark].find(who); mark != world.rows[kMark].end() && was.mark != is.mark)
-        write(mark->second.values[0].n, is.mark);
-    const auto relic = world.relics.find(who);
-    if (was.has_relic && !is.has_relic) return world.relics.erase(who) != 0 || is_changed;
-    if (!is.has_relic || (was.has_relic && relic == world.relics.end())) return is_changed;
-    const bool comes = relic == world.relics.end();
+    std::map<Entity, Row>& marks = world(number).rows[kMark];
+    const auto mark = marks.find(who);
+    bool is_changed =
+        mark != marks.end() && was.mark != is.mark && std::exchange(mark->second.values[0].n, is.mark) != is.mark;
+    is_changed |= follow_relic(number, who, was, is, before, after);
+    return follow_model(number, who, was, is) || is_changed;
+}
+
+/// What a version says of a field that it does not have is the default.
+bool Model::follow_relic(int number, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after) {
+    std::map<Entity, std::array<int, 2>>& relics = world(number).relics;
+    const auto relic = relics.find(who);
+    if (was.has_relic && !is.has_relic) return relics.erase(who) != 0;
+    if (!is.has_relic || (was.has_relic && relic == relics.end())) return false;
+    bool is_changed = relic == relics.end();
     const int olds[] = {was.n, was.extra}, news[] = {is.n, is.extra};
-    std::array<int, 2>& values = world.relics[who];
+    std::array<int, 2>& values = relics[who];
     for (int f = 0; f < 2; ++f) {
         const bool has = (relic_fields_of(after) >> f & 1) != 0, had = (relic_fields_of(before) >> f & 1) != 0;
         if (has && (!was.has_relic || (had ? olds[f] : kRelicDefaults[f]) != news[f]))
-            write(values[std::size_t(f)], news[f]);
+            is_changed |= std::exchange(values[std::size_t(f)], news[f]) != news[f];
     }
-    return is_changed || comes;
+    return is_changed;
+}
+
+/// A model with another tree starts anew, as one that comes does, also in place of one that the program has given. Others stay
+/// posed.
+bool Model::follow_model(int number, Entity who, const SceneEntity& was, const SceneEntity& is) {
+    const bool has = world(number).models.contains(who);
+    if (was.tree == is.tree || (was.tree >= 0 && !has)) return false;
+    if (is.tree < 0) return remove_models(number, {who}) != 0;
+    static_cast<void>(add_models(number, is.tree, {who}, true));
+    return true;
+}
+
+/// None: the state is refused.
+std::optional<ModelWorld> Model::with_fields_of_now(ModelWorld then, Fields fields) const {
+    const int now = world(2).relic_fields, before = then.relic_fields;
+    then.relic_fields = now != 0 ? now : before;
+    if (now == 0 || before == 0 || now == before) return then;
+    const std::uint32_t version_before = relic_version_of(before), version_now = relic_version_of(now);
+    if (fields == Fields::kSame || version_before > version_now) return std::nullopt;
+    if (fields == Fields::kMayCome && (before & ~now) != 0) return std::nullopt;
+    for (auto& [who, relic] : then.relics)
+        for (int f = 0; f < 2; ++f) {
+            // The first field is changed by the step from the first version, the second by that from the second.
+            const auto changed_in = std::uint32_t(f + 1);
+            const bool is_changed = version_before <= changed_in && changed_in < version_now;
+            int& value = relic[std::size_t(f)];
+            if ((before >> f & 1) == 0)
+                value = kRelicDefaults[f];
+            else if (is_changed && fields == Fields::kAsMigrationsSay)
+                value += kAddedToRelics;
+        }
+    return then;
 }
 
 // --- copies that commands make ---------------------------------------------------------------------------------------
@@ -1118,7 +1182,7 @@ void Model::keep_budget(int number) {
 
 // --- models ------------------------------------------------------------------------------------------------------------
 
-AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all) {
+AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all, bool is_in_scene) {
     AddCounts counts;
     std::map<Entity, Posed>& models = world(number).models;
     for (const Entity who : all) {
@@ -1129,7 +1193,7 @@ AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all
         std::erase_if(models,
                       [&](const auto& model) { return model.first.index() == who.index() && model.first != who; });
         ++(models.contains(who) ? counts.num_set : counts.num_added);
-        models[who] = {tree, kModels[tree].places, std::vector<int>(kModels[tree].places.size()), {}};
+        models[who] = {tree, kModels[tree].places, std::vector<int>(kModels[tree].places.size()), {}, is_in_scene};
     }
     return counts;
 }
@@ -1167,8 +1231,10 @@ void Model::move_attached(int number) {
         const Entity parent = find_or(world.parents, who, {});
         const Posed* const model = find_in(world.models, parent);
         const Value& attached = row.values[0];
-        if (world.positions.contains(who) && model != nullptr && std::size_t(attached.n) < model->poses.size())
-            world.positions[who] = model->poses[std::size_t(attached.n)] + attached.m;
+        if (!world.positions.contains(who) || model == nullptr) continue;
+        const std::vector<int>& names = kModels[model->tree].names;
+        const auto node = std::find(names.begin(), names.end(), attached.n);
+        if (node != names.end()) world.positions[who] = model->poses[std::size_t(node - names.begin())] + attached.m;
     }
 }
 

@@ -106,7 +106,8 @@ struct SceneCopy {
 struct Posed {
     int tree = 0;  // of kModels
     std::vector<int> locals, poses;
-    std::set<int> held;  // nodes that were moved, and those below do not follow yet
+    std::set<int> held;        // nodes that were moved, and those below do not follow yet
+    bool is_in_scene = false;  // its tree lies in the scene that the library has
 
     int parent(std::size_t node) const {
         const std::uint32_t parent = kModels[tree].parents[node];
@@ -305,11 +306,16 @@ public:
     std::string spawn_scene(int world, int name, int scene);
     std::string reload_scene(int world, int before, int after);
     bool has_scene(int world, int scene) const;
+    /// Which scene the library of a world has.
+    std::optional<int> offered_scene[3];
+    bool refers_to_scene(int world) const;
+    /// Whether the library can have the newer one in place of the one that it has.
+    bool can_reload_scene(int world, int before, int after) const;
     bool has_relics(int world, const std::vector<Entity>& all) const;
 
     // --- models --------------------------------------------------------------------------------------------------------
 
-    AddCounts add_models(int world, int tree, const std::vector<Entity>& all);
+    AddCounts add_models(int world, int tree, const std::vector<Entity>& all, bool is_in_scene = false);
     int remove_models(int world, const std::vector<Entity>& all);
     void compute_models(int world);
     void let_nodes_follow(int world);
@@ -331,21 +337,29 @@ public:
         ModelEntities entities;
         Streaming streaming;
         std::optional<std::size_t> refers_to;  // the version of the blob in which songs lie
+        std::optional<int> refers_to_scene;    // in which models lie
     };
     Picture picture() const {
-        Picture result = {worlds_[2], sides_[1], streaming[2], refers_to_offered(2) ? offered[2] : std::nullopt};
+        Picture result = {worlds_[2], sides_[1], streaming[2], refers_to_offered(2) ? offered[2] : std::nullopt,
+                          refers_to_scene(2) ? offered_scene[2] : std::nullopt};
         if (!has_store(2, kCoin)) result.world.rows[kCoin].clear();
         return result;
     }
-    /// Whether the library has the songs of then.
+    /// Whether the library has the songs and the models of then.
     bool fits(const Picture& picture) const {
+        if (picture.refers_to_scene && !stage_.have_same_models(*picture.refers_to_scene, *offered_scene[2]))
+            return false;
         return !picture.refers_to || (offered[2] && stage_.have_same_arrays(*picture.refers_to, *offered[2]));
     }
+    /// What becomes of relics that have other fields now. States in memory have no schemas, so they are refused.
+    enum class Fields { kSame, kMayCome, kAsMigrationsSay };
+    std::optional<ModelWorld> with_fields_of_now(ModelWorld then, Fields fields) const;
     /// Where zones are not streamed, all rows come back, or it is refused.
-    std::string take_back(const Picture& picture) {
-        if (!fits(picture)) return "refused";
-        const Picture before = {worlds_[2], sides_[1], streaming[2], std::nullopt};
-        worlds_[2] = picture.world;
+    std::string take_back(const Picture& picture, Fields fields = Fields::kSame) {
+        const std::optional<ModelWorld> world = with_fields_of_now(picture.world, fields);
+        if (!fits(picture) || !world) return "refused";
+        const Picture before = {worlds_[2], sides_[1], streaming[2], std::nullopt, std::nullopt};
+        worlds_[2] = *world;
         worlds_[2].told = before.world.told;
         sides_[1] = picture.entities;
         take_zones(streaming[2], picture.streaming);
@@ -361,8 +375,8 @@ public:
     std::vector<std::shared_ptr<const Prefab>> prefabs;
     const Prefab& prefab(int from_last = 0) const { return **(prefabs.end() - 1 - from_last); }
     /// The pond becomes what it was, and the frames that it keeps begin anew.
-    std::string load(const Picture& picture) {
-        if (take_back(picture) != "ok") return "refused";
+    std::string load(const Picture& picture, Fields fields) {
+        if (take_back(picture, fields) != "ok") return "refused";
         if (max_frames != 0) frames = {this->picture()};
         return "ok";
     }
@@ -401,6 +415,10 @@ private:
     };
     std::vector<Reloading> begin_reload(int world, const Prefab& before, const Prefab& after);
     bool follow_scene(int world, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after);
+    bool follow_relic(int world, Entity who, const SceneEntity& was, const SceneEntity& is, int before, int after);
+    bool follow_model(int world, Entity who, const SceneEntity& was, const SceneEntity& is);
+    bool add_from_scene(int world, Entity who, const SceneEntity& is);
+    void move_scene(int world, int after);
     void move_songs(ModelWorld& world, const Prefab& after) const;
     void follow(int world, const Reloading& copy, std::size_t i);
     void follow_rows(int world, const Reloading& copy, std::size_t i, int type);

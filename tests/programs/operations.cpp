@@ -715,7 +715,6 @@ void list_blobs(std::vector<Operation>& all) {
         10);
 }
 
-/// In the worlds that are not saved: a save has one set of fields, too.
 void list_scenes(std::vector<Operation>& all) {
     const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
         all.push_back({code, expected, can, {}, {}, {}, weight});
@@ -733,14 +732,17 @@ void list_scenes(std::vector<Operation>& all) {
     add(
         CALL(stage.spawn_scene(world, &e, n)),
         [](Model& model, const Arguments& a) { return model.spawn_scene(a.world, a.e, a.n); },
-        [](const Model&, const Arguments& a) { return a.world != 2 && names_enough(a, 3); }, 8);
+        [](const Model&, const Arguments& a) { return names_enough(a, 3); }, 8);
     add(
         CALL(stage.reload_scene(world, n, m)),
         [](Model& model, const Arguments& a) { return model.reload_scene(a.world, a.n, a.m); },
-        [](const Model& model, const Arguments& a) { return model.has_scene(a.world, a.n); }, 20);
+        [](const Model& model, const Arguments& a) { return model.can_reload_scene(a.world, a.n, a.m); }, 20);
     add(CALL(world.set_field(e, "relic.n", m)), set(0), nullptr, 3);
     add(CALL(world.set_field(e, "relic.extra", m)), set(1), nullptr, 3);
 }
+
+/// In one group: what a reload leaves of models is seen where programs have posed them.
+void list_models_and_scenes(std::vector<Operation>& all) { list_models(all), list_scenes(all); }
 
 void list_songs(std::vector<Operation>& all) {
     const auto add = [&](const Code& code, const auto& expected, const Call& can, int weight) {
@@ -964,6 +966,7 @@ void list_zones(std::vector<Operation>& all) {
 
 /// The same world in memory, in a file, and in a folder with a log.
 void list_saves_of(std::vector<Operation>& all, int place, const Code& save, const Code& load) {
+    const Model::Fields fields = place == Model::kMemory ? Model::Fields::kSame : Model::Fields::kMayCome;
     all.push_back({save,
                    [place](Model& model, const Arguments& a) -> std::string {
                        if (waits_for_call(model, a.world)) {
@@ -979,9 +982,9 @@ void list_saves_of(std::vector<Operation>& all, int place, const Code& save, con
                    {},
                    6});
     all.push_back({load,
-                   [place](Model& model, const Arguments& a) -> std::string {
+                   [place, fields](Model& model, const Arguments& a) -> std::string {
                        if (a.world != 2 || waits_for_call(model, a.world)) return "refused";
-                       return model.load(*model.saved[place]);
+                       return model.load(*model.saved[place], fields);
                    },
                    [place](const Model& model, const Arguments&) {
                        return model.saved[place].has_value() && model.has_store(2, kCoin);
@@ -1025,7 +1028,7 @@ void list_persisting(std::vector<Operation>& all) {
         [](Model& model, const Arguments&) -> std::string {
             if (model.is_persisted) return "refused";
             if (!model.saved[Model::kFolder]) return "nothing there";
-            return model.load(*model.saved[Model::kFolder]);
+            return model.load(*model.saved[Model::kFolder], Model::Fields::kMayCome);
         },
         [rests](const Model& model, const Arguments& a) {
             return a.world == 2 && rests(model, a) && model.has_store(2, kCoin);
@@ -1036,6 +1039,18 @@ void list_persisting(std::vector<Operation>& all) {
 void list_saves(std::vector<Operation>& all) {
     list_saves_of(all, Model::kMemory, CALL(world.save(stage.saved)), CALL(stage.load(world, stage.saved)));
     list_saves_of(all, Model::kFile, CALL(world.save(stage.file())), CALL(stage.load(world, stage.file())));
+    all.push_back({CALL(stage.load_older(world)),
+                   [](Model& model, const Arguments& a) -> std::string {
+                       if (waits_for_call(model, a.world)) return "refused";
+                       return model.load(*model.saved[Model::kFile], Model::Fields::kAsMigrationsSay);
+                   },
+                   [](const Model& model, const Arguments& a) {
+                       return a.world == 2 && model.saved[Model::kFile].has_value() && model.has_store(2, kCoin);
+                   },
+                   {},
+                   {},
+                   {},
+                   6});
 }
 
 void list_frames(std::vector<Operation>& all) {
@@ -1090,26 +1105,10 @@ std::vector<Operation> make_operations() {
         [&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_time(all);
     int group = 0;  // those until here, without which others make little sense
-    for (const auto list : {list_rest_of_database,
-                            list_singles,
-                            list_rules,
-                            list_transforms,
-                            list_places,
-                            list_models,
-                            list_owners,
-                            list_texts,
-                            list_commands,
-                            list_copies,
-                            list_blobs,
-                            list_copying_commands,
-                            list_songs,
-                            list_scenes,
-                            list_saves,
-                            list_persisting,
-                            list_zones,
-                            list_frames,
-                            list_attaching,
-                            list_faults}) {
+    for (const auto list :
+         {list_rest_of_database, list_singles, list_rules, list_transforms, list_places, list_models_and_scenes,
+          list_owners, list_texts, list_commands, list_copies, list_blobs, list_copying_commands, list_songs,
+          list_saves, list_persisting, list_zones, list_frames, list_attaching, list_faults}) {
         const std::size_t first = all.size();
         list(all), ++group;
         for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;

@@ -23,6 +23,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"
@@ -39,6 +40,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -114,22 +116,32 @@ struct Origin {
 };
 SHOAL_COMPONENT(Origin, number)
 
-/// Versions of a scene, which differ in all that a reload matches: who is in it, by GUID, in which order, what they have, and which
-/// fields a component type without a C++ type has.
+/// Versions of a scene, which differ in all that a reload matches: who is in it, by GUID, in which order, what they have, which
+/// fields a component type without a C++ type has, and which models there are.
 struct SceneEntity {
     int guid = 0, mark = 0;
     bool has_relic = false;
     int n = 0, extra = 0;  // of the relic
+    int tree = -1;         // of kModels; -1: no model
 };
 inline constexpr int kRelicDefaults[] = {1, 7};
 /// Whether a relic has `n`, in bit 0, and `extra`, in bit 1.
 inline int relic_fields_of(int scene) { return 1 + scene % 3; }
+/// The version of a relic with these fields: `extra` has come after `n`, which has gone then.
+inline std::uint32_t relic_version_of(int fields) { return fields == 1 ? 1 : fields == 3 ? 2 : 3; }
+/// What migrations say that a version adds to a field of the one before.
+inline constexpr int kAddedToRelics = 100;
+/// Versions 2k and 2k + 1 have the same trees, in another order. Some have no models.
+inline int tree_of(int scene, int guid) {
+    const int which = scene % 5 == 4 ? 0 : (scene / 2 + guid / 2) % 4;
+    return which == 0 ? -1 : 1 + which;
+}
 inline std::vector<SceneEntity> scene_of(int scene) {
     std::vector<SceneEntity> all;
     for (int guid = 1; guid <= 3; ++guid)
         if (guid == 1 || (scene / 3 + guid) % 4 != 0)
-            all.push_back(
-                {guid, 100 * guid + scene, guid != 2 || scene % 2 == 0, 10 * guid + scene % 5, scene % 4 + 5});
+            all.push_back({guid, 100 * guid + scene, guid != 2 || scene % 2 == 0, 10 * guid + scene % 5, scene % 4 + 5,
+                           tree_of(scene, guid)});
     if (scene % 2 == 1) std::reverse(all.begin(), all.end());
     return all;
 }
@@ -278,12 +290,17 @@ inline constexpr const char* kTypeNames[] = {"Mark",  "Place", "Body",  "Scar", 
 /// Nodes of models, by which entities are attached to them. No model has the last one.
 inline constexpr const char* kNodeNames[] = {"hip", "knee", "tail", "hat"};
 inline StringId node_name(int node) { return StringId(std::string_view(kNodeNames[node % 4])); }
-/// The models: one that programs give to entities, and one that lies in a blob.
+/// The models: one that programs give to entities, one that lies in a blob, and those of scenes.
 struct ModelTree {
+    std::vector<int> names;  // of kNodeNames
     std::vector<std::uint32_t> parents;
     std::vector<int> places;  // on the x axis
 };
-inline const ModelTree kModels[] = {{{kNilRow, 0, 0}, {1, 2, 3}}, {{kNilRow, 0}, {5, 6}}};
+inline const ModelTree kModels[] = {{{0, 1, 2}, {kNilRow, 0, 0}, {1, 2, 3}},
+                                    {{0, 1}, {kNilRow, 0}, {5, 6}},
+                                    {{0, 1}, {kNilRow, 0}, {7, 8}},
+                                    {{2, 0, 1}, {kNilRow, 0, 1}, {4, 1, 2}},
+                                    {{1, 0}, {kNilRow, kNilRow}, {7, 8}}};
 
 inline std::string text_of(const AttachedToNode& value) {
     int node = 0;
@@ -628,20 +645,47 @@ public:
     }
     // --- scenes ------------------------------------------------------------------------------------------------------
 
-    /// Spawns a version of the scene, and gives its entities names.
+    /// Spawns a version of the scene, and gives its entities names. Its models lie in the library, which has one version: another
+    /// one has to go first.
     Status spawn_scene(World& world, Entity* names, int scene) {
         const Blob& blob = this->scene(scene);
         if (Status status = world.adopt_schemas(blob); !status) return status;
-        const Result<Spawned> made = world.spawn(blob);
+        ResourceLibrary& all = library(world);
+        if (all.find(kScene) != nullptr && !has_scene(world, scene))
+            if (Status status = all.unload(kScene); !status) return status;
+        if (all.find(kScene) == nullptr)
+            if (const auto loaded = all.load(blob.bytes()); !loaded) return loaded.status();
+        const Result<Spawned> made = world.spawn(*all.find(kScene));
         if (!made) return made.status();
         world.manager<Origin>().remove(made->entities());
         std::copy(made->entities().begin(), made->entities().end(), names);
         return {};
     }
+    /// The newer version comes in place of the one that the library has.
     Result<ReloadReport> reload_scene(World& world, int before, int after) {
-        Result<ReloadReport> report = world.reload(scene(before), scene(after));
+        Result<ReloadReport> report = exchange_scene(world, before, after);
         take_new(world);
         return report;
+    }
+    /// Loads what was saved with what has become of older relics, which only the versions that came later can say.
+    Status load_older(World& world) {
+        if (const Store* const relics = world.find_store(ComponentId("relic"))) {
+            const auto added = [](int value) { return value + kAddedToRelics; };
+            const Schema& now = *relics->schemas()[0];
+            Migrations& said = world.registry().migrations(now);
+            if (now.version() > 1) said.from(1).convert("n", added);
+            if (now.version() > 2) said.from(2).convert("extra", added).remove("n");
+        }
+        const Status status = load(world, file());
+        world.registry().remove("relic");
+        return status;
+    }
+    /// Whether the models of two scenes lie in the same places.
+    bool have_same_models(int one, int other) {
+        const auto same = [&](BlobSectionKind kind) {
+            return std::ranges::equal(section_bytes(scene(one), kind), section_bytes(scene(other), kind));
+        };
+        return same(BlobSectionKind::kArrays) && same(BlobSectionKind::kArrayData);
     }
     /// "n=3 extra=7", with the fields that a relic has now.
     std::string relic(World& world, Entity entity) {
@@ -756,7 +800,7 @@ public:
         };
     }
 
-    static constexpr const char* kPrefab = "prefabs/any";
+    static constexpr const char *kPrefab = "prefabs/any", *kScene = "scenes/any";
     std::deque<Blob> prefabs;     // which commands refer to
     bool is_last_a_tree = false;  // of them: its first entity leads to all others
     const StageOptions options;
@@ -829,7 +873,7 @@ private:
     }
     void make_models(int number) {
         World& world = this->world(number);
-        std::vector<StringId> names = {node_name(0), node_name(1), node_name(2)};
+        const std::vector<StringId> names = names_of(kModels[0]);
         const std::vector<Vec3> places = places_of(kModels[0]), scales(3, Vec3{1, 1, 1});
         const std::vector<Quaternion> rotations(3);
         trees[std::size_t(number)] =
@@ -841,19 +885,28 @@ private:
         for (const int place : tree.places) places.push_back({float(place), 0, 0});
         return places;
     }
-    static std::vector<std::byte> model_blob() {
-        BlobWriter writer;
-        writer.set_name("models/1");
+    static std::vector<StringId> names_of(const ModelTree& tree) {
+        std::vector<StringId> names;
+        for (const int name : tree.names) names.push_back(node_name(name));
+        return names;
+    }
+    static ModelPose pose_in(BlobWriter& writer, const ModelTree& tree) {
         const auto keep = [&]<class T>(BlobArray<T>& array, const std::vector<T>& values) {
             static_cast<BlobArrayBase&>(array) =
                 writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span<const T>(values)));
         };
         ModelPose pose;
-        keep(pose.names, std::vector<StringId>{node_name(0), node_name(1)});
-        keep(pose.parents, kModels[1].parents);
-        keep(pose.positions, places_of(kModels[1]));
-        keep(pose.rotations, std::vector<Quaternion>(2));
-        keep(pose.scales, std::vector<Vec3>(2, Vec3{1, 1, 1}));
+        keep(pose.names, names_of(tree));
+        keep(pose.parents, tree.parents);
+        keep(pose.positions, places_of(tree));
+        keep(pose.rotations, std::vector<Quaternion>(tree.parents.size()));
+        keep(pose.scales, std::vector<Vec3>(tree.parents.size(), Vec3{1, 1, 1}));
+        return pose;
+    }
+    static std::vector<std::byte> model_blob() {
+        BlobWriter writer;
+        writer.set_name("models/1");
+        const ModelPose pose = pose_in(writer, kModels[1]);
         writer.add_component(*writer.add_component_type(schema_of<ModelPose>()), writer.add_entity({}),
                              std::as_bytes(std::span(&pose, 1)));
         return *writer.write();
@@ -870,8 +923,24 @@ private:
         if (found == scenes_.end()) found = scenes_.emplace(number, *Blob::load(scene_blob(number))).first;
         return found->second;
     }
+    bool has_scene(World& world, int number) {
+        return std::ranges::equal(library(world).find(kScene)->bytes(), scene(number).bytes());
+    }
+    Result<ReloadReport> exchange_scene(World& world, int before, int after) {
+        ResourceLibrary& all = library(world);
+        if (has_scene(world, after)) return world.reload(scene(before), *all.find(kScene));
+        const bool has_older = has_scene(world, before);
+        Result<Blob> newer = Blob::load(scene(after).bytes());
+        if (!newer) return newer.status();
+        Result<Blob> older = all.replace(std::move(*newer));
+        if (!older) return older.status();
+        Result<ReloadReport> report = world.reload(has_older ? *older : scene(before), *all.find(kScene));
+        if (!report) static_cast<void>(all.replace(std::move(*older)));
+        return report;
+    }
     static std::vector<std::byte> scene_blob(int number) {
         ComponentDefinition definition{.name = "relic", .fields = {}};
+        definition.version = relic_version_of(relic_fields_of(number));
         for (int f = 0; f < 2; ++f)
             if ((relic_fields_of(number) >> f & 1) != 0) {
                 FieldDefinition& field = definition.fields.emplace_back();
@@ -881,10 +950,11 @@ private:
             }
         const Schema relic = *Schema::make(std::move(definition));
         BlobWriter writer;
-        writer.set_name("scenes/any");
+        writer.set_name(kScene);
         const std::uint32_t relics = *writer.add_component_type(relic);
         const std::uint32_t marks = *writer.add_component_type(schema_of<Mark>());
         const std::uint32_t origins = *writer.add_component_type(schema_of<Origin>());
+        std::optional<std::uint32_t> models;
         for (const SceneEntity& one : scene_of(number)) {
             const std::uint32_t entity = writer.add_entity({.guid = std::uint64_t(one.guid)});
             const Mark mark{one.mark};
@@ -895,6 +965,10 @@ private:
             if ((relic_fields_of(number) & 1) != 0) values.push_back(one.n);
             if ((relic_fields_of(number) & 2) != 0) values.push_back(one.extra);
             if (one.has_relic) writer.add_component(relics, entity, std::as_bytes(std::span(values)));
+            if (one.tree < 0) continue;
+            const ModelPose pose = pose_in(writer, kModels[one.tree]);
+            if (!models) models = *writer.add_component_type(schema_of<ModelPose>());
+            writer.add_component(*models, entity, std::as_bytes(std::span(&pose, 1)));
         }
         return *writer.write();
     }
