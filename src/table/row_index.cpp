@@ -63,8 +63,10 @@ bool RowIndex::is_free(IndexRange range, std::size_t num_entities) const {
 
 bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
     const std::span<const EntityBits> entries = this->entries();
-    const std::size_t begin = std::min<std::size_t>(lowest, entries.size());
-    const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), entries.size());
+    // Above max_index_ nothing was ever set, and to read it may cost memory: with 64-bit ids, 32 GiB.
+    const std::size_t num_used = std::min<std::size_t>(max_index_ + std::size_t(1), entries.size());
+    const std::size_t begin = std::min<std::size_t>(lowest, num_used);
+    const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), num_used);
     EntityBits any = 0;
     for (const EntityBits entry : entries.subspan(begin, end - begin)) any |= entry;
     return any == 0;
