@@ -458,61 +458,43 @@ bool is_equal(const StateBlock& block, const std::byte* data, std::span<const St
 
 }  // namespace
 
-/// Adds the blocks of one column to a state. Which blocks there are is decided one by one; their bytes are compared and copied
-/// at the end, in a loop.
-class StateColumn {
-public:
-    StateColumn(SavedState& to, std::size_t element_bytes, std::span<const StateGap> gaps)
-        : to_(to), element_bytes_(element_bytes), gaps_(gaps) {}
+void StateColumns::begin(std::uint32_t element_bytes, std::span<const StateGap> gaps) {
+    columns_.push_back({element_bytes, gaps_.size(), gaps.size()});
+    gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
+}
 
-    /// Refers to the bytes of a block.
-    void borrow(const std::byte* data, std::size_t num_bytes) {
-        to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
-    }
-    void add_copied(const std::byte* data, std::size_t num_bytes) {
-        copied_.push_back({to_.blocks_.size(), data});
-        to_.add_block(num_bytes);
-    }
-    /// Adds a block that is shared with an earlier state if it turns out to be equal.
-    void add_compared(StateBlock& known, const std::byte* data) {
-        compared_.push_back({to_.blocks_.size(), data});
-        to_.share_block(known);
-    }
-    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
-    void finish(const StateLoop& loop) {
-        compare_blocks(loop);
-        copy_blocks(loop);
-    }
+void StateColumns::borrow(const std::byte* data, std::size_t num_bytes) {
+    to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
+}
 
-private:
-    /// What a block is copied from, or compared with.
-    struct Source {
-        std::size_t block;  // its place in the state
-        const std::byte* data;
-    };
-    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
-    void compare_blocks(const StateLoop& loop);
-    void copy_blocks(const StateLoop& loop);
+void StateColumns::add_copied(const std::byte* data, std::size_t num_bytes) {
+    copied_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
+    to_.add_block(num_bytes);
+}
 
-    SavedState& to_;
-    std::size_t element_bytes_;
-    std::span<const StateGap> gaps_;
-    Array<Source> compared_{Owner(kStateOwner)}, copied_{Owner(kStateOwner)};
-};
+void StateColumns::add_compared(StateBlock& known, const std::byte* data) {
+    compared_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
+    to_.share_block(known);
+}
 
-/// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
-void StateColumn::add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number) {
-    const std::size_t piece_bytes = element_bytes_ * kElementsPerStateMark;
+void StateColumns::add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number) {
+    const std::size_t piece_bytes = std::size_t(columns_.back().element_bytes) * kElementsPerStateMark;
     set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
     if (marks.is_empty()) return to_.share_block(known);
-    copied_.push_back({to_.blocks_.size(), data});
+    copied_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
     if (!add_pieces(known, marks, number)) to_.add_block(known.whole_bytes);
+}
+
+void StateColumns::finish(const StateLoop& loop) {
+    compare_blocks(loop);
+    copy_blocks(loop);
+    columns_.clear(), gaps_.clear(), compared_.clear(), copied_.clear();
 }
 
 /// Adds a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
 /// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
-bool StateColumn::add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number) {
-    const std::size_t piece_bytes = element_bytes_ * kElementsPerStateMark;
+bool StateColumns::add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number) {
+    const std::size_t piece_bytes = std::size_t(columns_.back().element_bytes) * kElementsPerStateMark;
     const std::size_t most_bytes = marks.count() * piece_bytes;
     if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
     if (under.num_layers == kMostLayers || under.whole_bytes > kMaxLayeredBytes) return false;
@@ -531,14 +513,17 @@ bool StateColumn::add_pieces(StateBlock& under, const StateMarks& marks, std::ui
 }
 
 /// Finds out which of the blocks that are shared so far are equal. The others are to be copied.
-void StateColumn::compare_blocks(const StateLoop& loop) {
+void StateColumns::compare_blocks(const StateLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Source& one : compared_) num_bytes += to_.blocks_[one.block]->whole_bytes;
     Array<char> differs(compared_.size(), 0, kStateOwner);
     for_blocks(loop, compared_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
         Array<std::byte> room{Owner(kStateOwner)};
-        for (std::size_t i = begin; i < end; ++i)
-            differs[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps_, element_bytes_, room);
+        for (std::size_t i = begin; i < end; ++i) {
+            const Column& column = columns_[compared_[i].column];
+            differs[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps_of(column),
+                                   column.element_bytes, room);
+        }
     });
     for (std::size_t i = 0; i < compared_.size(); ++i) {
         if (!differs[i]) continue;
@@ -550,14 +535,15 @@ void StateColumn::compare_blocks(const StateLoop& loop) {
     }
 }
 
-void StateColumn::copy_blocks(const StateLoop& loop) {
+void StateColumns::copy_blocks(const StateLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Source& one : copied_) num_bytes += to_.blocks_[one.block]->num_bytes;
     for_blocks(loop, copied_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             StateBlock& block = *to_.blocks_[copied_[i].block];
             fill_block(block, copied_[i].data);
-            clear_gaps(block.data(), block.num_bytes, gaps_, element_bytes_);
+            const Column& column = columns_[copied_[i].column];
+            clear_gaps(block.data(), block.num_bytes, gaps_of(column), column.element_bytes);
         }
     });
 }
@@ -565,7 +551,7 @@ void StateColumn::copy_blocks(const StateLoop& loop) {
 // --- writing -----------------------------------------------------------------------------------------------------
 
 StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
-    : to_(to), before_(before), since_(since) {
+    : to_(to), before_(before), since_(since), columns_(to) {
     if (before == nullptr) return;
     to.number_ = before->number_ + 1;
     if (before->pool_ == to.pool_) return;
@@ -644,7 +630,7 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     const auto* from = static_cast<const std::byte*>(data);
     const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
     num_known_ = num_known;
-    StateColumn column(to_, element_bytes, gaps);
+    columns_.begin(element_bytes, gaps);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
         const auto bytes = static_cast<std::size_t>(
@@ -653,16 +639,16 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
         if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
         if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
         if (known != nullptr && same_source_)
-            column.add_written(*known, written_since(context, b, since_), from, b);
+            columns_.add_written(*known, written_since(context, b, since_), from, b);
         else if (known != nullptr)
-            column.add_compared(*known, from);
+            columns_.add_compared(*known, from);
         else if (borrows_ && gaps.empty())
-            column.borrow(from, bytes);
+            columns_.borrow(from, bytes);
         else
-            column.add_copied(from, bytes);
+            columns_.add_copied(from, bytes);
         from += bytes;
     }
-    column.finish(loop_);
+    if (!gathers_columns_) columns_.finish(loop_);
 }
 
 void StateWriter::refuse(std::string_view why) {
@@ -745,22 +731,40 @@ Status StateReader::column(std::string_view name, void* to, std::uint32_t elemen
     if (is_in_place) present = present_->part(number);
     const bool is_alike =
         present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
-    const std::size_t block_bytes = std::size_t(part.element_bytes) * part.elements_per_block;
-    const auto copy_one = [&](std::size_t b) {
-        const StateBlock& block = *from_.blocks_[part.first_block + b];
-        std::byte* const out = static_cast<std::byte*>(to) + b * block_bytes;
-        StateMarks marks;
-        if (is_alike && b < present.num_blocks() &&
-            add_layers(*present_->blocks_[present.first_block + b], block, marks))
-            copy_pieces(block, marks, std::size_t(element_bytes) * kElementsPerStateMark, out);
-        else
-            copy_block(block, 0, block.whole_bytes, out);
-    };
-    for_blocks(loop_, part.num_blocks(), static_cast<std::size_t>(part.num_bytes()),
-               [&](std::size_t begin, std::size_t end) {
-                   for (std::size_t b = begin; b < end; ++b) copy_one(b);
-               });
+    const std::size_t first_block =
+        columns_.empty() ? 0 : columns_.back().first_block + columns_.back().part.num_blocks();
+    columns_.push_back({part, present.first_block, is_alike ? present.num_blocks() : 0, static_cast<std::byte*>(to),
+                        first_block});
+    if (!gathers_columns_) finish_columns();
     return {};
+}
+
+void StateReader::copy_block_of(const Column& column, std::size_t number) const {
+    const StateBlock& block = *from_.blocks_[column.part.first_block + number];
+    const std::size_t element_bytes = column.part.element_bytes;
+    std::byte* const to = column.to + number * element_bytes * column.part.elements_per_block;
+    StateMarks marks;
+    if (number < column.num_present &&
+        add_layers(*present_->blocks_[column.first_present + number], block, marks))
+        copy_pieces(block, marks, element_bytes * kElementsPerStateMark, to);
+    else
+        copy_block(block, 0, block.whole_bytes, to);
+}
+
+void StateReader::finish_columns() {
+    gathers_columns_ = false;
+    if (columns_.empty()) return;
+    std::uint64_t num_bytes = 0;
+    for (const Column& column : columns_) num_bytes += column.part.num_bytes();
+    const std::size_t num_blocks = columns_.back().first_block + columns_.back().part.num_blocks();
+    for_blocks(loop_, num_blocks, static_cast<std::size_t>(num_bytes), [&](std::size_t begin, std::size_t end) {
+        auto column = std::ranges::upper_bound(columns_, begin, {}, &Column::first_block) - 1;
+        for (std::size_t b = begin; b < end; ++b) {
+            while (b - column->first_block >= column->part.num_blocks()) ++column;
+            copy_block_of(*column, b - column->first_block);
+        }
+    });
+    columns_.clear();
 }
 
 Status StateReader::bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,

@@ -156,6 +156,7 @@ Status Table::load(StateReader& from) {
 
 /// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is missing or does not fit; rows are arbitrary then.
 Status Table::load_rows(StateReader& from, std::uint64_t source) {
+    from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
         !status)
         return status;
@@ -167,6 +168,7 @@ Status Table::load_rows(StateReader& from, std::uint64_t source) {
             !status)
             return status;
     }
+    from.finish_columns();
     std::uint32_t number = 0;
     for (int link = 0; link < 6; ++link) {
         if (link < 2 ? !has_chain() : !has_tree()) continue;

@@ -172,6 +172,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
         save_types(to, types, lasting != nullptr, lasting == nullptr ? passing : *lasting);
     world_.entities_.save(to);
     std::string stores;
+    to.gather_columns();
     for (const Store* store : world_.stores_) {
         const std::string name = name_of(*store);
         if (find_store(name) != store)
@@ -181,6 +182,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
         const StatePath::Scope scope = to.in(concat("stores/", name));
         store->save(to);
     }
+    to.finish_columns();
     to.text("stores", stores);
     save_arrays(to, state, before);
     const auto save_part = [&](const char* name, const auto& part) {

@@ -126,7 +126,7 @@ public:
 
 private:
     friend class StateWriter;
-    friend class StateColumn;
+    friend class StateColumns;
     friend class StateFiller;
     friend class StateReader;
     void add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
@@ -188,6 +188,48 @@ struct StateLoop {
 /// Returns which elements of block `block` of a column were written at the stamp `since` or later, or may have been.
 using WrittenSince = StateMarks (*)(const void* context, std::uint32_t block, std::uint64_t since);
 
+/// Adds the blocks of columns to a state. Which blocks there are is decided one by one; their bytes are compared and copied at
+/// the end, in one loop over all columns: each alone may be too small for several threads.
+class StateColumns {
+public:
+    explicit StateColumns(SavedState& to) : to_(to) {}
+
+    /// What is added from now on belongs to this column.
+    void begin(std::uint32_t element_bytes, std::span<const StateGap> gaps);
+    /// Refers to the bytes of a block.
+    void borrow(const std::byte* data, std::size_t num_bytes);
+    void add_copied(const std::byte* data, std::size_t num_bytes);
+    /// Adds a block that is shared with an earlier state if it turns out to be equal.
+    void add_compared(StateBlock& known, const std::byte* data);
+    /// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
+    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
+    /// Compares and copies what was added, and forgets it.
+    void finish(const StateLoop& loop);
+
+private:
+    struct Column {
+        std::uint32_t element_bytes;
+        std::size_t first_gap, num_gaps;
+    };
+    /// What a block is copied from, or compared with.
+    struct Source {
+        std::size_t block;  // its place in the state
+        const std::byte* data;
+        std::size_t column;
+    };
+    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
+    void compare_blocks(const StateLoop& loop);
+    void copy_blocks(const StateLoop& loop);
+    std::span<const StateGap> gaps_of(const Column& column) const {
+        return std::span(gaps_).subspan(column.first_gap, column.num_gaps);
+    }
+
+    SavedState& to_;
+    Array<Column> columns_{Owner("saved state")};
+    Array<StateGap> gaps_{Owner("saved state")};  // of all columns
+    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
+};
+
 class StateWriter {
 public:
     /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr, written at the stamp `since`: what columns
@@ -203,6 +245,13 @@ public:
     SHOAL_API void borrow_columns();
     /// Compares and copies the blocks of large columns in a loop. Lifetime: that of the writer.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
+    /// Compares and copies the columns that are written from now on by finish_columns(), in one loop.
+    /// Lifetime: that of their bytes, which nobody changes until then; nor does anybody read the state.
+    void gather_columns() { gathers_columns_ = true; }
+    void finish_columns() {
+        gathers_columns_ = false;
+        columns_.finish(loop_);
+    }
     /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
@@ -247,7 +296,8 @@ private:
     std::uint64_t since_;
     bool same_source_ = false;     // the part that is written, and that of before_
     std::uint64_t num_known_ = 0;  // blocks that the latter has
-    bool borrows_ = false, checks_values_ = false;
+    bool borrows_ = false, checks_values_ = false, gathers_columns_ = false;
+    StateColumns columns_;
     StateLoop loop_;
     StatePath path_;
     Status status_;
@@ -287,6 +337,12 @@ public:
     bool is_trusted() const { return is_trusted_; }
     /// Copies the blocks of large columns in a loop. Lifetime: that of the reader.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
+    /// Copies the columns that are read from now on by finish_columns(), in one loop. Nobody looks at what they are copied to before.
+    void gather_columns() {
+        gathers_columns_ = true;
+        columns_.clear();
+    }
+    SHOAL_API void finish_columns();
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
 
     /// Whether there is such a part.
@@ -326,9 +382,18 @@ public:
     SHOAL_API Status error(std::string_view name, std::string_view what);
 
 private:
+    struct Column {
+        StatePart part;
+        std::size_t first_present, num_present;  // blocks of the present state, if it was written from here
+        std::byte* to;
+        std::size_t first_block;  // of all columns together
+    };
+    void copy_block_of(const Column& column, std::size_t number) const;
+
     const SavedState& from_;
     const SavedState* present_;
-    bool is_trusted_;
+    bool is_trusted_, gathers_columns_ = false;
+    Array<Column> columns_{Owner("saved state")};  // that are to be copied
     StateLoop loop_;
     std::uint64_t taken_bytes_ = 0;  // beside the state
     StatePath path_;
