@@ -286,5 +286,44 @@ TEST_F(LargeTableState, has_no_bytes_between_fields_when_a_loop_copies_the_block
             << i;
 }
 
+/// All parts of a state, with their bytes.
+std::vector<std::pair<std::string, std::vector<std::byte>>> parts_of(const SavedState& state) {
+    std::vector<std::pair<std::string, std::vector<std::byte>>> parts;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        std::vector<std::byte>& bytes = parts.emplace_back(part.path, part.num_bytes()).second;
+        state.copy(part, 0, part.num_elements, bytes.data());
+    }
+    return parts;
+}
+
+TEST_F(LargeTableState, columns_of_several_tables_that_are_copied_in_one_loop_are_those_of_each_table_alone) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    const auto save_both = [&](bool gathers, const SavedState* before, std::uint64_t since) {
+        SavedState state;
+        StateWriter to(state, before, since);
+        if (gathers) to.use_loop(threads.loop()), to.gather_columns();
+        for (Table* table : {&padded, &large}) {
+            const StatePath::Scope scope = to.in(table == &large ? "large" : "padded");
+            table->save(to);
+        }
+        if (gathers) to.finish_columns();
+        return state;
+    };
+    SavedState alone, gathered;
+    for (std::uint64_t round = 0; round < 6; ++round) {
+        const std::uint64_t since = large.stamp() + 1;
+        for (Table* table : {&padded, &large}) table->set_stamp(since), scatter(*table, random);
+        if (round == 3) load_in_loop(large, save(large), nullptr);  // so that its blocks are compared
+        const bool is_first = round == 0;
+        SavedState alone_now = save_both(false, is_first ? nullptr : &alone, since);
+        SavedState gathered_now = save_both(true, is_first ? nullptr : &gathered, since);
+        ASSERT_EQ(parts_of(gathered_now) == parts_of(alone_now), true) << round;
+        ASSERT_EQ(gathered_now.num_own_bytes(), alone_now.num_own_bytes()) << round;
+        alone = std::move(alone_now), gathered = std::move(gathered_now);
+    }
+}
+
 }  // namespace
 }  // namespace shoal
