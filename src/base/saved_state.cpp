@@ -458,6 +458,48 @@ bool is_equal(const StateBlock& block, const std::byte* data, std::span<const St
 
 }  // namespace
 
+/// Adds the blocks of columns to a state. Which blocks there are is decided one by one; their bytes are compared and copied at
+/// the end, in one loop over all columns: each alone may be too small for several threads.
+class StateColumns {
+public:
+    explicit StateColumns(SavedState& to) : to_(to) {}
+
+    /// What is added from now on belongs to this column.
+    void begin(std::uint32_t element_bytes, std::span<const StateGap> gaps);
+    /// Refers to the bytes of a block.
+    void borrow(const std::byte* data, std::size_t num_bytes);
+    void add_copied(const std::byte* data, std::size_t num_bytes);
+    /// Adds a block that is shared with an earlier state if it turns out to be equal.
+    void add_compared(StateBlock& known, const std::byte* data);
+    /// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
+    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
+    /// Compares and copies what was added, and forgets it.
+    void finish(const StateLoop& loop);
+
+private:
+    struct Column {
+        std::uint32_t element_bytes;
+        std::size_t first_gap, num_gaps;
+    };
+    /// What a block is copied from, or compared with.
+    struct Source {
+        std::size_t block;  // its place in the state
+        const std::byte* data;
+        std::size_t column;
+    };
+    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
+    void compare_blocks(const StateLoop& loop);
+    void copy_blocks(const StateLoop& loop);
+    std::span<const StateGap> gaps_of(const Column& column) const {
+        return std::span(gaps_).subspan(column.first_gap, column.num_gaps);
+    }
+
+    SavedState& to_;
+    Array<Column> columns_{Owner("saved state")};
+    Array<StateGap> gaps_{Owner("saved state")};  // of all columns
+    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
+};
+
 void StateColumns::begin(std::uint32_t element_bytes, std::span<const StateGap> gaps) {
     columns_.push_back({element_bytes, gaps_.size(), gaps.size()});
     gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
@@ -551,7 +593,7 @@ void StateColumns::copy_blocks(const StateLoop& loop) {
 // --- writing -----------------------------------------------------------------------------------------------------
 
 StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
-    : to_(to), before_(before), since_(since), columns_(to) {
+    : to_(to), before_(before), since_(since), columns_(new StateColumns(to)) {
     if (before == nullptr) return;
     to.number_ = before->number_ + 1;
     if (before->pool_ == to.pool_) return;
@@ -559,6 +601,16 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
     to.pool_->leave();
     to.pool_ = before->pool_;
     to.pool_->use();
+}
+
+StateWriter::~StateWriter() {
+    SHOAL_ASSERT(!gathers_columns_, "columns were gathered and never copied; call finish_columns()");
+    delete columns_;
+}
+
+void StateWriter::finish_columns() {
+    gathers_columns_ = false;
+    columns_->finish(loop_);
 }
 
 StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
@@ -630,7 +682,7 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     const auto* from = static_cast<const std::byte*>(data);
     const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
     num_known_ = num_known;
-    columns_.begin(element_bytes, gaps);
+    columns_->begin(element_bytes, gaps);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
         const auto bytes = static_cast<std::size_t>(
@@ -639,16 +691,16 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
         if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
         if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
         if (known != nullptr && same_source_)
-            columns_.add_written(*known, written_since(context, b, since_), from, b);
+            columns_->add_written(*known, written_since(context, b, since_), from, b);
         else if (known != nullptr)
-            columns_.add_compared(*known, from);
+            columns_->add_compared(*known, from);
         else if (borrows_ && gaps.empty())
-            columns_.borrow(from, bytes);
+            columns_->borrow(from, bytes);
         else
-            columns_.add_copied(from, bytes);
+            columns_->add_copied(from, bytes);
         from += bytes;
     }
-    if (!gathers_columns_) columns_.finish(loop_);
+    if (!gathers_columns_) columns_->finish(loop_);
 }
 
 void StateWriter::refuse(std::string_view why) {
@@ -733,8 +785,8 @@ Status StateReader::column(std::string_view name, void* to, std::uint32_t elemen
         present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
     const std::size_t first_block =
         columns_.empty() ? 0 : columns_.back().first_block + columns_.back().part.num_blocks();
-    columns_.push_back({part, present.first_block, is_alike ? present.num_blocks() : 0, static_cast<std::byte*>(to),
-                        first_block});
+    columns_.push_back(
+        {part, present.first_block, is_alike ? present.num_blocks() : 0, static_cast<std::byte*>(to), first_block});
     if (!gathers_columns_) finish_columns();
     return {};
 }
@@ -744,8 +796,7 @@ void StateReader::copy_block_of(const Column& column, std::size_t number) const 
     const std::size_t element_bytes = column.part.element_bytes;
     std::byte* const to = column.to + number * element_bytes * column.part.elements_per_block;
     StateMarks marks;
-    if (number < column.num_present &&
-        add_layers(*present_->blocks_[column.first_present + number], block, marks))
+    if (number < column.num_present && add_layers(*present_->blocks_[column.first_present + number], block, marks))
         copy_pieces(block, marks, element_bytes * kElementsPerStateMark, to);
     else
         copy_block(block, 0, block.whole_bytes, to);

@@ -32,6 +32,7 @@
 namespace shoal {
 
 class StateBlocks;
+class StateColumns;
 struct StateBlock;
 
 /// The elements of a part that are kept together.
@@ -188,48 +189,6 @@ struct StateLoop {
 /// Returns which elements of block `block` of a column were written at the stamp `since` or later, or may have been.
 using WrittenSince = StateMarks (*)(const void* context, std::uint32_t block, std::uint64_t since);
 
-/// Adds the blocks of columns to a state. Which blocks there are is decided one by one; their bytes are compared and copied at
-/// the end, in one loop over all columns: each alone may be too small for several threads.
-class StateColumns {
-public:
-    explicit StateColumns(SavedState& to) : to_(to) {}
-
-    /// What is added from now on belongs to this column.
-    void begin(std::uint32_t element_bytes, std::span<const StateGap> gaps);
-    /// Refers to the bytes of a block.
-    void borrow(const std::byte* data, std::size_t num_bytes);
-    void add_copied(const std::byte* data, std::size_t num_bytes);
-    /// Adds a block that is shared with an earlier state if it turns out to be equal.
-    void add_compared(StateBlock& known, const std::byte* data);
-    /// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
-    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
-    /// Compares and copies what was added, and forgets it.
-    void finish(const StateLoop& loop);
-
-private:
-    struct Column {
-        std::uint32_t element_bytes;
-        std::size_t first_gap, num_gaps;
-    };
-    /// What a block is copied from, or compared with.
-    struct Source {
-        std::size_t block;  // its place in the state
-        const std::byte* data;
-        std::size_t column;
-    };
-    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
-    void compare_blocks(const StateLoop& loop);
-    void copy_blocks(const StateLoop& loop);
-    std::span<const StateGap> gaps_of(const Column& column) const {
-        return std::span(gaps_).subspan(column.first_gap, column.num_gaps);
-    }
-
-    SavedState& to_;
-    Array<Column> columns_{Owner("saved state")};
-    Array<StateGap> gaps_{Owner("saved state")};  // of all columns
-    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
-};
-
 class StateWriter {
 public:
     /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr, written at the stamp `since`: what columns
@@ -237,6 +196,7 @@ public:
     SHOAL_API explicit StateWriter(SavedState& to, const SavedState* before = nullptr, std::uint64_t since = 0);
     StateWriter(const StateWriter&) = delete;
     StateWriter& operator=(const StateWriter&) = delete;
+    SHOAL_API ~StateWriter();
 
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
 
@@ -248,10 +208,7 @@ public:
     /// Compares and copies the columns that are written from now on by finish_columns(), in one loop.
     /// Lifetime: that of their bytes, which nobody changes until then; nor does anybody read the state.
     void gather_columns() { gathers_columns_ = true; }
-    void finish_columns() {
-        gathers_columns_ = false;
-        columns_.finish(loop_);
-    }
+    SHOAL_API void finish_columns();
     /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
@@ -297,7 +254,7 @@ private:
     bool same_source_ = false;     // the part that is written, and that of before_
     std::uint64_t num_known_ = 0;  // blocks that the latter has
     bool borrows_ = false, checks_values_ = false, gathers_columns_ = false;
-    StateColumns columns_;
+    StateColumns* const columns_;  // owned
     StateLoop loop_;
     StatePath path_;
     Status status_;
