@@ -13,14 +13,15 @@
 
 namespace shoal_test {
 
-/// Refuses the N-th piece of memory, or all from the N-th on, while it lives. Thread: one at a time; contexts are made on any.
+/// Refuses the N-th piece of memory, or all from the N-th on, while it lives; of 0, none, and counts them. Thread: one at a time; contexts are made on any.
 class ShortZstdMemory {
 public:
     explicit ShortZstdMemory(std::uint32_t fail_at, bool for_good = false) {
         num_calls_ = 0, for_good_ = for_good, fail_at_ = fail_at;
     }
     ~ShortZstdMemory() { fail_at_ = 0; }
-    bool has_failed() const { return num_calls_ >= fail_at_; }
+    bool has_failed() const { return fail_at_ != 0 && num_calls_ >= fail_at_; }
+    std::uint32_t num_calls() const { return num_calls_; }
 
     static constexpr ZSTD_customMem memory() {
         return {[](void*, std::size_t num_bytes) { return allows() ? std::malloc(num_bytes) : nullptr; },
