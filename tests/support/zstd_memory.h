@@ -13,7 +13,8 @@
 
 namespace shoal_test {
 
-/// Refuses the N-th piece of memory, or all from the N-th on, while it lives; of 0, none, and counts them. Thread: one at a time; contexts are made on any.
+/// Refuses the N-th piece of memory, or all from the N-th on, while it lives; of 0, none, and counts them.
+/// Thread: one at a time; contexts are made on any.
 class ShortZstdMemory {
 public:
     explicit ShortZstdMemory(std::uint32_t fail_at, bool for_good = false) {
