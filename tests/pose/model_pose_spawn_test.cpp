@@ -106,6 +106,32 @@ TEST_F(ModelPoseSpawn, instances_pin_the_blob_of_their_tree) {
     EXPECT_TRUE(models.validate().ok());
 }
 
+// Until they are computed, nothing below the nodes of the new tree has moved.
+TEST_F(ModelPoseSpawn, an_instance_that_is_spawned_again_forgets_its_moved_nodes) {
+    Arrays other;
+    other.positions[1] = {5, 0, 0};
+    const Blob& fish = load("fish", {Arrays()});
+    const Blob& ship = load("ship", {other});
+    const Result<Spawned> made = spawned(fish);
+    ASSERT_TRUE(made.ok()) << made.message();
+    const Entity entity = made->entity(0);
+    models.compute();
+    models.set_node_world(models.instance(entity), 0, {});
+    const std::uint32_t first = 0;
+    ASSERT_TRUE(models
+                    .respawn({.component = schema_of<ModelPose>().id(),
+                              .entities = {&entity, 1},
+                              .num_blob_entities = 1,
+                              .entity_index = {&first, 1},
+                              .columns = ship.find_components(schema_of<ModelPose>().id())->columns,
+                              .parents = {}})
+                    .ok());
+    EXPECT_EQ(models.apply_constraints(), 0u);
+    EXPECT_EQ(models.compute(), 2u);
+    EXPECT_EQ(models.model(models.instance(entity), 1).row[0].w, 5);
+    EXPECT_EQ(models.model(models.instance(entity), 1).row[2].w, 1);
+}
+
 TEST_F(ModelPoseSpawn, arrays_that_are_not_a_tree_are_an_error_and_nothing_changes) {
     int number = 0;
     const auto message_of = [&](auto&& spoil) {

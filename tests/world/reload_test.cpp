@@ -1326,6 +1326,27 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     EXPECT_FALSE(poses.has(ships->entity(2)));
     EXPECT_EQ(height(3, 0, 1), 4);
     EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+    ASSERT_TRUE(world.spawn(*library.find("models")).ok());
+    EXPECT_EQ(poses.num_trees(), 3u) << "the tree that stays is that of the newer version, wherever it lies there";
+}
+
+TEST(ReloadArrays, one_model_alone_starts_anew_when_its_tree_has_changed) {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    const Result<Spawned> ship = world.spawn(*library.add(models({{1, 2}})).value());
+    ASSERT_TRUE(ship.ok()) << ship.message();
+    {
+        const Result<Blob> before = library.replace(models({{5, 6, 7}}));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("models"));
+        ASSERT_TRUE(report.ok()) << report.message();
+    }
+    ModelPoseManager& poses = world.model_poses();
+    poses.compute();
+    const Instance now = poses.instance(ship->entity(0));
+    ASSERT_EQ(poses.models(now).size(), 3u);
+    EXPECT_EQ(poses.model(now, 2).row[2].w, 7);
 }
 
 // --- saved states that refer to arrays -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -164,6 +165,25 @@ TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
         EXPECT_TRUE(log->is_at_end());
         EXPECT_TRUE(log->problem().ok());
     }
+}
+
+// Its bytes have not been compared, and where they would lie is what was compared of another block.
+TEST(StateLog, an_element_between_two_that_were_marked_is_left_as_it_was) {
+    constexpr std::size_t kPiece = kElementsPerStateMark, kBlock = kPiece * StateMarks::kCount;
+    Naive before;
+    before["part"] = {1, true, std::vector<std::byte>(2 * kBlock)};
+    Naive after = before;
+    for (const std::size_t begin : {std::size_t(0), kPiece, 2 * kPiece, kBlock, kBlock + 2 * kPiece})
+        std::fill_n(after["part"].bytes.begin() + std::ptrdiff_t(begin), kPiece, std::byte(7));
+    const SavedState first = state_of(before, nullptr);
+    const std::string path = temporary_path("marked");
+    Result<StateLogWriter> writer = StateLogWriter::create(path);
+    ASSERT_TRUE(writer->append(state_of(after, &first, &before), &first, 1).ok());
+    const std::string text = *read_file(path);
+    std::filesystem::remove(path);
+    Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 0, &first);
+    ASSERT_TRUE(log.ok() && log->next());
+    EXPECT_EQ(naive_of(log->state(&first)), after);
 }
 
 TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
@@ -366,6 +386,31 @@ TEST(StateLog, a_record_whose_parts_do_not_fit_is_refused_and_says_which) {
                   std::memcpy(body.data() + kRun, runs, sizeof runs);
               }),
               "block 0 of part \"part\" does not fit");
+}
+
+TEST(StateLog, runs_that_lie_in_one_another_are_refused) {
+    Naive parts;
+    parts["part"] = {1, false, std::vector<std::byte>(100, std::byte(7))};
+    const SavedState first = state_of(parts, nullptr);
+    parts["part"].bytes[0] = parts["part"].bytes[50] = std::byte(8);
+    const std::string path = temporary_path("runs");
+    Result<StateLogWriter> writer = StateLogWriter::create(path);
+    ASSERT_TRUE(writer->append(state_of(parts, &first), &first, 1).ok());
+    const std::string sound = *read_file(path);
+    std::filesystem::remove(path);
+    const auto is_taken = [&](std::uint32_t begin) {
+        const std::string text = with_body(sound, [&](std::vector<std::byte>& body) {
+            constexpr std::size_t kSecondRun =
+                24 + 8 + 8;  // after what the record says of the part, of block 0 and of the first run
+            ASSERT_EQ(body.size(), kSecondRun + 8 + 2 * 8 + 8) << "two runs of 8 bytes and the end";
+            std::memcpy(body.data() + kSecondRun, &begin, sizeof begin);
+        });
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 0, &first);
+        return log.ok() && log->next();
+    };
+    EXPECT_TRUE(is_taken(8));
+    EXPECT_FALSE(is_taken(7));
+    EXPECT_FALSE(is_taken(0));
 }
 
 TEST(StateLog, a_small_change_takes_little_of_the_file) {
