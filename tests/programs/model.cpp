@@ -968,7 +968,7 @@ std::optional<ModelWorld> Model::with_fields_of_now(ModelWorld then, Fields fiel
     if (now == 0 || before == 0 || now == before) return then;
     const std::uint32_t version_before = relic_version_of(before), version_now = relic_version_of(now);
     if (fields == Fields::kSame || version_before > version_now) return std::nullopt;
-    if (fields == Fields::kMayCome && (before & ~now) != 0) return std::nullopt;
+    if (fields == Fields::kMayCome && (before & ~now) != 0 && !then.relics.empty()) return std::nullopt;
     for (auto& [who, relic] : then.relics)
         for (int f = 0; f < 2; ++f) {
             // The first field is changed by the step from the first version, the second by that from the second.
