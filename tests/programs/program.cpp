@@ -425,7 +425,7 @@ public:
             program_.steps.resize(outcome.step + 1);
             options_.looks_every = kAtTheEnd;  // what is wrong is seen there
             lessen_options();
-            while (take_steps() || lessen_arguments() || lessen_options()) {
+            while (take_steps() || lessen_arguments() || lessen_options() || take_with_another()) {
             }
         }
         return program_;
@@ -452,6 +452,29 @@ private:
                 is_smaller |= takes(smaller);
             }
         return is_smaller;
+    }
+    /// Takes a step together with another one, or with one from what a later step counts up to: the number of a thing changes when one
+    /// that was made before it goes.
+    bool take_with_another() {
+        if (program_.steps.size() > kFewSteps) return false;
+        for (std::size_t taken = program_.steps.size(); taken-- > 0;)
+            for (std::size_t other = taken + 1; other < program_.steps.size(); ++other) {
+                Program smaller = program_;
+                smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(other));
+                smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(taken));
+                if (takes(smaller) || takes_renumbered(taken, other, {&Arguments::n}) ||
+                    takes_renumbered(taken, other, {&Arguments::m}) ||
+                    takes_renumbered(taken, other, {&Arguments::n, &Arguments::m}))
+                    return true;
+            }
+        return false;
+    }
+    bool takes_renumbered(std::size_t taken, std::size_t later, std::initializer_list<int Arguments::*> counts) {
+        Program smaller = program_;
+        for (int Arguments::* const count : counts)
+            if (--(smaller.steps[later].arguments.*count) < 0) return false;
+        smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(taken));
+        return takes(smaller);
     }
     bool lessen_arguments() {
         bool is_smaller = false;
@@ -509,6 +532,7 @@ private:
     }
 
     static constexpr int kAtTheEnd = 1 << 30;
+    static constexpr std::size_t kFewSteps = 20;  // all pairs of so many take seconds
 
     Program program_;
     RunOptions options_;
