@@ -166,17 +166,14 @@ TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
     }
 }
 
-TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
-    const std::string path = temporary_path("longer");
+/// Writes states to a log, each beside the one before, and reads them.
+void expect_read_as_written(const std::string& name, const std::vector<Naive>& states) {
+    const std::string path = temporary_path(name);
     Result<StateLogWriter> writer = StateLogWriter::create(path);
     ASSERT_TRUE(writer.ok()) << writer.message();
-    std::vector<Naive> states(3);
-    states[0]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(7))};
-    states[1]["part"] = {1, false, std::vector<std::byte>(10, std::byte(7))};
-    states[2]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(5))};
     SavedState before;
     for (std::size_t i = 0; i < states.size(); ++i) {
-        SavedState now = state_of(states[i], &before);
+        SavedState now = state_of(states[i], &before, i == 0 ? nullptr : &states[i - 1]);
         ASSERT_TRUE(writer->append(now, i == 0 ? nullptr : &before, i).ok());
         before = std::move(now);
     }
@@ -188,6 +185,27 @@ TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
         ASSERT_TRUE(log->next()) << log->problem().message();
         EXPECT_EQ(naive_of(log->state()), states[i]) << "record " << i;
     }
+}
+
+TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
+    std::vector<Naive> states(3);
+    states[0]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(7))};
+    states[1]["part"] = {1, false, std::vector<std::byte>(10, std::byte(7))};
+    states[2]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(5))};
+    expect_read_as_written("longer", states);
+}
+
+TEST(StateLog, the_few_bytes_between_marked_elements_stay_what_they_were) {
+    std::vector<Naive> states(2);
+    states[0]["part"] = {1, true, std::vector<std::byte>(2 * kElementsPerStateBlock, std::byte(7))};
+    states[1] = states[0];
+    std::vector<std::byte>& bytes = states[1]["part"].bytes;
+    std::fill_n(bytes.begin(), 4 * kElementsPerStateMark,
+                std::byte(5));  // of which those in the next block have the places
+    for (const std::uint32_t mark : {0u, 2u})
+        std::fill_n(bytes.begin() + kElementsPerStateBlock + mark * kElementsPerStateMark, kElementsPerStateMark,
+                    std::byte(9));
+    expect_read_as_written("between", states);
 }
 
 TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
@@ -360,9 +378,9 @@ TEST(StateLog, a_record_whose_parts_do_not_fit_is_refused_and_says_which) {
     EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) { body.push_back(std::byte(0)); }),
               "its parts do not fill it");
     EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) {
-                  const std::uint32_t runs[] = {0, 60, 59, 41};  // of which the second begins in the first
+                  const std::uint32_t runs[] = {0, 100, 50, 10};  // of which the second begins in the first
                   body[kBlock + 4] = std::byte(2);
-                  body.insert(body.begin() + kRun, 8 + 1, std::byte(0));
+                  body.insert(body.begin() + kRun, 8 + 10, std::byte(0));
                   std::memcpy(body.data() + kRun, runs, sizeof runs);
               }),
               "block 0 of part \"part\" does not fit");
