@@ -34,7 +34,7 @@ struct NaivePart {
 using Naive = std::map<std::string, NaivePart>;
 
 /// No block of a column has a stamp that says that it is the same, so equal ones are found by their bytes.
-StateMarks always_new(const void*, std::uint32_t, std::uint64_t) {
+StateMarks always_new(const void*, std::uint32_t, std::uint32_t, std::uint64_t) {
     StateMarks marks;
     marks.add_all();
     return marks;
@@ -43,7 +43,7 @@ StateMarks always_new(const void*, std::uint32_t, std::uint64_t) {
 /// Marks the elements that differ from those of an earlier state.
 struct Marker {
     const NaivePart &now, &then;
-    static StateMarks differing(const void* context, std::uint32_t block, std::uint64_t) {
+    static StateMarks differing(const void* context, std::uint32_t, std::uint32_t block, std::uint64_t) {
         const auto& [now, then] = *static_cast<const Marker*>(context);
         StateMarks marks;
         const std::size_t bytes = std::size_t(now.element_bytes) * kElementsPerStateMark;
@@ -65,9 +65,9 @@ SavedState state_of(const Naive& parts, const SavedState* before, const Naive* n
         const bool is_known = naive_before != nullptr && naive_before->count(path) != 0;
         const Marker marker{part, is_known ? naive_before->at(path) : part};
         if (part.is_column && is_known)
-            to.column(path, part.bytes.data(), part.element_bytes, count, Marker::differing, &marker, 1);
+            to.column(path, part.bytes.data(), part.element_bytes, count, {Marker::differing, &marker}, 1);
         else if (part.is_column)
-            to.column(path, part.bytes.data(), part.element_bytes, count, always_new, nullptr, 1);
+            to.column(path, part.bytes.data(), part.element_bytes, count, {always_new}, 1);
         else
             to.elements(path, part.bytes.data(), part.element_bytes, count);
     }
