@@ -17,10 +17,11 @@ constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
 constexpr std::size_t kMaxSteps = 64;     // longer blocks are allocated one by one
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
-constexpr std::size_t kFetchDistance = 8;  // in blocks
+constexpr std::size_t kFetchDistance = 16;  // in blocks
 constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
+constexpr std::size_t kPlanBytes = 128;  // that a block counts for in a loop that looks at marks only
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
@@ -99,11 +100,10 @@ void copy_pieces(const StateBlock& block, const StateMarks& marks, std::size_t p
         });
 }
 
-/// Copies to a block what it has of the bytes at `data`, which are those of a whole block.
-void fill_block(StateBlock& block, const std::byte* data) {
-    if (block.under == nullptr) return static_cast<void>(std::memcpy(block.data(), data, block.num_bytes));
-    std::byte* to = block.data();
-    for_each_run(block.marks, block.piece_bytes, block.whole_bytes, [&](std::size_t begin, std::size_t bytes) {
+/// Packs the marked pieces of the whole block at `data`.
+void pack_pieces(const StateMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, const std::byte* data,
+                 std::byte* to) {
+    for_each_run(marks, piece_bytes, whole_bytes, [&](std::size_t begin, std::size_t bytes) {
         std::memcpy(to, data + begin, bytes);
         to += bytes;
     });
@@ -143,6 +143,69 @@ void for_blocks(const StateLoop& loop, std::size_t count, std::size_t num_bytes,
 
 }  // namespace
 
+/// Adds the blocks of columns to a state, those of all columns together, since one alone may be too small for several threads: a
+/// loop finds out what each block is made of, memory is taken for those that are new, and a loop fills these.
+class StateColumns {
+public:
+    struct Column {
+        const std::byte* data;
+        std::uint32_t element_bytes;
+        std::size_t num_bytes;
+        std::span<StateBlock* const> known;  // those of an earlier state in the same places
+        WrittenSince written;                // since that state; empty: nobody knows
+        std::uint64_t since;
+        bool is_lent;  // the state refers to the bytes where they are
+    };
+
+    /// Adds the blocks of a column to a state, which are there after finish(). Requires: nobody adds columns to another state.
+    void add(SavedState& to, const Column& column, std::span<const StateGap> gaps);
+    void finish(const StateLoop& loop);
+
+private:
+    struct Added {
+        Column column;
+        std::size_t first_gap, num_gaps;
+        std::size_t first_block;  // in the state
+        std::size_t first_plan, num_plans;
+    };
+    enum class Made { kShared, kLent, kCopied, kOfPieces };
+    /// What a block is made of. The rest is for one of pieces: see StateBlock.
+    struct Plan {
+        Made made;
+        std::uint32_t num_layers, layer_bytes;
+        std::size_t num_bytes;  // that are new
+        StateMarks marks;
+    };
+    struct New {
+        const Added* added;
+        const Plan* plan;
+        std::size_t number;  // in the column
+        std::byte* to;       // what is known of the block would have to be fetched from the processor that has written it
+    };
+
+    std::size_t whole_bytes(const Column& column, std::size_t number) const {
+        const std::size_t begin = begin_of(column, number);
+        return std::min(column.num_bytes - begin, std::size_t(column.element_bytes) * kElementsPerStateBlock);
+    }
+    static std::size_t begin_of(const Column& column, std::size_t number) {
+        return number * column.element_bytes * kElementsPerStateBlock;
+    }
+    std::span<const StateGap> gaps_of(const Added& added) const {
+        return std::span(gaps_).subspan(added.first_gap, added.num_gaps);
+    }
+    void make_plans(const StateLoop& loop);
+    void make_plan(const Added& added, std::size_t number, Array<std::byte>& room, Plan& plan) const;
+    void plan_written(const Column& column, std::size_t number, StateBlock& known, Plan& plan) const;
+    void take_blocks();
+    void fill_blocks(const StateLoop& loop);
+
+    SavedState* to_ = nullptr;
+    Array<Added> added_{Owner(kStateOwner)};
+    Array<StateGap> gaps_{Owner(kStateOwner)};  // of all columns
+    Array<Plan> plans_{Owner(kStateOwner)};     // of all columns
+    Array<New> new_{Owner(kStateOwner)};
+};
+
 /// The memory of states that share blocks. The last of them destroys it.
 class StateBlocks {
 public:
@@ -154,6 +217,8 @@ public:
         this->~StateBlocks();
         release_memory(this, sizeof(StateBlocks), kStateOwner);
     }
+    /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the copies.
+    StateColumns& columns() { return columns_; }
 
     StateBlock& take(std::size_t num_bytes) {
         const std::size_t steps = steps_of(num_bytes);
@@ -287,6 +352,7 @@ private:
     Array<Slab> slabs_{Owner(kStateOwner)};
     std::size_t used_ = 0;            // of the last slab
     FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: without any
+    StateColumns columns_;
 };
 
 std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
@@ -458,134 +524,115 @@ bool is_equal(const StateBlock& block, const std::byte* data, std::span<const St
 
 }  // namespace
 
-/// Adds the blocks of columns to a state. Which blocks there are is decided one by one; their bytes are compared and copied at
-/// the end, in one loop over all columns: each alone may be too small for several threads.
-class StateColumns {
-public:
-    explicit StateColumns(SavedState& to) : to_(to) {}
-
-    /// What is added from now on belongs to this column.
-    void begin(std::uint32_t element_bytes, std::span<const StateGap> gaps);
-    /// Refers to the bytes of a block.
-    void borrow(const std::byte* data, std::size_t num_bytes);
-    void add_copied(const std::byte* data, std::size_t num_bytes);
-    /// Adds a block that is shared with an earlier state if it turns out to be equal.
-    void add_compared(StateBlock& known, const std::byte* data);
-    /// Adds a block of which only the marked elements may differ from an earlier one. `number`: that of the block in its part.
-    void add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number);
-    /// Compares and copies what was added, and forgets it.
-    void finish(const StateLoop& loop);
-
-private:
-    struct Column {
-        std::uint32_t element_bytes;
-        std::size_t first_gap, num_gaps;
-    };
-    /// What a block is copied from, or compared with.
-    struct Source {
-        std::size_t block;  // its place in the state
-        const std::byte* data;
-        std::size_t column;
-    };
-    bool add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number);
-    void compare_blocks(const StateLoop& loop);
-    void copy_blocks(const StateLoop& loop);
-    std::span<const StateGap> gaps_of(const Column& column) const {
-        return std::span(gaps_).subspan(column.first_gap, column.num_gaps);
-    }
-
-    SavedState& to_;
-    Array<Column> columns_{Owner("saved state")};
-    Array<StateGap> gaps_{Owner("saved state")};  // of all columns
-    Array<Source> compared_{Owner("saved state")}, copied_{Owner("saved state")};
-};
-
-void StateColumns::begin(std::uint32_t element_bytes, std::span<const StateGap> gaps) {
-    columns_.push_back({element_bytes, gaps_.size(), gaps.size()});
+void StateColumns::add(SavedState& to, const Column& column, std::span<const StateGap> gaps) {
+    SHOAL_ASSERT(added_.empty() || to_ == &to, "columns of two states that share blocks are written at the same time");
+    to_ = &to;
+    const std::size_t block_bytes = std::size_t(column.element_bytes) * kElementsPerStateBlock;
+    const std::size_t num_blocks = (column.num_bytes + block_bytes - 1) / block_bytes;
+    added_.push_back({column, gaps_.size(), gaps.size(), to_->blocks_.size(), plans_.size(), num_blocks});
     gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
-}
-
-void StateColumns::borrow(const std::byte* data, std::size_t num_bytes) {
-    to_.blocks_.push_back(&to_.pool_->lend(const_cast<std::byte*>(data), num_bytes));
-}
-
-void StateColumns::add_copied(const std::byte* data, std::size_t num_bytes) {
-    copied_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
-    to_.add_block(num_bytes);
-}
-
-void StateColumns::add_compared(StateBlock& known, const std::byte* data) {
-    compared_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
-    to_.share_block(known);
-}
-
-void StateColumns::add_written(StateBlock& known, StateMarks marks, const std::byte* data, std::uint32_t number) {
-    const std::size_t piece_bytes = std::size_t(columns_.back().element_bytes) * kElementsPerStateMark;
-    set_bits(marks.words, (known.whole_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
-    if (marks.is_empty()) return to_.share_block(known);
-    copied_.push_back({to_.blocks_.size(), data, columns_.size() - 1});
-    if (!add_pieces(known, marks, number)) to_.add_block(known.whole_bytes);
+    to_->blocks_.resize(to_->blocks_.size() + num_blocks);
+    plans_.resize(plans_.size() + num_blocks);
 }
 
 void StateColumns::finish(const StateLoop& loop) {
-    compare_blocks(loop);
-    copy_blocks(loop);
-    columns_.clear(), gaps_.clear(), compared_.clear(), copied_.clear();
+    make_plans(loop);
+    take_blocks();
+    fill_blocks(loop);
+    added_.clear(), gaps_.clear(), plans_.clear(), new_.clear();
 }
 
-/// Adds a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
-/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
-bool StateColumns::add_pieces(StateBlock& under, const StateMarks& marks, std::uint32_t number) {
-    const std::size_t piece_bytes = std::size_t(columns_.back().element_bytes) * kElementsPerStateMark;
-    const std::size_t most_bytes = marks.count() * piece_bytes;
-    if (most_bytes > under.whole_bytes / 2 || under.layer_bytes + most_bytes > 2 * under.whole_bytes) return false;
-    if (under.num_layers == kMostLayers || under.whole_bytes > kMaxLayeredBytes) return false;
-    if (under.num_layers != 0 && (to_.number_ + number) % kMostLayers == 0) return false;
+/// Nobody else uses the blocks of the earlier state now, and each is looked at once, so threads may count their users.
+void StateColumns::make_plans(const StateLoop& loop) {
     std::size_t num_bytes = 0;
-    for_each_run(marks, piece_bytes, under.whole_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
-    StateBlock& block = to_.add_block(num_bytes);
-    ++under.num_users;
-    block.under = &under;
-    block.whole_bytes = under.whole_bytes;
-    block.piece_bytes = static_cast<std::uint32_t>(piece_bytes);
-    block.num_layers = static_cast<std::uint16_t>(under.num_layers + 1);
-    block.layer_bytes = under.layer_bytes + static_cast<std::uint32_t>(num_bytes);
-    block.marks = marks;
-    return true;
-}
-
-/// Finds out which of the blocks that are shared so far are equal. The others are to be copied.
-void StateColumns::compare_blocks(const StateLoop& loop) {
-    std::size_t num_bytes = 0;
-    for (const Source& one : compared_) num_bytes += to_.blocks_[one.block]->whole_bytes;
-    Array<char> differs(compared_.size(), 0, kStateOwner);
-    for_blocks(loop, compared_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+    for (const Added& added : added_)
+        num_bytes += added.column.written ? added.num_plans * kPlanBytes : added.column.num_bytes;
+    for_blocks(loop, plans_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
         Array<std::byte> room{Owner(kStateOwner)};
+        auto added = std::ranges::upper_bound(added_, begin, {}, &Added::first_plan) - 1;
         for (std::size_t i = begin; i < end; ++i) {
-            const Column& column = columns_[compared_[i].column];
-            differs[i] = !is_equal(*to_.blocks_[compared_[i].block], compared_[i].data, gaps_of(column),
-                                   column.element_bytes, room);
+            while (i - added->first_plan >= added->num_plans) ++added;
+            const std::size_t number = i - added->first_plan;
+            fetch(added->column.known, number + kFetchDistance);
+            make_plan(*added, number, room, plans_[i]);
+            if (plans_[i].made != Made::kShared && plans_[i].made != Made::kOfPieces) continue;
+            StateBlock& known = *added->column.known[number];
+            ++known.num_users;
+            to_->blocks_[added->first_block + number] = &known;  // or what its pieces will lie over
         }
     });
-    for (std::size_t i = 0; i < compared_.size(); ++i) {
-        if (!differs[i]) continue;
-        StateBlock*& block = to_.blocks_[compared_[i].block];
-        StateBlock& copied = to_.take_block(block->whole_bytes);
-        to_.pool_->give_back({&block, 1});
-        block = &copied;
-        copied_.push_back(compared_[i]);
-    }
 }
 
-void StateColumns::copy_blocks(const StateLoop& loop) {
+void StateColumns::make_plan(const Added& added, std::size_t number, Array<std::byte>& room, Plan& plan) const {
+    const Column& column = added.column;
+    plan.num_bytes = whole_bytes(column, number);
+    plan.made = column.is_lent ? Made::kLent : Made::kCopied;
+    if (number >= column.known.size() || column.known[number]->whole_bytes != plan.num_bytes) return;
+    StateBlock& known = *column.known[number];
+    if (column.written) return plan_written(column, number, known, plan);
+    const std::byte* const data = column.data + begin_of(column, number);
+    if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
+}
+
+/// Plans a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
+/// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
+void StateColumns::plan_written(const Column& column, std::size_t number, StateBlock& known, Plan& plan) const {
+    StateMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
+    plan.made = Made::kShared;
+    if (marks.is_empty()) return;
+    const std::size_t piece_bytes = std::size_t(column.element_bytes) * kElementsPerStateMark;
+    set_bits(marks.words, (plan.num_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
+    if (marks.is_empty()) return;
+    plan.made = Made::kCopied;
+    const std::size_t most_bytes = marks.count() * piece_bytes;
+    if (most_bytes > plan.num_bytes / 2 || known.layer_bytes + most_bytes > 2 * plan.num_bytes) return;
+    if (known.num_layers == kMostLayers || plan.num_bytes > kMaxLayeredBytes) return;
+    if (known.num_layers != 0 && (to_->number_ + number) % kMostLayers == 0) return;
     std::size_t num_bytes = 0;
-    for (const Source& one : copied_) num_bytes += to_.blocks_[one.block]->num_bytes;
-    for_blocks(loop, copied_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
+    for_each_run(marks, piece_bytes, plan.num_bytes, [&](std::size_t, std::size_t bytes) { num_bytes += bytes; });
+    const std::uint32_t layer_bytes = known.layer_bytes + static_cast<std::uint32_t>(num_bytes);
+    plan = {Made::kOfPieces, known.num_layers + 1u, layer_bytes, num_bytes, marks};
+}
+
+void StateColumns::take_blocks() {
+    for (const Added& added : added_)
+        for (std::size_t number = 0; number < added.num_plans; ++number) {
+            const Plan& plan = plans_[added.first_plan + number];
+            StateBlock*& place = to_->blocks_[added.first_block + number];
+            if (plan.made == Made::kShared) continue;
+            if (plan.made == Made::kLent) {
+                std::byte* const data = const_cast<std::byte*>(added.column.data) + begin_of(added.column, number);
+                place = &to_->pool_->lend(data, plan.num_bytes);
+                continue;
+            }
+            StateBlock& block = to_->take_block(plan.num_bytes);
+            if (plan.made == Made::kOfPieces) {
+                block.under = place;
+                block.whole_bytes = whole_bytes(added.column, number);
+                block.piece_bytes = added.column.element_bytes * kElementsPerStateMark;
+                block.num_layers = static_cast<std::uint16_t>(plan.num_layers);
+                block.layer_bytes = plan.layer_bytes;
+                block.marks = plan.marks;
+            }
+            place = &block;
+            new_.push_back({&added, &plan, number, block.data()});
+        }
+}
+
+void StateColumns::fill_blocks(const StateLoop& loop) {
+    std::size_t num_bytes = 0;
+    for (const New& one : new_) num_bytes += one.plan->num_bytes;
+    for_blocks(loop, new_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            StateBlock& block = *to_.blocks_[copied_[i].block];
-            fill_block(block, copied_[i].data);
-            const Column& column = columns_[copied_[i].column];
-            clear_gaps(block.data(), block.num_bytes, gaps_of(column), column.element_bytes);
+            const auto& [added, plan, number, to] = new_[i];
+            const Column& column = added->column;
+            const std::byte* const from = column.data + begin_of(column, number);
+            if (plan->made == Made::kOfPieces)
+                pack_pieces(plan->marks, std::size_t(column.element_bytes) * kElementsPerStateMark,
+                            whole_bytes(column, number), from, to);
+            else
+                std::memcpy(to, from, plan->num_bytes);
+            clear_gaps(to, plan->num_bytes, gaps_of(*added), column.element_bytes);
         }
     });
 }
@@ -593,7 +640,7 @@ void StateColumns::copy_blocks(const StateLoop& loop) {
 // --- writing -----------------------------------------------------------------------------------------------------
 
 StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
-    : to_(to), before_(before), since_(since), columns_(new StateColumns(to)) {
+    : to_(to), before_(before), since_(since) {
     if (before == nullptr) return;
     to.number_ = before->number_ + 1;
     if (before->pool_ == to.pool_) return;
@@ -605,12 +652,11 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
 
 StateWriter::~StateWriter() {
     SHOAL_ASSERT(!gathers_columns_, "columns were gathered and never copied; call finish_columns()");
-    delete columns_;
 }
 
 void StateWriter::finish_columns() {
     gathers_columns_ = false;
-    columns_->finish(loop_);
+    to_.pool_->columns().finish(loop_);
 }
 
 StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
@@ -654,7 +700,7 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
         if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from, {}, element_bytes, room))
             to_.share_block(*known);
         else
-            fill_block(to_.add_block(bytes), from);
+            std::memcpy(to_.add_block(bytes).data(), from, bytes);
         from += bytes;
     }
 }
@@ -676,31 +722,17 @@ void StateWriter::copy(std::string_view name, const SavedState& from, const Stat
 }
 
 void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                         std::uint64_t num_elements, WrittenSince written_since, const void* context,
-                         std::uint64_t source, std::span<const StateGap> gaps) {
+                         std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
+                         std::span<const StateGap> gaps) {
     const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
-    const auto* from = static_cast<const std::byte*>(data);
-    const std::size_t num_known = earlier.path.empty() ? 0 : earlier.num_blocks();
-    num_known_ = num_known;
-    columns_->begin(element_bytes, gaps);
-    std::uint32_t b = 0;
-    for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
-        const auto bytes = static_cast<std::size_t>(
-            std::min<std::uint64_t>(num_elements - first, kElementsPerStateBlock) * element_bytes);
-        StateBlock* known = b < num_known ? before_->blocks_[earlier.first_block + b] : nullptr;
-        if (known != nullptr) fetch(before_->blocks_, earlier.first_block + b + kFetchDistance);
-        if (known != nullptr && known->whole_bytes != bytes) known = nullptr;
-        if (known != nullptr && same_source_)
-            columns_->add_written(*known, written_since(context, b, since_), from, b);
-        else if (known != nullptr)
-            columns_->add_compared(*known, from);
-        else if (borrows_ && gaps.empty())
-            columns_->borrow(from, bytes);
-        else
-            columns_->add_copied(from, bytes);
-        from += bytes;
-    }
-    if (!gathers_columns_) columns_->finish(loop_);
+    num_known_ = earlier.path.empty() ? 0 : earlier.num_blocks();
+    StateColumns::Column column{static_cast<const std::byte*>(data), element_bytes, 0, {}, {}, since_, false};
+    column.num_bytes = static_cast<std::size_t>(num_elements * element_bytes);
+    column.is_lent = borrows_ && gaps.empty();
+    if (num_known_ != 0) column.known = std::span(before_->blocks_).subspan(earlier.first_block, num_known_);
+    if (same_source_) column.written = written;
+    to_.pool_->columns().add(to_, column, gaps);
+    if (!gathers_columns_) finish_columns();
 }
 
 void StateWriter::refuse(std::string_view why) {

@@ -82,8 +82,8 @@ template <class Column>
 void write_columns(StateWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {
     for (std::uint32_t c = 0; c < num_columns; ++c)
-        to.column(concat("column/", c), column(first + c), schema.columns()[first + c].element_bytes, num_rows, nullptr,
-                  nullptr, 0, gaps_in_column(schema, first + c));
+        to.column(concat("column/", c), column(first + c), schema.columns()[first + c].element_bytes, num_rows, {}, 0,
+                  gaps_in_column(schema, first + c));
 }
 
 /// Errors: bytes are no value of their field, or one that is never written.

@@ -11,8 +11,12 @@
 namespace shoal {
 namespace {
 
-StateMarks placed_in_table(const void* table, std::uint32_t block, std::uint64_t since) {
+/// Of the owners.
+StateMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
+}
+StateMarks written_in_table(const void* table, std::uint32_t column, std::uint32_t block, std::uint64_t since) {
+    return static_cast<const Table*>(table)->written_since(column, block, since);
 }
 
 struct BadRow {
@@ -30,15 +34,6 @@ BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std
         ++rows.begin;
     }
     return {rows.end, ""};
-}
-
-struct ColumnOfTable {
-    const Table& table;
-    std::uint32_t column;
-};
-StateMarks written_in_table(const void* context, std::uint32_t block, std::uint64_t since) {
-    const auto& at = *static_cast<const ColumnOfTable*>(context);
-    return at.table.written_since(at.column, block, since);
 }
 
 }  // namespace
@@ -88,7 +83,7 @@ StateMarks Table::placed_since(std::uint32_t block, std::uint64_t since) const {
 
 void Table::save(StateWriter& to) const {
     to.value("num_rows", num_rows());
-    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_in_table, this, placement());
+    to.column("owner", entities().data(), sizeof(Entity), num_rows(), {placed_in_table, this}, placement());
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& definition = schema().columns()[c];
         const std::string name = saved_column_name(schema(), c);
@@ -98,9 +93,9 @@ void Table::save(StateWriter& to) const {
                              "\" has a type that only C++ knows; keep what it holds in plain fields, or remove the "
                              "components before"));
         if (definition.opaque != nullptr) continue;
-        const ColumnOfTable at{*this, c};
         const Array<StateGap> gaps = gaps_in_column(schema(), c);
-        to.column(name, column(c), definition.element_bytes, num_rows(), written_in_table, &at, placement(), gaps);
+        to.column(name, column(c), definition.element_bytes, num_rows(), {written_in_table, this, c}, placement(),
+                  gaps);
         refuse_bad_values(to, c);
     }
     for (int link = 0; link < 6; ++link)
@@ -111,13 +106,12 @@ void Table::save(StateWriter& to) const {
 /// Looks only at what the state before does not have.
 void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
     if (!to.checks_values() || num_rows() == 0) return;
-    const ColumnOfTable at{*this, column};
     const std::uint32_t stride = schema().columns()[column].element_bytes;
     for (const Field& field : schema().fields()) {
         if (field.first_column != column || field.num_columns != 1 || !can_be_bad(field)) continue;
         const std::byte* const first = this->column(column) + schema().offset_in_column(field);
         for (std::uint32_t row = 0; row < num_rows(); row += kElementsPerStateBlock) {
-            if (!to.may_be_new(row / kElementsPerStateBlock, written_in_table, &at)) continue;
+            if (!to.may_be_new(row / kElementsPerStateBlock, {written_in_table, this, column})) continue;
             const std::uint32_t end = row + std::min(num_rows() - row, kElementsPerStateBlock);
             const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {row, end}, entities());
             if (bad.row == end) continue;

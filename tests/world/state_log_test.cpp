@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <zstd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -35,7 +34,7 @@ struct NaivePart {
 using Naive = std::map<std::string, NaivePart>;
 
 /// No block of a column has a stamp that says that it is the same, so equal ones are found by their bytes.
-StateMarks always_new(const void*, std::uint32_t, std::uint64_t) {
+StateMarks always_new(const void*, std::uint32_t, std::uint32_t, std::uint64_t) {
     StateMarks marks;
     marks.add_all();
     return marks;
@@ -44,7 +43,7 @@ StateMarks always_new(const void*, std::uint32_t, std::uint64_t) {
 /// Marks the elements that differ from those of an earlier state.
 struct Marker {
     const NaivePart &now, &then;
-    static StateMarks differing(const void* context, std::uint32_t block, std::uint64_t) {
+    static StateMarks differing(const void* context, std::uint32_t, std::uint32_t block, std::uint64_t) {
         const auto& [now, then] = *static_cast<const Marker*>(context);
         StateMarks marks;
         const std::size_t bytes = std::size_t(now.element_bytes) * kElementsPerStateMark;
@@ -66,9 +65,9 @@ SavedState state_of(const Naive& parts, const SavedState* before, const Naive* n
         const bool is_known = naive_before != nullptr && naive_before->count(path) != 0;
         const Marker marker{part, is_known ? naive_before->at(path) : part};
         if (part.is_column && is_known)
-            to.column(path, part.bytes.data(), part.element_bytes, count, Marker::differing, &marker, 1);
+            to.column(path, part.bytes.data(), part.element_bytes, count, {Marker::differing, &marker}, 1);
         else if (part.is_column)
-            to.column(path, part.bytes.data(), part.element_bytes, count, always_new, nullptr, 1);
+            to.column(path, part.bytes.data(), part.element_bytes, count, {always_new}, 1);
         else
             to.elements(path, part.bytes.data(), part.element_bytes, count);
     }
@@ -167,36 +166,14 @@ TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
     }
 }
 
-// Its bytes have not been compared, and where they would lie is what was compared of another block.
-TEST(StateLog, an_element_between_two_that_were_marked_is_left_as_it_was) {
-    constexpr std::size_t kPiece = kElementsPerStateMark, kBlock = kPiece * StateMarks::kCount;
-    Naive before;
-    before["part"] = {1, true, std::vector<std::byte>(2 * kBlock)};
-    Naive after = before;
-    for (const std::size_t begin : {std::size_t(0), kPiece, 2 * kPiece, kBlock, kBlock + 2 * kPiece})
-        std::fill_n(after["part"].bytes.begin() + std::ptrdiff_t(begin), kPiece, std::byte(7));
-    const SavedState first = state_of(before, nullptr);
-    const std::string path = temporary_path("marked");
-    Result<StateLogWriter> writer = StateLogWriter::create(path);
-    ASSERT_TRUE(writer->append(state_of(after, &first, &before), &first, 1).ok());
-    const std::string text = *read_file(path);
-    std::filesystem::remove(path);
-    Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 0, &first);
-    ASSERT_TRUE(log.ok() && log->next());
-    EXPECT_EQ(naive_of(log->state(&first)), after);
-}
-
-TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
-    const std::string path = temporary_path("longer");
+/// Writes states to a log, each beside the one before, and reads them.
+void expect_read_as_written(const std::string& name, const std::vector<Naive>& states) {
+    const std::string path = temporary_path(name);
     Result<StateLogWriter> writer = StateLogWriter::create(path);
     ASSERT_TRUE(writer.ok()) << writer.message();
-    std::vector<Naive> states(3);
-    states[0]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(7))};
-    states[1]["part"] = {1, false, std::vector<std::byte>(10, std::byte(7))};
-    states[2]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(5))};
     SavedState before;
     for (std::size_t i = 0; i < states.size(); ++i) {
-        SavedState now = state_of(states[i], &before);
+        SavedState now = state_of(states[i], &before, i == 0 ? nullptr : &states[i - 1]);
         ASSERT_TRUE(writer->append(now, i == 0 ? nullptr : &before, i).ok());
         before = std::move(now);
     }
@@ -208,6 +185,27 @@ TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
         ASSERT_TRUE(log->next()) << log->problem().message();
         EXPECT_EQ(naive_of(log->state()), states[i]) << "record " << i;
     }
+}
+
+TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
+    std::vector<Naive> states(3);
+    states[0]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(7))};
+    states[1]["part"] = {1, false, std::vector<std::byte>(10, std::byte(7))};
+    states[2]["part"] = {1, false, std::vector<std::byte>(3000, std::byte(5))};
+    expect_read_as_written("longer", states);
+}
+
+TEST(StateLog, the_few_bytes_between_marked_elements_stay_what_they_were) {
+    std::vector<Naive> states(2);
+    states[0]["part"] = {1, true, std::vector<std::byte>(2 * kElementsPerStateBlock, std::byte(7))};
+    states[1] = states[0];
+    std::vector<std::byte>& bytes = states[1]["part"].bytes;
+    std::fill_n(bytes.begin(), 4 * kElementsPerStateMark,
+                std::byte(5));  // of which those in the next block have the places
+    for (const std::uint32_t mark : {0u, 2u})
+        std::fill_n(bytes.begin() + kElementsPerStateBlock + mark * kElementsPerStateMark, kElementsPerStateMark,
+                    std::byte(9));
+    expect_read_as_written("between", states);
 }
 
 TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
@@ -380,37 +378,12 @@ TEST(StateLog, a_record_whose_parts_do_not_fit_is_refused_and_says_which) {
     EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) { body.push_back(std::byte(0)); }),
               "its parts do not fill it");
     EXPECT_EQ(problem_of([&](std::vector<std::byte>& body) {
-                  const std::uint32_t runs[] = {0, 60, 59, 41};  // of which the second begins in the first
+                  const std::uint32_t runs[] = {0, 100, 50, 10};  // of which the second begins in the first
                   body[kBlock + 4] = std::byte(2);
-                  body.insert(body.begin() + kRun, 8 + 1, std::byte(0));
+                  body.insert(body.begin() + kRun, 8 + 10, std::byte(0));
                   std::memcpy(body.data() + kRun, runs, sizeof runs);
               }),
               "block 0 of part \"part\" does not fit");
-}
-
-TEST(StateLog, runs_that_lie_in_one_another_are_refused) {
-    Naive parts;
-    parts["part"] = {1, false, std::vector<std::byte>(100, std::byte(7))};
-    const SavedState first = state_of(parts, nullptr);
-    parts["part"].bytes[0] = parts["part"].bytes[50] = std::byte(8);
-    const std::string path = temporary_path("runs");
-    Result<StateLogWriter> writer = StateLogWriter::create(path);
-    ASSERT_TRUE(writer->append(state_of(parts, &first), &first, 1).ok());
-    const std::string sound = *read_file(path);
-    std::filesystem::remove(path);
-    const auto is_taken = [&](std::uint32_t begin) {
-        const std::string text = with_body(sound, [&](std::vector<std::byte>& body) {
-            constexpr std::size_t kSecondRun =
-                24 + 8 + 8;  // after what the record says of the part, of block 0 and of the first run
-            ASSERT_EQ(body.size(), kSecondRun + 8 + 2 * 8 + 8) << "two runs of 8 bytes and the end";
-            std::memcpy(body.data() + kSecondRun, &begin, sizeof begin);
-        });
-        Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 0, &first);
-        return log.ok() && log->next();
-    };
-    EXPECT_TRUE(is_taken(8));
-    EXPECT_FALSE(is_taken(7));
-    EXPECT_FALSE(is_taken(0));
 }
 
 TEST(StateLog, a_small_change_takes_little_of_the_file) {

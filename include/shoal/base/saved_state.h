@@ -186,8 +186,15 @@ struct StateLoop {
     void* context = nullptr;
 };
 
-/// Returns which elements of block `block` of a column were written at the stamp `since` or later, or may have been.
-using WrittenSince = StateMarks (*)(const void* context, std::uint32_t block, std::uint64_t since);
+/// Tells which elements of a block of a column were written at the stamp `since` or later, or may have been.
+struct WrittenSince {
+    StateMarks (*find)(const void* context, std::uint32_t column, std::uint32_t block, std::uint64_t since) = nullptr;
+    const void* context = nullptr;
+    std::uint32_t column = 0;
+
+    explicit operator bool() const { return find != nullptr; }
+    StateMarks operator()(std::uint32_t block, std::uint64_t since) const { return find(context, column, block, since); }
+};
 
 class StateWriter {
 public:
@@ -206,7 +213,7 @@ public:
     /// Compares and copies the blocks of large columns in a loop. Lifetime: that of the writer.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
     /// Compares and copies the columns that are written from now on by finish_columns(), in one loop.
-    /// Lifetime: that of their bytes, which nobody changes until then; nor does anybody read the state.
+    /// Lifetime: that of their bytes and of what tells when they were written. Nobody changes them until then, or reads the state.
     void gather_columns() { gathers_columns_ = true; }
     SHOAL_API void finish_columns();
     /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
@@ -232,11 +239,11 @@ public:
     /// The same for a column. `source` names the array and its history: marks tell nothing of blocks from another one, which
     /// are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                          std::uint64_t num_elements, WrittenSince written_since, const void* context,
-                          std::uint64_t source, std::span<const StateGap> gaps = {});
+                          std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
+                          std::span<const StateGap> gaps = {});
     /// Whether a block of the column that was written last may have elements that the state before does not have there.
-    bool may_be_new(std::uint32_t block, WrittenSince written_since, const void* context) const {
-        return !same_source_ || block >= num_known_ || !written_since(context, block, since_).is_empty();
+    bool may_be_new(std::uint32_t block, const WrittenSince& written) const {
+        return !same_source_ || block >= num_known_ || !written(block, since_).is_empty();
     }
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
@@ -254,7 +261,6 @@ private:
     bool same_source_ = false;     // the part that is written, and that of before_
     std::uint64_t num_known_ = 0;  // blocks that the latter has
     bool borrows_ = false, checks_values_ = false, gathers_columns_ = false;
-    StateColumns* const columns_;  // owned
     StateLoop loop_;
     StatePath path_;
     Status status_;
