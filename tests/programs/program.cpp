@@ -454,7 +454,7 @@ private:
         return is_smaller;
     }
     /// Takes a step together with another one, or with one from what a later step counts up to: the number of a thing changes when one
-    /// that was made before it goes.
+    /// that was made before it goes. Or puts a later step in its place, which then does earlier what only it does now.
     bool take_with_another() {
         if (program_.steps.size() > kFewSteps) return false;
         for (std::size_t taken = program_.steps.size(); taken-- > 0;)
@@ -462,12 +462,18 @@ private:
                 Program smaller = program_;
                 smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(other));
                 smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(taken));
-                if (takes(smaller) || takes_renumbered(taken, other, {&Arguments::n}) ||
+                if (takes(smaller) || takes_replaced(taken, other) || takes_renumbered(taken, other, {&Arguments::n}) ||
                     takes_renumbered(taken, other, {&Arguments::m}) ||
                     takes_renumbered(taken, other, {&Arguments::n, &Arguments::m}))
                     return true;
             }
         return false;
+    }
+    bool takes_replaced(std::size_t taken, std::size_t later) {
+        Program smaller = program_;
+        smaller.steps[taken] = smaller.steps[later];
+        smaller.steps.erase(smaller.steps.begin() + std::ptrdiff_t(later));
+        return takes(smaller);
     }
     bool takes_renumbered(std::size_t taken, std::size_t later, std::initializer_list<int Arguments::*> counts) {
         Program smaller = program_;

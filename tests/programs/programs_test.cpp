@@ -70,7 +70,7 @@ TEST(Programs, notice_a_rule_that_the_model_forgets_and_shrink_to_what_breaks_it
     expect_noticed(Forgets::kLastMoveCounts, {"database().create<Mark>", "commands().move"}, 5);
     // To create, to give a mark, to pack, to spawn, to give another one, to reload.
     expect_noticed(Forgets::kReloadLeavesWhatTheSourceLeaves,
-                   {"stage.mark", "stage.pack(", "{.copies = ", "stage.reload("}, 6, 90);
+                   {"stage.mark", "stage.pack(", "{.copies = ", "stage.reload("}, 6, 46);
 }
 
 TEST(Programs, a_program_that_crashes_shrinks_to_the_call_that_does) {

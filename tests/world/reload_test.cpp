@@ -1776,6 +1776,21 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine[2].crew"), 5);
 }
 
+// The fields take as many bytes as those of then, so nothing else would tell.
+TEST_F(ReloadSchema, what_a_world_saved_in_memory_with_the_older_fields_is_refused_by_a_load) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({field_of("thrust", FieldType::kFloat)}, false, 2);
+    const Blob before = engines(one, std::vector<One>{{0, 2}}, 1), after = engines(two, std::vector<One>{{0, 30}}, 1);
+    const Spawned ships = spawned(before);
+    const SavedState state = state_of(world);
+    world.registry().migrations(two).from(1).rename("power", "thrust");
+    ASSERT_TRUE(world.reload(before, after).ok());
+    const Status status = world.load(state);
+    EXPECT_NE(status.message().find("it has \"engine\" with other fields than the world"), std::string_view::npos)
+        << status.message();
+    EXPECT_EQ(value<float>(ships.entity(0), "engine.thrust"), 30);
+}
+
 TEST_F(ReloadSchema, drops_and_logs_commands_that_wait_with_values_of_the_older_fields) {
     using One = std::tuple<std::uint32_t, float>;
     using Two = std::tuple<std::uint32_t, std::int32_t, float>;
