@@ -15,7 +15,7 @@ constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that
 constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc takes this from what it has, more it maps
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
-constexpr std::size_t kMaxSteps = 64;     // longer blocks are allocated one by one
+constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // in blocks
 constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
@@ -44,12 +44,12 @@ struct alignas(64) StateBlock {
     std::uint16_t num_layers;   // of pieces, one over the other
     bool is_lent;               // its bytes are somebody else's
     std::uint32_t layer_bytes;  // of all of them
-    StateMarks marks;           // which pieces there are
+    StateMarks marks;           // which pieces there are: looked at for those blocks only that are read or changed
 
     std::byte* data() { return memory; }
     const std::byte* data() const { return memory; }
 };
-static_assert(sizeof(StateBlock) == 64);
+static_assert(offsetof(StateBlock, marks) <= 64 && sizeof(StateBlock) == 128);
 
 namespace {
 
@@ -368,14 +368,14 @@ std::size_t StateMarks::count_before(std::size_t mark) const {
     return mark % 64 == 0 ? count : count + count_bits(words[mark / 64] << (64 - mark % 64));
 }
 
-void StateMarks::add(const std::uint8_t (&is_marked)[kCount]) {
+void StateMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
     // The lowest bits of 8 bytes go to the highest byte, that of the first of them to its lowest bit.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
-    for (std::size_t first = 0; first < kCount; first += 8) {
+    for (std::size_t i = 0; i < is_marked.size(); i += 8) {
         std::uint64_t bytes = 0;
-        std::memcpy(&bytes, is_marked + first, sizeof bytes);
-        words[first / 64] |= (bytes * kGather >> 56) << first % 64;
+        std::memcpy(&bytes, is_marked.data() + i, sizeof bytes);
+        words[(first + i) / 64] |= (bytes * kGather >> 56) << (first + i) % 64;
     }
 }
 

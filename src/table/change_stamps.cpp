@@ -9,8 +9,9 @@
 namespace shoal {
 namespace {
 
-static_assert(kRowsPerStampBlock == kElementsPerStateBlock && kRowsPerChangeMark == kElementsPerStateMark);
+static_assert(kElementsPerStateBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerStateMark);
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
+constexpr std::uint32_t kBlocksPerStateBlock = kElementsPerStateBlock / kRowsPerStampBlock;
 constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of so many, which loops without a rest need
 constexpr std::uint64_t kStepsOfBase = 128;  // marks of the last stamps stay when base moves on
 
@@ -145,30 +146,37 @@ std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
     return written(rows(), block);
 }
 
-/// Adds the rows that were written at `since` or later: all of the block where a stamp says no more.
-void ChangeStamps::add_written(const Line& line, std::uint32_t block, std::uint64_t since, StateMarks& to) const {
-    if (line.stamps[block] >= since) return to.add_all();
+/// Adds the rows that were written at `since` or later: all of a block where its stamp says no more.
+void ChangeStamps::add_written(const Line& line, std::uint32_t state_block, std::uint64_t since, StateMarks& to) const {
     const std::uint64_t least = since <= base_ ? 1 : since - base_;
-    if (least > kMaxMark) return;
-    const ChangeMark* const marks = line.marks + block * kMarksPerBlock;
-    const std::size_t count = marks_in(block);
-    if (highest_mark(marks, count) < least) return;
-    std::uint8_t is_written[kMarksPerBlock] = {};
-    for (std::size_t i = 0; i < count; ++i) is_written[i] = static_cast<std::uint8_t>(marks[i]) >= least;
-    to.add(is_written);
+    const std::uint32_t begin = state_block * kBlocksPerStateBlock;
+    const std::size_t end = std::min<std::size_t>(begin + kBlocksPerStateBlock, num_blocks_);
+    for (std::uint32_t block = begin; block < end; ++block) {
+        const std::size_t first = (block - begin) * kMarksPerBlock;
+        if (line.stamps[block] >= since) {
+            set_bits(to.words, first, first + kMarksPerBlock, true);
+            continue;
+        }
+        const ChangeMark* const marks = line.marks + block * kMarksPerBlock;
+        const std::size_t count = marks_in(block);
+        if (least > kMaxMark || highest_mark(marks, count) < least) continue;
+        std::uint8_t is_written[kMarksPerBlock] = {};
+        for (std::size_t i = 0; i < count; ++i) is_written[i] = static_cast<std::uint8_t>(marks[i]) >= least;
+        to.add(first, is_written);
+    }
 }
 
-StateMarks ChangeStamps::placed_since(std::uint32_t block, std::uint64_t since) const {
-    SHOAL_ASSERT(block < num_blocks_, "the block does not exist");
+StateMarks ChangeStamps::placed_since(std::uint32_t state_block, std::uint64_t since) const {
+    SHOAL_ASSERT(state_block * kBlocksPerStateBlock < num_blocks_, "the block does not exist");
     StateMarks marks;
-    add_written(rows(), block, since, marks);
+    add_written(rows(), state_block, since, marks);
     return marks;
 }
 
-StateMarks ChangeStamps::written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const {
+StateMarks ChangeStamps::written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
-    StateMarks marks = placed_since(block, since);
-    add_written(this->column(column), block, since, marks);
+    StateMarks marks = placed_since(state_block, since);
+    add_written(this->column(column), state_block, since, marks);
     return marks;
 }
 

@@ -73,12 +73,12 @@ Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column) {
     return gaps;
 }
 
-StateMarks Table::written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const {
-    return stamps_.written_since(column, block, since);
+StateMarks Table::written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const {
+    return stamps_.written_since(column, state_block, since);
 }
 
-StateMarks Table::placed_since(std::uint32_t block, std::uint64_t since) const {
-    return stamps_.placed_since(block, since);
+StateMarks Table::placed_since(std::uint32_t state_block, std::uint64_t since) const {
+    return stamps_.placed_since(state_block, since);
 }
 
 void Table::save(StateWriter& to) const {

@@ -54,13 +54,14 @@ TEST(ChangeStamps, growing_keeps_what_was_written) {
 }
 
 TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_block) {
+    constexpr std::uint32_t kRows = kElementsPerStateBlock;
     ChangeStamps stamps(2);
-    stamps.reserve(4 * kRowsPerStampBlock);
+    stamps.reserve(4 * kRows);
     stamps.set_now(5);
-    stamps.mark(0, kRowsPerStampBlock + 17);
+    stamps.mark(0, kRows + 17);
     stamps.set_now(6);
-    stamps.mark(0, RowRange{kRowsPerStampBlock - 1, kRowsPerStampBlock + 1});
-    stamps.mark_row(kRowsPerStampBlock + 1000);
+    stamps.mark(0, RowRange{kRows - 1, kRows + 1});
+    stamps.mark_row(kRows + 1000);
     EXPECT_EQ(stamps.written_since(0, 1, 5).words[0], 0b101u);
     EXPECT_EQ(stamps.written_since(0, 1, 6).words[0], 0b001u);
     EXPECT_EQ(stamps.written_since(1, 1, 5).words[0], 0u);
@@ -70,15 +71,21 @@ TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_b
     EXPECT_TRUE(stamps.written_since(0, 0, 6).has(StateMarks::kCount - 1));
     EXPECT_EQ(stamps.written_since(0, 0, 6).count(), 1u);
     EXPECT_TRUE(stamps.written_since(0, 1, 7).is_empty());
-    stamps.mark(1, RowRange{2 * kRowsPerStampBlock, 3 * kRowsPerStampBlock - 1});
+    stamps.mark(1, RowRange{2 * kRows, 3 * kRows - 1});
     EXPECT_EQ(stamps.written_since(1, 2, 6).count(), StateMarks::kCount);
     EXPECT_TRUE(stamps.written_since(1, 3, 6).is_empty());
+    stamps.mark(1, RowRange{3 * kRows + kRowsPerStampBlock, 3 * kRows + 2 * kRowsPerStampBlock});
+    const StateMarks one_block = stamps.written_since(1, 3, 6);
+    constexpr std::size_t kMarks = kRowsPerStampBlock / kRowsPerChangeMark;
+    EXPECT_EQ(one_block.count(), kMarks);
+    EXPECT_TRUE(one_block.has(kMarks) && one_block.has(2 * kMarks - 1));
 }
 
 TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
     SCOPED_TRACE(shoal_test::seed_text());
     shoal::Random random(shoal_test::seed());
-    constexpr std::uint32_t kNumRows = 3 * kRowsPerStampBlock + 100, kNumColumns = 2;
+    constexpr std::uint32_t kNumRows = kElementsPerStateBlock + kRowsPerStampBlock + 100, kNumColumns = 2;
+    constexpr std::uint32_t kMarks = kRowsPerStampBlock / kRowsPerChangeMark;
     ChangeStamps stamps(kNumColumns);
     stamps.reserve(kNumRows);
     std::vector<std::vector<std::uint64_t>> naive(kNumColumns, std::vector<std::uint64_t>(kNumRows, 0));
@@ -98,19 +105,21 @@ TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
         if (dice == 5) stamps.mark_row(row), placed[row] = now;
         if (dice == 6 && is_in_marks) stamps.mark_rows(rows), write(placed);
         if (dice == 7) stamps.set_now(now += random.below(30) == 0 ? random.below(600) : random.below(3));
-        const std::uint32_t block = random.below(4), begin = block * kRowsPerStampBlock;
+        const std::uint32_t block = random.below(6), begin = block * kRowsPerStampBlock;
+        const std::uint32_t state_block = begin / kElementsPerStateBlock;
+        const std::uint32_t first_mark = begin % kElementsPerStateBlock / kRowsPerChangeMark;
         const std::uint64_t since = now - std::min<std::uint64_t>(now, random.below(200));
-        const StateMarks marks = stamps.written_since(c, block, since);
+        const StateMarks marks = stamps.written_since(c, state_block, since);
         std::uint64_t last = 0;
-        for (std::uint32_t mark = 0; mark < StateMarks::kCount; ++mark) {
+        for (std::uint32_t mark = 0; mark < kMarks; ++mark) {
             std::uint64_t written = 0;
             for (std::uint32_t k = 0; k < kRowsPerChangeMark; ++k)
                 if (const std::uint32_t at = begin + mark * kRowsPerChangeMark + k; at < kNumRows)
                     written = std::max({written, naive[c][at], placed[at]});
             last = std::max(last, written);
             const bool must_tell = written >= since && written != 0, must_not = written < since && since + 127 >= now;
-            ASSERT_TRUE(!must_tell || marks.has(mark)) << "written at " << written;
-            ASSERT_FALSE(must_not && marks.has(mark)) << "not since " << written;
+            ASSERT_TRUE(!must_tell || marks.has(first_mark + mark)) << "written at " << written;
+            ASSERT_FALSE(must_not && marks.has(first_mark + mark)) << "not since " << written;
         }
         ASSERT_EQ(stamps.written(c, block), last);
     }

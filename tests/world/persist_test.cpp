@@ -114,7 +114,10 @@ TEST(Persist, what_is_recovered_is_the_last_frame_and_goes_on_as_the_world_that_
 TEST(Persist, blocks_that_are_full_are_recovered_with_what_transforms_write_without_a_stamp) {
     const Folder folder("full_blocks");
     Sea sea;
-    sea.run(300);
+    sea.run(50);
+    std::vector<Entity> more(kElementsPerStateBlock);
+    ASSERT_TRUE(sea.entities.create(more).ok() && sea.world.transforms().add(more).ok());
+    sea.run(10);
     ASSERT_GT(sea.world.transforms().num_rows(), kElementsPerStateBlock);
     ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(20);

@@ -1,9 +1,9 @@
 #pragma once
 // The state of a world, or of a part of one, at one moment: what saves, snapshots and rewinding are made of.
 //
-//     part                        element    elements    blocks, each in memory of its own
-//     "entities/generations"      1 byte     1,000,001   [ a ][ b ][ c ] ...
-//     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         1,024 elements each
+//     part                              element    elements    blocks, each in memory of its own
+//     "entities/generations"            1 byte     1,000,001   [ a ][ b ][ c ] ...
+//     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         4,096 elements each
 //
 // A part is an array of plain values with a path. Whoever has state writes it to parts and reads it from them, part by
 // part:
@@ -36,7 +36,7 @@ class StateColumns;
 struct StateBlock;
 
 /// The elements of a part that are kept together.
-inline constexpr std::uint32_t kElementsPerStateBlock = 1024;
+inline constexpr std::uint32_t kElementsPerStateBlock = 4096;
 /// The elements of a block that are marked as written together, and copied together.
 inline constexpr std::uint32_t kElementsPerStateMark = 8;
 
@@ -84,8 +84,8 @@ struct StateMarks {
     void add(const StateMarks& other) {
         for (std::size_t i = 0; i < kCount / 64; ++i) words[i] |= other.words[i];
     }
-    /// Adds the marks for which there is a 1, not a 0.
-    SHOAL_API void add(const std::uint8_t (&is_marked)[kCount]);
+    /// Adds marks from `first` on: those for which there is a 1, not a 0. Requires: `first` and the number of them are multiples of 8.
+    SHOAL_API void add(std::size_t first, std::span<const std::uint8_t> is_marked);
 };
 
 class SavedState {

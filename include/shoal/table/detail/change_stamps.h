@@ -69,9 +69,10 @@ public:
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns when rows of a block were last added or moved in.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a block were written at `since` or later, or may have been; and the same for rows added or moved.
-    SHOAL_API StateMarks written_since(std::uint32_t column, std::uint32_t block, std::uint64_t since) const;
-    SHOAL_API StateMarks placed_since(std::uint32_t block, std::uint64_t since) const;
+    /// Returns which rows of a block of a state, several of those here, were written at `since` or later, or may have been; and the
+    /// same for rows added or moved.
+    SHOAL_API StateMarks written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const;
+    SHOAL_API StateMarks placed_since(std::uint32_t state_block, std::uint64_t since) const;
 
     std::size_t memory_bytes() const {
         return (num_columns_ + 1) * (num_blocks_ * sizeof(std::uint64_t) + num_marks_ * sizeof(ChangeMark));
@@ -95,7 +96,7 @@ private:
     void mark(const Line& line, RowRange rows) const;
     void mark_many(const Line& line, std::size_t begin, std::size_t end) const;
     std::uint64_t written(const Line& line, std::uint32_t block) const;
-    void add_written(const Line& line, std::uint32_t block, std::uint64_t since, StateMarks& to) const;
+    void add_written(const Line& line, std::uint32_t state_block, std::uint64_t since, StateMarks& to) const;
     void fold(const Line& line, std::uint64_t steps) const;
     SHOAL_API void grow(std::uint32_t num_rows);
     SHOAL_API void move_base(std::uint64_t stamp);
