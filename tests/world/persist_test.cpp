@@ -863,7 +863,7 @@ TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_save_a
     Undisturbed undisturbed(versions);
     std::uint64_t last = 0, last_saved = 0, num_advances = 0;
     std::map<Doing, int> num_killed;
-    for (int round = 0, end = num_kills(50); round < end; ++round) {
+    for (int round = 0, end = num_kills(kSanitized ? 25 : 50); round < end; ++round) {
         Doing doing{};
         const Doing until = kAllDoing[std::size_t(round) % std::size(kAllDoing)];
         const std::uint32_t most_us = until == Doing::kNothing || until == Doing::kRunning ? 40'000 : 1000;
