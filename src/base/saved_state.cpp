@@ -16,6 +16,7 @@ constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc takes 
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
 constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by one
+static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // in blocks
 constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
@@ -322,7 +323,8 @@ private:
     /// Returns memory that is aligned for a block. Requires: num_bytes is a multiple of that.
     std::byte* cut(std::size_t num_bytes) {
         if (slabs_.empty() || used_ + num_bytes > slabs_.back().num_bytes) {
-            slabs_.push_back(make_slab(slabs_.empty() ? kFirstSlabBytes : slabs_.back().num_bytes * 2));
+            const std::size_t next_bytes = slabs_.empty() ? kFirstSlabBytes : slabs_.back().num_bytes * 2;
+            slabs_.push_back(make_slab(std::max(next_bytes, num_bytes)));
             used_ = 0;
         }
         std::byte* const data = slabs_.back().data;
