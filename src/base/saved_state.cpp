@@ -19,7 +19,7 @@ constexpr std::size_t kMaxSteps = 256;    // longer blocks are allocated one by 
 static_assert(kMaxSteps * kStepBytes <= kMaxSlabBytes);
 constexpr std::size_t kWithoutMemory = 0, kHeadersAtOnce = 128;
 constexpr std::size_t kFetchDistance = 16;  // in blocks
-constexpr std::uint32_t kMostLayers = 16;  // of pieces over a block
+constexpr std::uint32_t kMostLayers = 16;   // of pieces over a block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
 constexpr std::size_t kPlanBytes = 128;  // that a block counts for in a loop that looks at marks only
@@ -181,7 +181,7 @@ private:
         const Added* added;
         const Plan* plan;
         std::size_t number;  // in the column
-        std::byte* to;       // what is known of the block would have to be fetched from the processor that has written it
+        std::byte* to;  // what is known of the block would have to be fetched from the processor that has written it
     };
 
     std::size_t whole_bytes(const Column& column, std::size_t number) const {

@@ -193,7 +193,9 @@ struct WrittenSince {
     std::uint32_t column = 0;
 
     explicit operator bool() const { return find != nullptr; }
-    StateMarks operator()(std::uint32_t block, std::uint64_t since) const { return find(context, column, block, since); }
+    StateMarks operator()(std::uint32_t block, std::uint64_t since) const {
+        return find(context, column, block, since);
+    }
 };
 
 class StateWriter {
