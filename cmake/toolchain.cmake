@@ -14,6 +14,31 @@ if(SHOAL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SHOAL_CCACHE})
 endif()
 
+# Test programs link all rooms: a fast linker halves what an edit of a low room takes.
+find_program(SHOAL_MOLD mold)
+if(SHOAL_MOLD AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Compiles the programs of a folder, and what is in the folders below it, without optimisation, whatever the libraries get.
+macro(shoal_do_not_optimise)
+  foreach(build_type RELEASE RELWITHDEBINFO)
+    string(REGEX REPLACE "-O[0-3]" "-O0" CMAKE_CXX_FLAGS_${build_type} "${CMAKE_CXX_FLAGS_${build_type}}")
+  endforeach()
+endmacro()
+
+# shoal_large_units(TARGET): compiles the sources of a room or a program eight together, because headers take most of the time of
+# a small one. Sources of one target therefore share no name at namespace scope, not even in unnamed namespaces.
+function(shoal_large_units target)
+  if(SHOAL_LARGE_UNITS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # g++ takes each source of a large unit for a header, and warns of a struct with a member from its unnamed namespace.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+endfunction()
+
 # The same results everywhere: no fused operations, never -ffast-math.
 add_library(shoal_flags INTERFACE)
 target_compile_options(shoal_flags INTERFACE -Wall -Wextra -ffp-contract=off)

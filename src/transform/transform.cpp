@@ -16,9 +16,8 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFetchFrom = 4096;    // a shorter span is not prefetched: its rows are in the cache
-constexpr std::size_t kFetchDistance = 32;  // entities from one that is removed to the one whose row is prefetched
-constexpr std::uint32_t kBlockRows = 256;   // their local and world poses fit into the innermost cache
+constexpr std::size_t kRemovalDistance = 32;  // entities from one that is removed to the one whose row is prefetched
+constexpr std::uint32_t kBlockRows = 256;     // their local and world poses fit into the innermost cache
 
 FieldDefinition extra_field(const char* name, FieldType type) {
     FieldDefinition field;
@@ -324,9 +323,9 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     Array<Entity> freed{Owner("transform manager")};
     std::uint32_t num_removed = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
-        if (fetches && i + 2 * kFetchDistance < entities.size()) {
-            rows_.index().prefetch(entities[i + 2 * kFetchDistance]);
-            table_.prefetch(row_of(entities[i + kFetchDistance]));
+        if (fetches && i + 2 * kRemovalDistance < entities.size()) {
+            rows_.index().prefetch(entities[i + 2 * kRemovalDistance]);
+            table_.prefetch(row_of(entities[i + kRemovalDistance]));
         }
         if (only_dead && entities_.alive(entities[i])) continue;
         const std::uint32_t row = row_of(entities[i]);

@@ -14,7 +14,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFetchFrom = 4096;    // a shorter span is not prefetched: its rows are in the cache
 constexpr std::size_t kFetchDistance = 96;  // entities ahead; the row itself is prefetched half as many ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // so few rows that the prefetched ones are still in the cache when written
 constexpr std::size_t kCloseStep = 32;      // up to this mean distance between rows, nothing is prefetched

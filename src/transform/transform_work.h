@@ -22,6 +22,9 @@
 
 namespace shoal {
 
+/// Rows of a shorter span are not prefetched: they are in the cache.
+inline constexpr std::size_t kFetchFrom = 4096;
+
 class TransformManager::Work {
 public:
     explicit Work(TransformManager& manager)

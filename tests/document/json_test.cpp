@@ -1,8 +1,8 @@
+#include "support/json.h"
 #include "document_testing.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <bit>
 #include <cstdlib>

@@ -3,9 +3,9 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/text_table.h"
+#include "support/json.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <numeric>
 

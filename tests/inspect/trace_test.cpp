@@ -1,8 +1,7 @@
 #include "shoal/inspect/trace.h"
 
+#include "support/json.h"
 #include "support/testing.h"
-
-#include <nlohmann/json.hpp>
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "shoal/inspect/zone_report.h"
+#include "support/json.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <vector>
 

@@ -41,7 +41,7 @@ int report(const Program& program, std::uint64_t seed, const Asked& asked) {
     std::ofstream(asked.path) << text;
     std::printf("%s\nthe program of seed %llu, with %zu steps, is in %s\n", text.c_str(),
                 static_cast<unsigned long long>(seed), smaller.steps.size(), asked.path.c_str());
-    std::fputs("to run it: cmake --build build/release --target failed_program && build/release/tests/failed_program\n",
+    std::fputs("to run it: cmake --build build/asan --target failed_program && build/asan/tests/failed_program\n",
                stderr);
     return 1;
 }

@@ -6,9 +6,8 @@
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/transform_text.h"
 #include "shoal/world/world.h"
+#include "support/json.h"
 #include "support/testing.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cmath>

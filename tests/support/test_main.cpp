@@ -11,14 +11,18 @@ std::uint64_t seed() {
     return 20261120;
 }
 
-std::int64_t scaled_operations(std::int64_t release_count) {
-#if defined(NDEBUG) && defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__) && !SHOAL_WIDE_IDS
-    return release_count;
-#else
-    return release_count / 10;
-#endif
+namespace {
+
+std::int64_t percent_of_operations() {
+    static const char* const text = std::getenv("SHOAL_TEST_OPERATIONS");
+    return text != nullptr ? std::atoll(text) : 10;
 }
+
+}  // namespace
+
+std::int64_t scaled_operations(std::int64_t whole_count) { return whole_count * percent_of_operations() / 100; }
+
+bool tries_everything() { return percent_of_operations() >= 100; }
 
 }  // namespace shoal_test
 

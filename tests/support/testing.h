@@ -33,8 +33,10 @@ inline constexpr std::uint32_t kMillion = kThreadSanitized ? 100'000 : 1'000'000
 std::uint64_t seed();
 inline std::string seed_text() { return "SHOAL_TEST_SEED=" + std::to_string(seed()); }
 
-/// Returns `release_count` in the release build, a tenth of it in all others (debug, sanitizers, clang, wide ids).
-std::int64_t scaled_operations(std::int64_t release_count);
+/// Returns the share of `whole_count` that SHOAL_TEST_OPERATIONS asks for, in percent: 10, unless it is set.
+std::int64_t scaled_operations(std::int64_t whole_count);
+/// Whether all operations are asked for. Then a test also tries all cases of which it usually tries some.
+bool tries_everything();
 
 /// Fails the test when bookkeeping memory held at construction and at destruction differ.
 class LeakCheck {

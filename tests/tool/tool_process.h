@@ -2,13 +2,13 @@
 // Runs the tool as a process, in a folder of its own for each test.
 
 #include "shoal/base/file.h"
+#include "support/json.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <filesystem>

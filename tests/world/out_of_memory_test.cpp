@@ -347,8 +347,8 @@ std::uint32_t count_requests(Scene& scene, const Step& step) {
     return static_cast<std::uint32_t>(std::max(answer, kMost) - kMost);
 }
 
-/// Lets memory of some kind run out at each request of each step, once and for good; with sanitizers, which make a child slow, in one of
-/// the two ways. Returns how often.
+/// Lets memory of some kind run out at each request of each step, in one of two ways, once and for good; in both where everything is
+/// tried. Returns how often.
 template <class Shortage>
 std::uint32_t run_out_everywhere() {
     Levels levels(kManyRows);
@@ -361,7 +361,7 @@ std::uint32_t run_out_everywhere() {
         for (std::uint32_t i = 0; i < 2 * num_requests; ++i) {
             const std::uint32_t fail_at = 1 + i / 2;
             const bool for_good = i % 2 == 1;
-            if (kSanitized && for_good != (fail_at % 2 == 1)) continue;
+            if (!tries_everything() && for_good != (fail_at % 2 == 1)) continue;
             std::string said;
             const int answer =
                 in_child([&] { return fail_in<Shortage>(scene, step, fail_at, for_good, before, after); }, said);
@@ -414,15 +414,14 @@ std::uint32_t count_allocations(Scene& scene, const Step& step) {
     return heap.num_calls;
 }
 
-/// Returns which of the allocations of a step fail, each in a child: all of what saves, loads, persists and reloads; of the others the
-/// first, the last, and some that chance chooses. All of all take half a minute: `./dev soak kills` tries these.
+/// Returns which of the allocations of a step fail, each in a child: the first, the last, and some that chance chooses, more of them
+/// where the step saves, loads, persists or reloads. `./dev soak kills` tries all of them.
 std::vector<std::uint32_t> tried_allocations(const Step& step, std::uint32_t num_allocations, Random& random) {
-    constexpr std::string_view kTriedWhole[] = {"reload", "save to memory", "load from memory", "persist"};
-    constexpr std::uint32_t kTried = 12;
+    constexpr std::string_view kLong[] = {"reload", "save to memory", "load from memory", "persist"};
+    const std::uint32_t num_tried = std::ranges::count(kLong, step.name) != 0 ? 26 : 8;
     std::vector<std::uint32_t> tried;
-    const bool all =
-        std::getenv("SHOAL_TEST_ALLOCATIONS") != nullptr || std::ranges::count(kTriedWhole, step.name) != 0;
-    const std::uint32_t count = all ? num_allocations : std::min(num_allocations, kTried + 2);
+    const bool all = tries_everything();
+    const std::uint32_t count = all ? num_allocations : std::min(num_allocations, num_tried);
     for (std::uint32_t i = 0; i < count; ++i)
         tried.push_back(all || i == 0 ? i + 1 : i == 1 ? num_allocations : 1 + random.below(num_allocations));
     return tried;
@@ -475,7 +474,8 @@ TEST(OutOfMemory, a_program_whose_address_space_is_used_up_gets_errors_or_ends_w
     Random random(seed());
     Levels levels(kManyRows);
     std::uint32_t num_ends = 0;
-    for (std::uint32_t megabytes = 0; megabytes < kEnough; megabytes += 1 + random.below(100)) {
+    const std::uint32_t farthest = tries_everything() ? 100 : 300;
+    for (std::uint32_t megabytes = 0; megabytes < kEnough; megabytes += 1 + random.below(farthest)) {
         std::string said;
         const int ended = in_child(
             [&] {

@@ -433,7 +433,7 @@ const Schema& schema_of() {
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)
 #define SHOAL_PP_DESCRIBE(function, type, head, ...)                                        \
-    constexpr auto shoal_describe(::shoal::ComponentTag<type>) {                            \
+    [[maybe_unused]] constexpr auto shoal_describe(::shoal::ComponentTag<type>) {           \
         using Self [[maybe_unused]] = type;                                                 \
         SHOAL_USE_ATTRIBUTES                                                                \
         return ::shoal::function<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                \
