@@ -241,7 +241,7 @@ struct PlainColumns {
     PlainColumn<Entity> owner;
 };
 
-std::uint64_t bits_of(const Transform& local, Entity owner, Entity parent) {
+std::uint64_t bits_of_row(const Transform& local, Entity owner, Entity parent) {
     const auto& [p, q, s] = local;
     const Matrix3x4 all = {{{p.x, p.y, p.z, q.x}, {q.y, q.z, q.w, s.x}, {s.y, s.z, 0, 0}}};
     return mix(shoal_bench::bits_of(all) + owner.id + 3 * std::uint64_t(parent.id));
@@ -251,8 +251,8 @@ std::uint64_t sum_of(const PlainColumns& columns, std::size_t n) {
     std::uint64_t result = 0;
     for (std::size_t row = 0; row < n; ++row) {
         const std::uint32_t parent = columns.parent[row];
-        result += bits_of({columns.position[row], columns.rotation[row], columns.scale[row]}, columns.owner[row],
-                          parent == kNilRow ? kNullEntity : columns.owner[parent]);
+        result += bits_of_row({columns.position[row], columns.rotation[row], columns.scale[row]}, columns.owner[row],
+                              parent == kNilRow ? kNullEntity : columns.owner[parent]);
     }
     return result;
 }
@@ -261,8 +261,8 @@ std::uint64_t sum_of_locals(const TransformManager& transforms) {
     std::uint64_t result = 0;
     for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) {
         const Instance instance = {row}, parent = transforms.parent(instance);
-        result += bits_of(transforms.local(instance), transforms.entity(instance),
-                          parent ? transforms.entity(parent) : kNullEntity);
+        result += bits_of_row(transforms.local(instance), transforms.entity(instance),
+                              parent ? transforms.entity(parent) : kNullEntity);
     }
     return result;
 }

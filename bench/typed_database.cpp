@@ -54,7 +54,7 @@ struct Sea {
     std::vector<Entity> asked;
 };
 
-void iterate(Bench& bench, std::size_t n) {
+void iterate_typed(Bench& bench, std::size_t n) {
     if (!bench.wants("typed_database/iterate")) return;
     Sea mine(n), other(n);
     const auto swim = [](auto&& p, Vec3 v) { p += v * (1.0f / 64); };
@@ -168,7 +168,7 @@ void change(Bench& bench, std::size_t n) {
 
 void measure_typed_databases(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
-        iterate(bench, n);
+        iterate_typed(bench, n);
         get_shuffled(bench, n);
         change(bench, n);
     }

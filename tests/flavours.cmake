@@ -5,7 +5,7 @@
 
 # g++, optimised: what the compiler, the optimiser or a measuring program decides.
 set(SHOAL_TESTS_OF_release
-    base/floating_point store/manager_oracle database/database_oracle query/all_fields query/query_oracle
+    base/floating_point store/manager_oracle database/database_oracle query/query_oracle
     transform/pose_kernels transform/transform_oracle
     determinism structure compile_fail debugger bench samples entity_16 script_lua54)
 
@@ -20,7 +20,7 @@ set(SHOAL_TESTS_OF_address
     components/data components/ownership components/tag
     pose/model_pose_oracle pose/model_pose_spawn
     transform/transform_calls transform/transform_death transform/transform_links transform/transform_oracle
-    transform/transform_test
+    transform/transform
     world/copy world/fields world/misuse world/out_of_memory world/persist world/recording world/reentry world/reload
     world/save world/save_commands world/save_migration world/save_zones world/state_log world/world_lifetime
     world/zone_files world/zone_files_save

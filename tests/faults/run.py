@@ -1,6 +1,6 @@
 """Puts faults into a copy of the sources, one at a time, and says which of them the tests catch.
 
-    run.py ROOT WORK [--room ROOM]... [--minutes N] [--jobs N] [--json]
+    run.py ROOT WORK [--room ROOM]... [--third SEED] [--minutes N] [--jobs N] [--json]
 
 The faults are those of tests/faults/ROOM.txt, whose format tests/faults/README.md describes. WORK is a folder for the copy and
 its build; ROOT is only read. Each fault is put in, the test program that ought to catch it is built and run, and the fault is
@@ -14,6 +14,7 @@ import filecmp
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -245,6 +246,12 @@ def print_score(faults):
     print(f"caught {score[CAUGHT]} of {len(faults)}{others}")
 
 
+def draw_third(faults, seed):
+    """A third of the faults, the same for the same seed, in their order: what two runs are compared by."""
+    kept = set(random.Random(seed).sample(range(len(faults)), len(faults) // 3))
+    return [fault for number, fault in enumerate(faults) if number in kept]
+
+
 def choose(root, rooms):
     files = sorted((root / "tests" / "faults").glob("*.txt"))
     names = [path.stem for path in files]
@@ -259,6 +266,7 @@ def main():
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("--room", action="append", default=[])
+    parser.add_argument("--third", type=int, metavar="SEED")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", action="store_true")
@@ -267,6 +275,8 @@ def main():
         faults = choose(arguments.root, arguments.room)
     except ValueError as error:
         fail(error)
+    if arguments.third is not None:
+        faults = draw_third(faults, arguments.third)
     copy = Copy(arguments.root.resolve(), arguments.work.resolve(), arguments.jobs)
     copy.renew()
     copy.configure()
