@@ -1,6 +1,6 @@
 #pragma once
-// The headers that most tests include, compiled once for all test programs where SHOAL_PRECOMPILED_HEADERS is set. A test
-// includes what it needs all the same: the preset `dev` compiles it without this one.
+// The headers that most tests include, compiled once for all test programs where SHOAL_PRECOMPILED_HEADERS is set.
+// A test includes what it needs all the same: the preset `dev` compiles it without this one.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/world/world.h"

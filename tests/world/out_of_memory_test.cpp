@@ -347,8 +347,8 @@ std::uint32_t count_requests(Scene& scene, const Step& step) {
     return static_cast<std::uint32_t>(std::max(answer, kMost) - kMost);
 }
 
-/// Lets memory of some kind run out at each request of each step, in one of two ways, once and for good; in both where everything is
-/// tried. Returns how often.
+/// Lets memory of some kind run out at each request of each step, in one of two ways, once and for good; in both where
+/// everything is tried. Returns how often.
 template <class Shortage>
 std::uint32_t run_out_everywhere() {
     Levels levels(kManyRows);
@@ -414,8 +414,8 @@ std::uint32_t count_allocations(Scene& scene, const Step& step) {
     return heap.num_calls;
 }
 
-/// Returns which of the allocations of a step fail, each in a child: the first, the last, and some that chance chooses, more of them
-/// where the step saves, loads, persists or reloads. `./dev soak kills` tries all of them.
+/// Returns which of the allocations of a step fail, each in a child: the first, the last, and some that chance chooses,
+/// more of them where the step saves, loads, persists or reloads. `./dev soak kills` tries all of them.
 std::vector<std::uint32_t> tried_allocations(const Step& step, std::uint32_t num_allocations, Random& random) {
     constexpr std::string_view kLong[] = {"reload", "save to memory", "load from memory", "persist"};
     const std::uint32_t num_tried = std::ranges::count(kLong, step.name) != 0 ? 26 : 8;
