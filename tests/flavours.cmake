@@ -36,7 +36,7 @@ set(SHOAL_TESTS_OF_thread
     pose/model_pose transform/transform_frame
     world/activity world/copy world/events world/misuse world/persist world/reactions world/recording world/schedule_groups
     world/schedule_order world/schedule_random world/schedule_rows world/schedule_threads world/stalled_executor
-    world/state_hash world/world_commands world/zone_files_save
+    world/state_hash world/world_commands world/world_query world/zone_files_save
     plugin determinism samples)
 
 # 64-bit ids: what packs, saves or prints ids.
