@@ -52,6 +52,7 @@ std::string difference(std::string_view expected, std::string_view found) {
 }
 
 TEST(Determinism, the_state_is_that_of_every_other_compiler_optimisation_and_processor) {
+    if (SHOAL_WIDE_IDS) GTEST_SKIP() << "ids of another width give another state";
     SerialExecutor serial;
     const std::string found = run_both_modes(serial);
     if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) {
@@ -62,8 +63,10 @@ TEST(Determinism, the_state_is_that_of_every_other_compiler_optimisation_and_pro
 }
 
 TEST(Determinism, and_of_1_2_3_and_8_workers) {
-    const std::string expected = golden();
+    SerialExecutor serial;
+    const std::string expected = SHOAL_WIDE_IDS ? run_both_modes(serial) : golden();
     for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
+        if (shoal_test::kThreadSanitized && num_workers != 3) continue;  // races need no more
         const std::unique_ptr<Executor> executor = make_executor(num_workers);
         EXPECT_EQ(difference(expected, run_both_modes(*executor)), "") << num_workers << " workers";
     }

@@ -742,7 +742,7 @@ TEST(SamplePlugins, a_grid_is_kept_right_by_reactions_and_used_by_a_pass) {
         Host host(num_workers);
         const Status status = host.plugins.load(sample_plugin("grid"));
         ASSERT_TRUE(status) << status.message();
-        std::vector<Entity> motes = host.make("mote", 400);
+        std::vector<Entity> motes = host.make("mote", 200);
         Random random(3);
         const auto place = [&](Entity mote) {
             EXPECT_TRUE(host.world.set_field(mote, "mote.x", random.unit() * 20 - 10));
@@ -750,8 +750,8 @@ TEST(SamplePlugins, a_grid_is_kept_right_by_reactions_and_used_by_a_pass) {
         };
         for (int frame = 0; frame < 5; ++frame) {
             for (const Entity mote : motes) place(mote);
-            host.entities.destroy({motes.data() + 300 - frame, 1});
-            motes.erase(motes.begin() + 300 - frame);
+            host.entities.destroy({motes.data() + 150 - frame, 1});
+            motes.erase(motes.begin() + 150 - frame);
             if (frame == 3) {
                 ASSERT_TRUE(host.plugins.reload("grid"));
             }
