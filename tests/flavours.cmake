@@ -26,7 +26,7 @@ set(SHOAL_TESTS_OF_address
     world/save_zones world/state_log world/world_lifetime world/zone_files
     source/composer source/compiler source/gltf source/random_composer source/schema_file source/source_merge
     source/source_text source/yaml
-    inspect/describe
+    inspect/describe determinism
     tool/persisted tool/replay tool/rewrite tool/usage safety programs)
 
 # Thread sanitizer, all checks, 64-bit ids: what runs on several threads, and what packs, saves or prints ids.
