@@ -66,7 +66,7 @@ TEST(Determinism, and_of_1_2_3_and_8_workers) {
     SerialExecutor serial;
     const std::string expected = SHOAL_WIDE_IDS ? run_both_modes(serial) : golden();
     for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
-        if (shoal_test::kThreadSanitized && num_workers != 3) continue;  // races need no more
+        if (shoal_test::kSanitized && num_workers != 3) continue;  // races need no more
         const std::unique_ptr<Executor> executor = make_executor(num_workers);
         EXPECT_EQ(difference(expected, run_both_modes(*executor)), "") << num_workers << " workers";
     }
