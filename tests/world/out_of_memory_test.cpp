@@ -360,6 +360,7 @@ std::uint32_t run_out_everywhere() {
         const SavedState before = state_of(scene.world), after = state_of(undisturbed.world);
         const std::uint32_t num_requests = count_requests<Shortage>(scene, step);
         num_in_all += num_requests;
+        std::uint32_t num_tried = 0;
         for (std::uint32_t i = 0; i < 2 * num_requests; ++i) {
             const std::uint32_t fail_at = 1 + i / 2;
             const bool for_good = i % 2 == 1;
@@ -370,7 +371,9 @@ std::uint32_t run_out_everywhere() {
                 in_child([&] { return fail_in<Shortage>(scene, step, fail_at, for_good, before, after); }, said);
             EXPECT_EQ(answer, kHeld) << step.name << ", request " << fail_at << (for_good ? " and later" : "") << ": "
                                      << said;
+            ++num_tried;
         }
+        EXPECT_GE(kSanitized ? 5 * num_tried : num_tried, num_requests) << step.name;
         const Status status = step.run(scene);
         EXPECT_TRUE(status.ok()) << step.name << ": " << status.message();
         EXPECT_EQ(differs(state_of(scene.world), after, Rule::kNothing), "") << step.name;
