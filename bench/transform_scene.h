@@ -6,6 +6,7 @@
 #include "shoal/transform/transform.h"
 
 #include <cmath>
+#include <utility>
 
 namespace shoal_bench {
 

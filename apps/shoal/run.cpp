@@ -22,6 +22,7 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 namespace shoal_tool {
 

@@ -18,6 +18,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace shoal_tool {
 

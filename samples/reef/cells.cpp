@@ -1,5 +1,7 @@
 #include "cells.h"
 
+#include <utility>
+
 namespace reef {
 
 using namespace shoal;

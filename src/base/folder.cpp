@@ -34,4 +34,9 @@ Result<FileLock> FileLock::take(const std::string& path) {
     return lock;
 }
 
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+}
+
 }  // namespace shoal

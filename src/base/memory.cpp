@@ -24,17 +24,20 @@ MemoryHooks set_memory_hooks(const MemoryHooks& hooks) {
 }
 
 void* allocate_memory(std::size_t bytes, const char* owner) {
-    void* memory = g_hooks.allocate(g_hooks.context, bytes, owner);
+    const bool is_counted = owner != kProgramOwner.name;
+    void* memory = is_counted ? g_hooks.allocate(g_hooks.context, bytes, owner) : std::malloc(bytes);
     if (memory == nullptr && bytes > 0) {
-        std::fprintf(stderr, "shoal: out of bookkeeping memory: %s asked for %zu bytes\n", owner, bytes);
+        std::fprintf(stderr, "shoal: out of bookkeeping memory: %s asked for %zu bytes\n",
+                     is_counted ? owner : "the program", bytes);
         std::abort();
     }
-    g_held_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (is_counted) g_held_bytes.fetch_add(bytes, std::memory_order_relaxed);
     return memory;
 }
 
 void release_memory(void* memory, std::size_t bytes, const char* owner) {
     if (memory == nullptr) return;
+    if (owner == kProgramOwner.name) return std::free(memory);
     g_hooks.release(g_hooks.context, memory, bytes, owner);
     g_held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 #include "base/flag_scope.h"
 #include "base/os.h"
 #include "base/shared_pages.h"
+#include "shoal/base/large_pages.h"
 #include "shoal/base/text.h"
 
 #include <cstring>
@@ -249,6 +250,22 @@ PagePoolStatistics PagePool::statistics() const {
     result.num_kept_ranges = kept_.size();
     result.kept_bytes = kept_bytes_;
     return result;
+}
+
+void prefer_large_pages_inside(void* begin, std::size_t num_bytes) {
+    constexpr std::size_t kLeastBytes = 4 * kLargePageBytes;
+    if (num_bytes < kLeastBytes) return;
+    auto* const bytes = static_cast<std::byte*>(begin);
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    const std::size_t skipped = round_up(address, kLargePageBytes) - address;
+    prefer_large_pages(bytes + skipped, (num_bytes - skipped) / kLargePageBytes * kLargePageBytes);
+}
+
+MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
+    used_bytes += other.used_bytes;
+    committed_bytes += other.committed_bytes;
+    reserved_bytes += other.reserved_bytes;
+    return *this;
 }
 
 }  // namespace shoal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -360,7 +361,7 @@ void CommandSettler::change() {
 /// Notes that a command is about each of these entities, of which some may be null. With `are_run` their ids are
 /// consecutive.
 void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) {
-    std::uint64_t* const once = scratch_.once.words().data();
+    std::uint64_t* const once = scratch_.once.data();
     const std::size_t first = entities.front().index();
     if (are_run && !any_bit(once, first, first + entities.size()))
         return set_bits(once, first, first + entities.size(), true);

@@ -259,4 +259,9 @@ void Commands::record_add(detail::CommandRecorder& recorder, Entity entity, std:
     recorder.record(Kind::kAdd, entity, number, components, values);
 }
 
+Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone) {
+    if (zone != kNoZone) require_zone(zone);
+    return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
+}
+
 }  // namespace shoal

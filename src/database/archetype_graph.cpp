@@ -113,4 +113,7 @@ const TakePlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to)
     return *plan;
 }
 
+std::span<const Schema* const> ArchetypeGraph::schemas() const { return schemas_; }
+std::span<const Archetype* const> ArchetypeGraph::archetypes() const { return archetypes_; }
+
 }  // namespace shoal

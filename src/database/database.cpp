@@ -12,6 +12,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 
@@ -213,7 +214,7 @@ void Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey 
 void Database::list_columns(DatabaseTable& table, std::span<const ComponentType> components,
                             Array<std::byte*>& columns) {
     for (const ComponentType component : components)
-        for (std::uint32_t c = 0; c < schema(component).columns().size(); ++c)
+        for (std::uint32_t c = 0; c < schema(component).num_columns(); ++c)
             columns.push_back(table.table_.unmarked_column(table.first_column(component) + c));
 }
 
@@ -722,6 +723,21 @@ Status Database::validate() const {
         if (further_[number] != nullptr)
             if (Status status = validate_further({number}); !status) return status;
     return {};
+}
+
+bool Database::set_homes(const ComponentHomes& homes) {
+    homes_ = homes;
+    return true;
+}
+
+Store* Database::find_home(const Schema& component) const {
+    Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);
+    return store == this ? nullptr : store;
+}
+
+void Database::require_known(bool is_known) const {
+    SHOAL_ASSERT(is_known || !directory_.is_held(),
+                 "an archetype was asked for the first time while passes or loops ran; ask for it before");
 }
 
 }  // namespace shoal

@@ -10,6 +10,7 @@
 #include "shoal/entity/entity_text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 
@@ -54,7 +55,7 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
     if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
 
     // A table that is there already, as after a short time it mostly is, is used again, with its memory.
-    Array<DatabaseTable*> kept(num_numbers, nullptr, OwnedAllocator<DatabaseTable*>("database"));
+    Array<DatabaseTable*> kept(num_numbers, nullptr, Owner("database"));
     for (const SavedTable& table : saved)
         if (table.number < tables_.size() && tables_[table.number] != nullptr &&
             &tables_[table.number]->type() == types[table.archetype] && tables_[table.number]->zone() == table.zone)
@@ -118,7 +119,7 @@ void Database::save(StateWriter& to) const {
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
     // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
     constexpr std::uint32_t kNotSaved = 0xFFFFFFFF;
-    Array<std::uint32_t> saved_types(archetypes().size(), kNotSaved, OwnedAllocator<std::uint32_t>("database"));
+    Array<std::uint32_t> saved_types(archetypes().size(), kNotSaved, Owner("database"));
     Array<std::uint32_t> members{Owner("database")};  // for each archetype: how many, and their numbers
     std::uint32_t num_types = 0;
     tables_.for_each([&](const DatabaseTable& table) {

@@ -113,7 +113,7 @@ Result<bool> Database::remove_value(Entity entity, ComponentType component, std:
     std::uint32_t removed = second;
     if (index == 0) {
         swap_value(*at.table, at.row, component, second);
-        for (std::uint32_t c = 0; c < schema(component).columns().size(); ++c)
+        for (std::uint32_t c = 0; c < schema(component).num_columns(); ++c)
             at.table->table_.mark_written(at.table->first_column(component) + c, {at.row, at.row + 1});
     }
     for (; index > 1; --index) removed = further->table().links(LinkColumn::kChainNext)[removed];

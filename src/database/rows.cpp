@@ -264,8 +264,7 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
         write_component(table, rows, component, given, sources);
         if (kept != &table.type()) continue;  // rows that came in this call are marked
         const std::uint32_t first = table.first_column(component);
-        for (std::uint32_t c = 0; c < schema(component).columns().size(); ++c)
-            table.table_.mark_written(first + c, rows);
+        for (std::uint32_t c = 0; c < schema(component).num_columns(); ++c) table.table_.mark_written(first + c, rows);
     }
 }
 
@@ -287,8 +286,8 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     const bool has_images = given != nullptr && given->images != nullptr;
     const ElementSource image = {has_images ? given->images : schema.default_image().data(),
                                  has_images ? given->stride : 0};
-    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
-        const ColumnDefinition& column = schema.columns()[c];
+    for (std::uint32_t c = 0; c < schema.num_columns(); ++c) {
+        const ColumnDefinition& column = schema.column(c);
         if (column.opaque != nullptr) continue;
         const std::size_t bytes = column.element_bytes;
         const ElementSource from = has_columns ? ElementSource{given->columns[c], bytes}

@@ -3,6 +3,8 @@
 
 #include "shoal/database/database.h"
 
+#include <utility>
+
 namespace shoal {
 
 /// Takes a row away; the last one moves into its place.

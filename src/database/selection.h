@@ -11,6 +11,8 @@
 
 #include "shoal/database/database.h"
 
+#include <utility>
+
 namespace shoal {
 
 class Database::Selection {

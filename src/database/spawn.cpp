@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 
@@ -376,8 +377,8 @@ private:
     void fill(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t first_place, std::uint32_t copy) {
         const Schema& schema = database_.schema(components_[batch]);
         const std::uint32_t first = table.first_column(components_[batch]);
-        for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
-            const std::size_t bytes = schema.columns()[c].element_bytes;
+        for (std::uint32_t c = 0; c < schema.num_columns(); ++c) {
+            const std::size_t bytes = schema.column(c).element_bytes;
             std::memcpy(table.table_.unmarked_column(first + c) + std::size_t(rows.begin) * bytes,
                         batches_[batch].columns[c] + first_place * bytes, rows.size() * bytes);
         }

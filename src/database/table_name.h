@@ -1,7 +1,7 @@
 #pragma once
 // What tables are called in a saved state, and which bits they have there: see shoal/database/saved_tables.h.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/text.h"
 
 namespace shoal {
@@ -10,7 +10,7 @@ inline std::string table_name(std::uint32_t number) { return concat("table/", nu
 
 /// A copy of the bits of some rows: those past the last row are 0.
 inline Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_rows) {
-    Array<std::uint64_t> bits(words, words + (num_rows + 63) / 64, OwnedAllocator<std::uint64_t>("database"));
+    Array<std::uint64_t> bits(words, words + (num_rows + 63) / 64, Owner("database"));
     if (num_rows % 64 != 0) bits.back() &= (std::uint64_t(1) << num_rows % 64) - 1;
     return bits;
 }

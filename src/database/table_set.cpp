@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -135,5 +136,7 @@ Status TableSet::validate(const DatabaseTable& table, std::uint32_t number) cons
                 table, concat("the directory has one of its entities in table ", directory_->table_of(entity.index())));
     return {};
 }
+
+std::span<const Table* const> TableSet::list() const { return list_; }
 
 }  // namespace shoal

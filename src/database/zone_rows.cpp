@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -43,7 +44,7 @@ bool refers_to_array(const Field& field, const FieldRows& rows) {
 bool refers_to_array(const Table& table) {
     for (const Field& field : table.schema().fields()) {
         const std::byte* const first = table.column(field.first_column) + table.schema().offset_in_column(field);
-        const std::uint32_t stride = table.schema().columns()[field.first_column].element_bytes;
+        const std::uint32_t stride = table.schema().column(field.first_column).element_bytes;
         if (refers_to_array(field, {first, stride, table.num_rows()})) return true;
     }
     return false;
@@ -52,7 +53,7 @@ bool refers_to_array(const Table& table) {
 /// Refuses values of a `many` type that nothing could read back. Shape: column `column`, an element for each owner.
 void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
                    std::span<const Entity> owners) {
-    const std::uint32_t stride = schema.columns()[column].element_bytes;
+    const std::uint32_t stride = schema.column(column).element_bytes;
     for (const Field& field : schema.fields()) {
         if (field.first_column != column) continue;
         const FieldRows rows{elements + schema.offset_in_column(field), stride, owners.size()};
@@ -71,9 +72,9 @@ using Columns = Array<Array<std::byte>>;
 /// Reads the columns of a component type.
 Status read_columns(StateReader& from, const Schema& schema, std::size_t num_rows, Columns& columns) {
     Status status;
-    for (std::uint32_t c = 0; status && c < schema.columns().size(); ++c)
-        status = from.bytes(concat("column/", c), columns.emplace_back(Owner("zone")),
-                            schema.columns()[c].element_bytes, num_rows);
+    for (std::uint32_t c = 0; status && c < schema.num_columns(); ++c)
+        status = from.bytes(concat("column/", c), columns.emplace_back(Owner("zone")), schema.column(c).element_bytes,
+                            num_rows);
     return status;
 }
 
@@ -82,7 +83,7 @@ template <class Column>
 void write_columns(StateWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {
     for (std::uint32_t c = 0; c < num_columns; ++c)
-        to.column(concat("column/", c), column(first + c), schema.columns()[first + c].element_bytes, num_rows, {}, 0,
+        to.column(concat("column/", c), column(first + c), schema.column(first + c).element_bytes, num_rows, {}, 0,
                   gaps_in_column(schema, first + c));
 }
 
@@ -92,7 +93,7 @@ Status check_values(StateReader& from, const Schema& schema, const Columns& colu
     for (const Field& field : schema.fields()) {
         if (field.opaque != nullptr || field.num_columns != 1) continue;
         const FieldRows rows{columns[field.first_column].data() + schema.offset_in_column(field),
-                             schema.columns()[field.first_column].element_bytes, num_rows};
+                             schema.column(field.first_column).element_bytes, num_rows};
         if (const BadValue bad = find_bad_value(field, rows))
             return from.error("column", concat("\"", field.name, "\" holds ", bad.problem));
         if (refers_to_array(field, rows))
@@ -106,12 +107,12 @@ Array<ComponentValues> values_from(const Database& database, const Archetype& ty
                                    std::size_t first, Array<const std::byte*>& firsts) {
     firsts.clear();
     for (std::uint32_t c = 0; c < columns.size(); ++c)
-        firsts.push_back(columns[c].data() + first * type.schema().columns()[c].element_bytes);
+        firsts.push_back(columns[c].data() + first * type.schema().column(c).element_bytes);
     Array<ComponentValues> values{Owner("database")};
     for (const ComponentType component : type.components())
         values.push_back({.component = component,
                           .columns = std::span<const std::byte* const>(firsts).subspan(
-                              type.first_column(component), database.schema(component).columns().size())});
+                              type.first_column(component), database.schema(component).num_columns())});
     return values;
 }
 
@@ -155,12 +156,12 @@ void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
     to.array("owner", table.entities());
     for (const ComponentType component : table.type().components()) {
         const StatePath::Scope scope = to.in(schema(component).name());
-        write_columns(to, rows.schema(), table.type().first_column(component), schema(component).columns().size(),
+        write_columns(to, rows.schema(), table.type().first_column(component), schema(component).num_columns(),
                       table.num_rows(), [&](std::uint32_t column) { return rows.column(column); });
         if (const std::uint64_t* const on = table.presence(component); on != nullptr)
             to.array("on", std::span<const std::uint64_t>(bits_of_rows(on, table.num_rows())));
     }
-    for (std::uint32_t c = 0; c < rows.schema().columns().size(); ++c) rows.refuse_bad_values(to, c);
+    for (std::uint32_t c = 0; c < rows.schema().num_columns(); ++c) rows.refuse_bad_values(to, c);
 }
 
 void Database::write_further(Zone zone, ComponentType component, StateWriter& to) const {
@@ -178,8 +179,8 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
     const StatePath::Scope scope = to.in(concat("further/", schema(component).name()));
     to.array("owner", std::span<const Entity>(owners));
     Array<std::byte> column{Owner("database")};
-    write_columns(to, rows.schema(), 0, rows.schema().columns().size(), numbers.size(), [&](std::uint32_t c) {
-        const std::size_t bytes = rows.schema().columns()[c].element_bytes;
+    write_columns(to, rows.schema(), 0, rows.schema().num_columns(), numbers.size(), [&](std::uint32_t c) {
+        const std::size_t bytes = rows.schema().column(c).element_bytes;
         column.resize(numbers.size() * bytes);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             std::memcpy(column.data() + i * bytes, rows.column(c) + numbers[i] * bytes, bytes);
@@ -193,8 +194,7 @@ std::uint32_t Database::drop_zone(Zone zone) {
     std::uint32_t num_dropped = 0;
     for_each_table_of_zone(zone, [&](DatabaseTable& table) {
         num_dropped += table.num_rows();
-        const Array<Entity> owners(table.entities().begin(), table.entities().end(),
-                                   OwnedAllocator<Entity>("database"));
+        const Array<Entity> owners(table.entities().begin(), table.entities().end(), Owner("database"));
         drop(owners);
     });
     return num_dropped;
@@ -386,8 +386,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
         if (Status status = read_columns(from, database.schema(component), made.owners.size(), made.columns); !status)
             return status;
         if (made.type->toggle_index(component) < 0) continue;
-        Array<std::uint64_t>& bits =
-            made.is_on.emplace_back((made.owners.size() + 63) / 64, 0, OwnedAllocator<std::uint64_t>("database"));
+        Array<std::uint64_t>& bits = made.is_on.emplace_back((made.owners.size() + 63) / 64, 0, Owner("database"));
         if (Status status = from.elements("on", bits.data(), sizeof(std::uint64_t), bits.size()); !status)
             return status;
     }

@@ -207,4 +207,14 @@ void ProgressListener::tell(std::string_view units, std::uint64_t done, std::uin
     if (advance != nullptr && (done % kStep == 0 || done == total)) advance(context, units, done, total);
 }
 
+Diagnostic& Diagnostic::note(SourcePosition at, std::string text) {
+    notes.push_back({at, std::move(text)});
+    return *this;
+}
+
+Diagnostic& Diagnostic::underline(std::uint32_t bytes) {
+    num_bytes = bytes;
+    return *this;
+}
+
 }  // namespace shoal

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -316,7 +317,11 @@ void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
         if (callback.function != nullptr) callback.function(callback.context, destroyed);
     }
     if (--callback_depth_ == 0)
-        std::erase_if(callbacks_, [](const Callback& callback) { return callback.function == nullptr; });
+        erase_if(callbacks_, [](const Callback& callback) { return callback.function == nullptr; });
+}
+
+std::span<const Generation> EntityManager::generations() const {
+    return {generations_.data(), std::size_t(next_index_)};
 }
 
 }  // namespace shoal

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <mutex>
+#include <utility>
 
 namespace shoal {
 namespace {

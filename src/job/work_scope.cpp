@@ -83,4 +83,9 @@ WorkPlace WorkScope::begin_loop() {
     return place;
 }
 
+void WorkScope::keep_open(OpenInScope& opened) {
+    opened.next = opened_;
+    opened_ = &opened;
+}
+
 }  // namespace shoal

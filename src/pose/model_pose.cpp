@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace shoal {
 
@@ -239,8 +240,8 @@ void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
     if (moved_.empty()) return;
     Array<Entity> sorted(entities.begin(), entities.end(), "model poses");
     std::sort(sorted.begin(), sorted.end());
-    std::erase_if(moved_,
-                  [&](const Moved& moved) { return std::binary_search(sorted.begin(), sorted.end(), moved.entity); });
+    erase_if(moved_,
+             [&](const Moved& moved) { return std::binary_search(sorted.begin(), sorted.end(), moved.entity); });
 }
 
 Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
@@ -588,6 +589,12 @@ Status ModelPoseManager::validate_blocks() const {
                 return Status::error(concat("model poses: the block of instance ", row, " belongs to another entity"));
     }
     return {};
+}
+
+OwnedColumns ModelPoseManager::find_columns(const Schema& component) {
+    OwnedColumns columns = instances_.find_columns(component);
+    columns.has_fields = false;
+    return columns;
 }
 
 }  // namespace shoal

@@ -60,7 +60,7 @@ void ModelPoseManager::Tree::save(StateWriter& to) const {
     table.save(to);
     to.array("first_changed", std::span<const std::uint32_t>(first_changed));
     Array<std::uint32_t> groups = changed_groups;  // without those whose instances are gone
-    std::erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
+    erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
     to.array("changed_groups", std::span<const std::uint32_t>(groups));
 }
 

@@ -109,7 +109,7 @@ void ModelPoseManager::Tree::write_model(std::uint32_t block, std::uint32_t node
 Array<std::uint32_t> ModelPoseManager::Tree::take_changed_groups() {
     Array<std::uint32_t> groups = std::exchange(changed_groups, Array<std::uint32_t>("model poses"));
     for (const std::uint32_t group : groups) is_listed[group] = 0;
-    std::erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
+    erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
     std::sort(groups.begin(), groups.end());
     return groups;
 }

@@ -4,6 +4,7 @@
 
 #include "shoal/database/database.h"
 #include "shoal/database/match.h"
+#include "shoal/query/detail/told_rows.h"
 
 namespace shoal::detail {
 namespace {
@@ -51,6 +52,11 @@ bool has_component(const TermPlaces& places, const JoinBlock& block, const AnyPl
 }
 
 }  // namespace
+
+TermPlaces::TermPlaces(std::size_t num_terms) : num_terms_(num_terms) {
+    store_of.resize(num_terms, 0);
+    first_column.resize(num_terms, 0);
+}
 
 std::uint8_t TermPlaces::add(const JoinedStore& store) {
     for (std::uint8_t i = 0; i < stores.size(); ++i)
@@ -138,6 +144,10 @@ Array<OwnedRows*> TermPlaces::locked() const {
     if (parents != nullptr) rows.push_back(parents);
     return rows;
 }
+
+JoinFinder::JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
+                       const FetchedColumn* fetched, std::size_t num_fetched)
+    : places_(places), match_(match), zones_(zones), fetched_(fetched, num_fetched) {}
 
 void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
     block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
@@ -245,6 +255,16 @@ std::size_t JoinFinder::leave_out_without_any(JoinBlock& block, std::size_t firs
         if (!has) block.leave_out(i);
     });
     return end;
+}
+
+void ToldRows::tell(Store& told, std::uint64_t columns, Executor* executor) {
+    if (!rows_.empty()) told.finish_writes(columns, rows_, executor);
+    rows_.clear();
+}
+
+void ToldRows::begin(std::uint32_t num_rows) {
+    rows_.clear();
+    visited_.clear(num_rows);
 }
 
 }  // namespace shoal::detail

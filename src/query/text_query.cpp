@@ -135,7 +135,7 @@ public:
         if (finder_) return;
         const Plan& plan = plan_;
         fetched_ = fetched_columns(plan);
-        finder_.emplace(plan.places, match_, nullptr, std::span<const detail::FetchedColumn>(fetched_));
+        finder_.emplace(plan.places, match_, nullptr, fetched_.data(), fetched_.size());
         const std::size_t num_stores = plan.places.stores.size(), num_shown = plan.components.size();
         found_.resize((num_stores + num_shown * (any_parents_ ? 2 : 1)) * JoinBlock::kRows);
         block_.found = reinterpret_cast<std::uint32_t(*)[JoinBlock::kRows]>(found_.data());
@@ -779,6 +779,11 @@ void HeldRows::finish(Executor* executor) {
             if (batch.plan == plan) loop.mark(batch.batch);
         loop.tell(executor);
     }
+}
+
+TextQuery& TextQuery::operator=(TextQuery&& other) noexcept {
+    std::swap(plan_, other.plan_);
+    return *this;
 }
 
 }  // namespace shoal

@@ -80,4 +80,6 @@ Database* find_database(std::span<Store* const> stores) {
     return nullptr;
 }
 
+std::span<Store* const> only(Store* const& store) { return {&store, 1}; }
+
 }  // namespace shoal::detail

@@ -75,4 +75,9 @@ const BlobArrayEntry* find_array(std::span<const BlobArrayEntry> arrays, const B
     return is_inside ? &entry : nullptr;
 }
 
+bool BlobValues::needs_translation(const Field& field) const {
+    return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray ||
+           (field.type == FieldType::kStringId && sources_.texts != nullptr);
+}
+
 }  // namespace shoal

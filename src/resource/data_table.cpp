@@ -199,4 +199,10 @@ void write_data(DocumentBuilder& builder, const DataShape& shape, std::span<cons
     builder.end();
 }
 
+DataShape DataShape::from_word(std::uint32_t word) {
+    const DataShape shape{static_cast<DataType>(word & 15), word >> 4 & 15, word >> 8};
+    if (shape.lanes == 1) return shape.type <= DataType::kString ? shape : DataShape();
+    return shape.type == DataType::kFloat && shape.lanes - 1 < 4 ? shape : DataShape();
+}
+
 }  // namespace shoal

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace shoal::lua {
 namespace {
@@ -472,7 +473,7 @@ Result<Query*> make_query(Script& script, std::string_view text, Array<std::stri
 
 void destroy_query(Query* query) {
     drop(query->script->state->queries, *query);
-    std::erase(query->script->queries, query);
+    erase(query->script->queries, query);
     forget_plan(*query);
     destroy_owned(query);
 }

@@ -11,7 +11,7 @@ namespace shoal::lua {
 void destroy_channel(Channel* channel) {
     State& state = *channel->script->state;
     drop(state.channels, *channel);
-    std::erase(channel->script->channels, channel);
+    erase(channel->script->channels, channel);
     state.world.end_events(*channel->log);
     destroy_owned(channel);
 }

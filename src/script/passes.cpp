@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace shoal::lua {
 
@@ -159,7 +160,7 @@ void renew_pass(PassEntry& pass) {
 
 void destroy_pass(PassEntry* pass) {
     State& state = *pass->script->state;
-    std::erase(pass->script->passes, pass);
+    erase(pass->script->passes, pass);
     if (pass->query != nullptr) destroy_query(pass->query);
     luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->run);
     luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->definition);

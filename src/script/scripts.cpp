@@ -166,7 +166,7 @@ void share_kept_table(const Script& older, const Script& newer) {
 }
 
 void forget_script(State& state, Script* script) {
-    std::erase(state.scripts, script);
+    erase(state.scripts, script);
     destroy_script(script);
 }
 

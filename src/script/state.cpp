@@ -4,6 +4,7 @@
 #include "shoal/job/work_scope.h"
 
 #include <cstring>
+#include <utility>
 
 namespace shoal::lua {
 

@@ -21,6 +21,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace shoal::lua {
 

@@ -364,7 +364,7 @@ void detach_store(LuaStore& store) {
 
 void destroy_store(LuaStore* store) {
     detach_store(*store);
-    std::erase(store->script().stores, store);
+    erase(store->script().stores, store);
     destroy_owned(store);
 }
 

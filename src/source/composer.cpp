@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
+#include <utility>
 
 namespace shoal {
 namespace {

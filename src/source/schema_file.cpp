@@ -353,8 +353,8 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
         if (!defaults[i]) continue;
         Field field = sized->fields()[i];
         field.has_range = definition.fields[i].has_range;
-        std::vector<std::byte> value(sized->default_image().begin() + field.struct_offset,
-                                     sized->default_image().begin() + field.struct_offset + field.size);
+        Array<std::byte> value(sized->default_image().begin() + field.struct_offset,
+                               sized->default_image().begin() + field.struct_offset + field.size);
         if (field.type == FieldType::kEntity)
             diagnostics_.error(defaults[i].position(),
                                concat("field ", quoted(field.name), ": the default of an entity must be null"),
@@ -506,7 +506,7 @@ bool same_field(const Field& a, const Field& b) {
 
 }  // namespace
 
-std::vector<std::byte> default_without_declaration(const FieldDefinition& field) {
+Array<std::byte> default_without_declaration(const FieldDefinition& field) {
     const Quaternion no_rotation;
     const Matrix3x4 identity;
     std::byte number[sizeof(std::int64_t)];
@@ -519,7 +519,7 @@ std::vector<std::byte> default_without_declaration(const FieldDefinition& field)
         value = number;
         num_bytes = field.value_bytes;
     }
-    std::vector<std::byte> all;
+    Array<std::byte> all;
     if (value == nullptr) return all;
     for (std::uint32_t i = 0; i < std::max(1u, field.array_length); ++i)
         all.insert(all.end(), static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + num_bytes);

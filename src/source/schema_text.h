@@ -7,7 +7,7 @@ namespace shoal {
 
 /// Returns the value that a field has when its declaration gives none: no rotation, the identity, the first value of an
 /// enum, or nothing for zeros.
-std::vector<std::byte> default_without_declaration(const FieldDefinition& field);
+Array<std::byte> default_without_declaration(const FieldDefinition& field);
 
 /// Returns the difference between two declarations of one component; empty when there is none.
 std::string difference(const Schema& a, const Schema& b);

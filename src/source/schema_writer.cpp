@@ -81,7 +81,7 @@ void SchemaWriter::migrations(std::string_view text) {
 }
 
 bool has_default(const Schema& schema, const Field& field) {
-    std::vector<std::byte> plain = default_without_declaration(field);
+    Array<std::byte> plain = default_without_declaration(field);
     plain.resize(field.size);
     return std::memcmp(plain.data(), schema.default_image().data() + field.struct_offset, field.size) != 0;
 }

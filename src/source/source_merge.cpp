@@ -8,6 +8,7 @@
 #include "source/moved_entities.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {

@@ -81,15 +81,15 @@ void ComponentMirror::watch_field(std::uint32_t field) {
 void ComponentMirror::keep_values() {
     SHOAL_ASSERT(!component_.has_opaque() && !component_.many(),
                  "values are kept of components that are bytes, and of which an entity has one");
-    for (std::uint32_t c = 0; c < component_.columns().size(); ++c) keep_column(c, false);
+    for (std::uint32_t c = 0; c < component_.num_columns(); ++c) keep_column(c, false);
 }
 
 void ComponentMirror::keep_column(std::uint32_t number, bool is_compared) {
     for (Column& column : columns_)
         if (column.number == number) return static_cast<void>(column.is_compared |= is_compared);
     columns_.push_back({number, is_compared});
-    const std::size_t bytes = component_.columns()[number].element_bytes;
-    const std::byte* const image = component_.default_image().data() + component_.columns()[number].struct_offset;
+    const std::size_t bytes = component_.column(number).element_bytes;
+    const std::byte* const image = component_.default_image().data() + component_.column(number).struct_offset;
     tables_.clear();
     store_.list_tables(component_, tables_);
     for (const ComponentTable& at : tables_)
@@ -125,7 +125,7 @@ void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     else
         for (std::uint32_t row = rows.begin; row < rows.end; ++row) picture.owners[row] = holder(at, row);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const std::size_t bytes = component_.columns()[columns_[c].number].element_bytes;
+        const std::size_t bytes = component_.column(columns_[c].number).element_bytes;
         std::memcpy(picture.columns[c].data() + rows.begin * bytes,
                     element_of(at, component_, columns_[c].number, rows.begin), rows.size() * bytes);
     }
@@ -138,7 +138,7 @@ void ComponentMirror::append_image(const Picture& picture, std::uint32_t row, By
     const auto defaults = component_.default_image();
     images.insert(images.end(), defaults.begin(), defaults.end());
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const ColumnDefinition& column = component_.columns()[columns_[c].number];
+        const ColumnDefinition& column = component_.column(columns_[c].number);
         std::memcpy(images.data() + first + column.struct_offset,
                     picture.columns[c].data() + std::size_t(row) * column.element_bytes, column.element_bytes);
     }
@@ -188,7 +188,7 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
     picture.owners.resize(std::max(num_before, num_rows));
     for (std::size_t c = 0; c < columns_.size(); ++c)
-        picture.columns[c].resize(picture.owners.size() * component_.columns()[columns_[c].number].element_bytes);
+        picture.columns[c].resize(picture.owners.size() * component_.column(columns_[c].number).element_bytes);
     // Rows that both have, block by block. Then those that only one has.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
@@ -231,7 +231,7 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
 /// Notes the watched fields in which elements of a column differ. Returns whether any do.
 bool ComponentMirror::compare_column(const Column& column, const std::byte* before, const std::byte* now,
                                      std::span<std::uint64_t> fields) const {
-    const std::size_t bytes = component_.columns()[column.number].element_bytes;
+    const std::size_t bytes = component_.column(column.number).element_bytes;
     if (std::memcmp(before, now, fields.size() * bytes) == 0) return false;
     for (std::size_t first = 0; first < fields.size(); first += kRowsAtOnce) {
         const std::size_t end = std::min(first + kRowsAtOnce, fields.size());
@@ -248,11 +248,11 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     bool differs = false;
     for (std::size_t c = 0; c < columns_.size(); ++c)
         if (columns_[c].is_compared)
-            differs |= compare_column(
-                columns_[c],
-                picture.columns[c].data() +
-                    std::size_t(rows.begin) * component_.columns()[columns_[c].number].element_bytes,
-                element_of(picture.table, component_, columns_[c].number, rows.begin), {fields, rows.size()});
+            differs |= compare_column(columns_[c],
+                                      picture.columns[c].data() +
+                                          std::size_t(rows.begin) * component_.column(columns_[c].number).element_bytes,
+                                      element_of(picture.table, component_, columns_[c].number, rows.begin),
+                                      {fields, rows.size()});
     Bytes image{Owner("component mirror")};
     for (std::uint32_t i = 0; differs && i < rows.size(); ++i) {
         const Entity owner = picture.owners[rows.begin + i];
@@ -266,7 +266,7 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
 /// Returns the watched fields in a column of which two elements differ.
 std::uint64_t ComponentMirror::differing_fields(const Column& column, const std::byte* before,
                                                 const std::byte* now) const {
-    const ColumnDefinition& definition = component_.columns()[column.number];
+    const ColumnDefinition& definition = component_.column(column.number);
     const auto bit = [this](std::uint32_t field) { return std::uint64_t(1) << field & watched_fields_; };
     if (definition.field_index != ColumnDefinition::kWholeComponent)
         return std::memcmp(before, now, definition.element_bytes) == 0 ? 0 : bit(definition.field_index);
@@ -287,7 +287,7 @@ std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std:
     std::uint64_t fields = 0;
     for (const Column& column : columns_)
         if (column.is_compared)
-            fields |= differing_fields(column, old_image + component_.columns()[column.number].struct_offset,
+            fields |= differing_fields(column, old_image + component_.column(column.number).struct_offset,
                                        element_of(pictures_[run->picture].table, component_, column.number, row));
     return fields;
 }
@@ -393,7 +393,7 @@ void ComponentMirror::save(StateWriter& to) const {
         to.array("owners", std::span<const Entity>(pictures_[i].owners));
         for (std::size_t c = 0; c < columns_.size(); ++c)
             to.elements(concat("column/", c), pictures_[i].columns[c].data(),
-                        component_.columns()[columns_[c].number].element_bytes, pictures_[i].owners.size());
+                        component_.column(columns_[c].number).element_bytes, pictures_[i].owners.size());
     }
 }
 
@@ -436,7 +436,7 @@ Status ComponentMirror::load_pictures(StateReader& from) {
         picture.stamp = saved[i].stamp;
         if (Status status = from.array("owners", picture.owners); !status) return status;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
-            const std::uint32_t bytes = component_.columns()[columns_[c].number].element_bytes;
+            const std::uint32_t bytes = component_.column(columns_[c].number).element_bytes;
             Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));
             if (Status status = from.bytes(concat("column/", c), kept, bytes, picture.owners.size()); !status)
                 return status;

@@ -192,7 +192,7 @@ bool OwnedRows::append_all(std::span<const Entity> entities) {
     SHOAL_ASSERT(plain_index_, "rows are appended as a whole to a paged index without `many` only");
     const std::uint32_t num_placed = place_leading(entities);
     if (num_placed != entities.size()) {
-        for (const Entity entity : entities.first(num_placed)) index_.entries()[entity.index()] = 0;
+        for (const Entity entity : entities.first(num_placed)) index_.entry(entity.index()) = 0;
         return false;
     }
     table_.append(entities);
@@ -559,6 +559,25 @@ Status OwnedRows::validate() const {
     if (counted_at_ == num_structural_changes_ && num_counted != num_owned())
         return Status::error(concat("store of \"", schema_.name(), "\": its holes are counted wrongly"));
     return {};
+}
+
+std::span<const Schema* const> OwnedRows::schemas() const { return {&schema_pointer_, 1}; }
+std::span<const Table* const> OwnedRows::tables() const { return {&table_pointer_, 1}; }
+
+void OwnedRows::settle(const SettleContext& context) {
+    remove_dead(context);
+    settle_table(context);
+}
+
+void OwnedRows::require_no_loop(const char* call) const {
+    if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0)) refuse_change(call);
+}
+
+OwnedColumns OwnedRows::find_columns(const Schema& component) {
+    if (component.id() != schema_.id()) return {};
+    SHOAL_ASSERT(component.layout_hash() == schema_.layout_hash(),
+                 "the store of this component type was made from another schema than that of the C++ type");
+    return {.rows = this};
 }
 
 }  // namespace shoal

@@ -129,4 +129,9 @@ Status RelationIndex::load_lists(StateReader& from) {
     return from.is_trusted() || are_lists() ? Status() : from.error("links", "they are no lists of references");
 }
 
+Referrers RelationIndex::referrers(Entity target) const {
+    const std::uint32_t first = target.index() < first_.size() ? first_[target.index()] : 0;
+    return {links_.data(), first, target};
+}
+
 }  // namespace shoal

@@ -162,4 +162,16 @@ Status Store::load(StateReader& from) {
                       concat(kind(), " does not read what was saved; its class overrides Store::save() and load()"));
 }
 
+SettleCounts& SettleCounts::operator+=(const SettleCounts& other) {
+    num_created += other.num_created, num_destroyed += other.num_destroyed;
+    num_moved += other.num_moved, num_dropped += other.num_dropped, num_removed += other.num_removed;
+    return *this;
+}
+
+void ZoneSet::insert_range(Zone begin, Zone end) {
+    SHOAL_ASSERT(begin <= end, "a range of zones begins behind its end");
+    if (begin != end) require_zone(end - 1);
+    bits_.set_range(begin, end);
+}
+
 }  // namespace shoal

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -93,6 +94,10 @@ AnyValue::AnyValue(std::string_view text)
                          static_cast<std::uint32_t>(text.substr(0, text.find('\0')).size() + 1),
                          {}}) {
     if (type_.value_bytes > 1) copy_bytes(bytes().data(), text.data(), type_.value_bytes - 1);
+}
+
+std::span<std::byte> AnyValue::bytes() {
+    return {const_cast<std::byte*>(static_cast<const AnyValue*>(this)->data()), type_.num_bytes()};
 }
 
 std::string_view AnyValue::text() const {

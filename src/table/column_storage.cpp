@@ -495,4 +495,10 @@ Status ColumnStorage::validate() const {
     return {};
 }
 
+bool ColumnStorage::contains(const void* address) const {
+    const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
+    const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
+}
+
 }  // namespace shoal

@@ -141,7 +141,7 @@ void read_part(const Table& table, std::uint32_t first_column, std::uint32_t row
                std::byte* value) {
     SHOAL_ASSERT(row < table.num_rows(), "the row does not exist");
     for_each_column(first_column, part, [&](std::uint32_t column, std::size_t from, std::size_t to, std::size_t bytes) {
-        const std::size_t element_bytes = table.schema().columns()[column].element_bytes;
+        const std::size_t element_bytes = table.schema().column(column).element_bytes;
         copy_bytes(value + to, table.column(column) + row * element_bytes + from, bytes);
     });
 }

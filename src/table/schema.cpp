@@ -450,4 +450,15 @@ Schema make_described_schema(const DescribedDefaults& described) {
     return std::move(result).value();
 }
 
+Schema::Schema() = default;
+Schema::Schema(const Schema& other) = default;
+Schema::Schema(Schema&& other) noexcept = default;
+Schema& Schema::operator=(const Schema& other) = default;
+Schema& Schema::operator=(Schema&& other) noexcept = default;
+Schema::~Schema() = default;
+
+std::span<const Field> Schema::fields() const { return fields_; }
+std::span<const ColumnDefinition> Schema::columns() const { return columns_; }
+std::span<const std::byte> Schema::default_image() const { return default_image_; }
+
 }  // namespace shoal

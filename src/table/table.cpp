@@ -18,7 +18,7 @@ constexpr std::size_t kEntitiesAhead = 32;
 
 Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
     : storage_(schema, pool, options.capacity_rows, RowLinks(options.chain, options.tree).num_columns()),
-      stamps_(schema.columns().size()),
+      stamps_(schema.num_columns()),
       links_(options.chain, options.tree) {
     note_kind();
 }
@@ -108,7 +108,7 @@ std::uint32_t Table::take(Table& from, RowList rows, const TakePlan& plan) {
         copy_elements(storage_.column(column.to), taken, {from.storage_.column(column.from), column.bytes}, rows,
                       column.bytes);
     for (const TakePlan::Column& column : plan.kept_opaque()) {
-        const OpaqueOperations& operations = *schema().columns()[column.to].opaque;
+        const OpaqueOperations& operations = *schema().column(column.to).opaque;
         operations.destroy(storage_.element(column.to, taken.begin));
         operations.move_construct(storage_.element(column.to, taken.begin),
                                   from.storage_.element(column.from, rows[0]));
@@ -286,7 +286,7 @@ namespace {
 BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
     BitSet tail{Owner("table")};
     tail.clear(end - first);
-    std::uint64_t* const words = tail.words().data();
+    std::uint64_t* const words = tail.data();
     for (const std::uint32_t row : removed) {
         if (row < first) continue;
         const bool is_new = row < end && !test_and_set_bit(words, row - first);
@@ -384,7 +384,7 @@ namespace {
 
 /// Follows each cycle once: a swap puts one row in its place, and the next cycle begins where none was put yet.
 void permute_by_swaps(Table& table, RowRange rows, std::span<const std::uint32_t> from) {
-    Array<bool> is_done = Array<bool>(from.size(), false, OwnedAllocator<bool>("table"));
+    Array<bool> is_done = Array<bool>(from.size(), false, Owner("table"));
     for (std::uint32_t first = rows.begin; first < rows.end; ++first) {
         for (std::uint32_t row = first; !is_done[row - rows.begin]; row = from[row - rows.begin]) {
             is_done[row - rows.begin] = true;
@@ -432,10 +432,10 @@ void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) 
 void Table::copy_columns(RowRange rows, std::span<const std::byte* const> columns) {
     require_rows(rows);
     if (rows.begin == rows.end) return;  // there may be no values to read
-    SHOAL_ASSERT(columns.size() <= schema().columns().size(), "there are more sources than schema columns");
+    SHOAL_ASSERT(columns.size() <= schema().num_columns(), "there are more sources than schema columns");
     SHOAL_ASSERT(!schema().has_opaque(), "opaque fields cannot be filled from bytes");
     for (std::uint32_t c = 0; c < columns.size(); ++c) {
-        const std::size_t bytes = schema().columns()[c].element_bytes;
+        const std::size_t bytes = schema().column(c).element_bytes;
         copy_elements(storage_.column(c), rows, {columns[c], bytes}, RowRange{0, rows.size()}, bytes);
     }
     stamps_.mark_rows(rows);
@@ -468,7 +468,7 @@ void Table::link_trees(std::uint32_t first, std::span<const std::uint32_t> paren
 
 void Table::mark_written(std::uint32_t column, RowRange rows) {
     require_rows(rows);
-    SHOAL_ASSERT(column < schema().columns().size(), "the column does not exist");
+    SHOAL_ASSERT(column < schema().num_columns(), "the column does not exist");
     if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
     stamps_.mark(column, rows);
 }

@@ -39,7 +39,7 @@ BadRow find_bad_row(const Field& field, const FieldRows& all, RowRange rows, std
 }  // namespace
 
 std::string saved_column_name(const Schema& schema, std::uint32_t column) {
-    const ColumnDefinition& definition = schema.columns()[column];
+    const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index == ColumnDefinition::kWholeComponent) {
         // Of the component type: a table with several has several such columns.
         for (const Field& field : schema.fields())
@@ -58,7 +58,7 @@ std::string_view saved_link_name(int link) {
 
 Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column) {
     Array<StateGap> gaps{Owner("table")};
-    const ColumnDefinition& definition = schema.columns()[column];
+    const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index != ColumnDefinition::kWholeComponent) return gaps;
     Array<StateGap> fields{Owner("table")};
     for (const Field& field : schema.fields())
@@ -84,8 +84,8 @@ StateMarks Table::placed_since(std::uint32_t state_block, std::uint64_t since) c
 void Table::save(StateWriter& to) const {
     to.value("num_rows", num_rows());
     to.column("owner", entities().data(), sizeof(Entity), num_rows(), {placed_in_table, this}, placement());
-    for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
-        const ColumnDefinition& definition = schema().columns()[c];
+    for (std::uint32_t c = 0; c < schema().num_columns(); ++c) {
+        const ColumnDefinition& definition = schema().column(c);
         const std::string name = saved_column_name(schema(), c);
         if (definition.opaque != nullptr && num_rows() != 0)
             to.refuse(concat("the field \"", schema().fields()[definition.field_index].name, "\" of \"",
@@ -106,7 +106,7 @@ void Table::save(StateWriter& to) const {
 /// Looks only at what the state before does not have.
 void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
     if (!to.checks_values() || num_rows() == 0) return;
-    const std::uint32_t stride = schema().columns()[column].element_bytes;
+    const std::uint32_t stride = schema().column(column).element_bytes;
     for (const Field& field : schema().fields()) {
         if (field.first_column != column || field.num_columns != 1 || !can_be_bad(field)) continue;
         const std::byte* const first = this->column(column) + schema().offset_in_column(field);
@@ -154,8 +154,8 @@ Status Table::load_rows(StateReader& from, std::uint64_t source) {
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
         !status)
         return status;
-    for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
-        const ColumnDefinition& column = schema().columns()[c];
+    for (std::uint32_t c = 0; c < schema().num_columns(); ++c) {
+        const ColumnDefinition& column = schema().column(c);
         if (column.opaque != nullptr) continue;
         if (Status status = from.column(saved_column_name(schema(), c), storage_.column(c), column.element_bytes,
                                         num_rows(), source);
@@ -184,7 +184,7 @@ Status Table::check_values(StateReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;
         const std::byte* const first = column(field.first_column) + schema().offset_in_column(field);
-        const std::uint32_t stride = schema().columns()[field.first_column].element_bytes;
+        const std::uint32_t stride = schema().column(field.first_column).element_bytes;
         const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {0, num_rows()}, entities());
         if (bad.row != num_rows())
             return from.error("field", concat("\"", field.name, "\" of \"", schema().name(), "\" holds ", bad.problem));

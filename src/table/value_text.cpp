@@ -141,4 +141,12 @@ std::string hint_for(std::string_view name, std::span<const std::string_view> na
     return hint;
 }
 
+ValueType value_type_of(const FieldDefinition& field) {
+    return {field.type,
+            field.element_type,
+            field.array_length,
+            field.value_bytes,
+            {field.enumerators.data(), field.enumerators.size()}};
+}
+
 }  // namespace shoal

@@ -6,7 +6,7 @@
 //
 // Thread: one thread fills the plan; compute() shares the ranges among the workers of an executor.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/transform/pose_kernels.h"
 
 #include <span>

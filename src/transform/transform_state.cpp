@@ -37,7 +37,7 @@ void TransformManager::Work::save(StateWriter& to) const {
     std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
     Array<std::uint32_t> moved = moved_;
     // Rows that are not there any more count for nothing, but for the order of the list.
-    progress.repeats |= std::erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
+    progress.repeats |= erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
     to.array("moved", std::span<const std::uint32_t>(moved));

@@ -36,7 +36,7 @@ Status TransformManager::Work::validate_rows() {
 /// A known extent is the size of the subtree, and the extents of its children are known and inside its range.
 Status TransformManager::Work::validate_extents() {
     const std::uint32_t* const extent = extents();
-    Array<std::uint32_t> size(table_.num_rows(), 1, OwnedAllocator<std::uint32_t>("transform manager"));
+    Array<std::uint32_t> size(table_.num_rows(), 1, Owner("transform manager"));
     Array<std::uint32_t> rows{Owner("transform manager")};
     for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
         if (parents()[root] != kNilRow) continue;
@@ -58,7 +58,7 @@ Status TransformManager::Work::validate_extents() {
 
 /// Pending rows are on the list, and the world poses of all others follow from their parents and local poses.
 Status TransformManager::Work::validate_poses() {
-    Array<bool> listed(table_.num_rows(), false, OwnedAllocator<bool>("transform manager"));
+    Array<bool> listed(table_.num_rows(), false, Owner("transform manager"));
     for (const std::uint32_t row : moved_)
         if (row < table_.num_rows()) listed[row] = true;
     const bool may_wait = batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred;

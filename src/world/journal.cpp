@@ -25,7 +25,7 @@ Journal ChangeJournal::since(std::uint64_t stamp) const {
 void ChangeJournal::add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
                         std::span<const Entity> entities) {
     if (entities.empty()) return;
-    entities_.emplace_back(entities.begin(), entities.end(), OwnedAllocator<Entity>("journal"));
+    entities_.emplace_back(entities.begin(), entities.end(), Owner("journal"));
     entries_.push_back({stamp, component, kind, entities_.back()});
     num_entities_ += entities.size();
 }

@@ -6,6 +6,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {

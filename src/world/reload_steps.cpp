@@ -150,7 +150,10 @@ void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> 
             all.push_back(entity);
         else if (!is_noted.test_and_set(owner.index()))
             owners.for_each_owned(owner, [&](Entity other) { all.push_back(other); });
-        for (std::size_t i = all.size(); i-- > 0;) step.owners.insert(step.owners.end(), {all[i], owner});
+        for (std::size_t i = all.size(); i-- > 0;) {
+            step.owners.push_back(all[i]);
+            step.owners.push_back(owner);
+        }
     }
     steps_.push_back(std::move(step));
 }

@@ -6,6 +6,8 @@
 #include "shoal/database/database.h"
 #include "shoal/store/store.h"
 
+#include <vector>
+
 namespace shoal {
 
 class OwnershipManager;

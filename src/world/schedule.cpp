@@ -498,7 +498,7 @@ bool Schedule::is_taken(std::string_view name) const { return find(name) != null
 void Schedule::forget_order(std::string_view name) {
     forget_plan();
     for (Entry* entry : entries_)
-        for (Array<std::string>* names : {&entry->after, &entry->before}) std::erase(*names, name);
+        for (Array<std::string>* names : {&entry->after, &entry->before}) erase(*names, name);
 }
 
 bool Schedule::touches(std::size_t pass, const Store& store) const {

@@ -210,7 +210,7 @@ void WorldState::list_arrays_of_commands(const SavedState& state, ArrayUses& use
         if (database == nullptr || database->deferred_changes() == nullptr) continue;
         Array<const Schema*> named{Owner("world")};
         database->deferred_changes()->list_schemas(named);
-        std::erase_if(named, [](const Schema* schema) { return !schema->has(FieldType::kBlobArray); });
+        erase_if(named, [](const Schema* schema) { return !schema->has(FieldType::kBlobArray); });
         std::sort(named.begin(), named.end());
         named.erase(std::unique(named.begin(), named.end()), named.end());
         const std::string path = concat("stores/", name_of(*store), "/commands/");

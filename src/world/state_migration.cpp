@@ -13,6 +13,8 @@
 #include "world/zone_files.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {
@@ -256,7 +258,7 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
         TableShape shape;
         shape.is_combined = true;
         const std::uint32_t* const first = members.data() + firsts[table.archetype];
-        Array<std::uint32_t> order(first + 1, first + 1 + *first, OwnedAllocator<std::uint32_t>("world"));
+        Array<std::uint32_t> order(first + 1, first + 1 + *first, Owner("world"));
         for (const std::uint32_t member : order) shape.before.push_back(database.types[member]);
         std::sort(order.begin(), order.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return database.ranks[a] < database.ranks[b]; });
@@ -554,7 +556,7 @@ Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, con
 Status StateMigration::write_switches(StateWriter& to, const TableShape& shape, const Type& type,
                                       std::uint32_t num_rows) {
     if (!shape.is_combined && type.after->many() && !type.before->many()) {
-        const Array<std::uint32_t> none(num_rows, kNilRow, OwnedAllocator<std::uint32_t>("world"));
+        const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
         for (const LinkColumn link : {LinkColumn::kChainNext, LinkColumn::kChainPrevious})
             to.array(concat(shape.path_after, saved_link_name(static_cast<int>(link))),
                      std::span<const std::uint32_t>(none));

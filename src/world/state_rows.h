@@ -10,7 +10,7 @@
 //
 // Thread: several threads may look at the rows of stores at once while none of them is changed.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/store/store.h"
 #include "shoal/store/zone.h"
 #include "shoal/table/schema.h"

@@ -133,7 +133,7 @@ TEST(HashMap, reserving_makes_room_for_so_many) {
 TEST(HashMap, values_that_own_memory_give_it_back) {
     const LeakCheck leaks;
     HashMap<std::uint32_t, Array<int>> map{Owner("map")};
-    for (std::uint32_t i = 0; i < 100; ++i) map.insert(i, Array<int>(i + 1, 0, OwnedAllocator<int>("value")));
+    for (std::uint32_t i = 0; i < 100; ++i) map.insert(i, Array<int>(i + 1, 0, Owner("value")));
     for (std::uint32_t i = 0; i < 100; i += 2) EXPECT_TRUE(map.erase(i));
     for (std::uint32_t i = 1; i < 100; i += 2) ASSERT_EQ(map.find(i)->size(), i + 1);
 }

@@ -1,4 +1,5 @@
 #include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 
 #include "shoal/base/random.h"
 #include "support/testing.h"
@@ -107,28 +108,48 @@ TEST(Array, keeps_its_owner_when_copied_and_moved) {
     CountingHeap heap;
     const MemoryHooks before = set_memory_hooks(heap.hooks());
     {
-        Array<int> first({1, 2, 3}, OwnedAllocator<int>("first"));
+        Array<int> first({1, 2, 3}, Owner("first"));
         Array<int> copy = first;
         EXPECT_EQ(heap.held["first"], 6 * sizeof(int));
-        EXPECT_STREQ(copy.get_allocator().owner(), "first");
+        EXPECT_STREQ(copy.owner().name, "first");
         Array<int> moved = std::move(copy);
         EXPECT_EQ(moved, first);
-        EXPECT_STREQ(moved.get_allocator().owner(), "first");
+        EXPECT_STREQ(moved.owner().name, "first");
     }
     set_memory_hooks(before);
     EXPECT_EQ(heap.held["first"], 0u);
 }
 
-TEST(Array, arrays_of_two_owners_swap_and_assign_without_losing_count) {
-    const shoal_test::LeakCheck leaks;
-    Array<int> a({1, 2, 3}, OwnedAllocator<int>("a"));
-    Array<int> b(100, 7, OwnedAllocator<int>("b"));
-    a.swap(b);
-    EXPECT_EQ(a.size(), 100u);
-    a = b;
-    EXPECT_EQ(a, b);
-    b = std::move(a);
-    EXPECT_EQ(b.size(), 3u);
+TEST(Array, memory_is_released_under_the_name_that_it_was_allocated_for) {
+    CountingHeap heap;
+    const MemoryHooks before = set_memory_hooks(heap.hooks());
+    {
+        Array<int> a({1, 2, 3}, Owner("a"));
+        Array<int> b(100, 7, Owner("b"));
+        a.swap(b);
+        EXPECT_EQ(a.size(), 100u);
+        EXPECT_STREQ(a.owner().name, "b");
+        a = b;
+        EXPECT_EQ(a, b);
+        b = std::move(a);
+        EXPECT_EQ(b.size(), 3u);
+        a = Array<int>({4}, Owner("c"));
+        EXPECT_STREQ(a.owner().name, "c");
+    }
+    set_memory_hooks(before);
+    for (const auto& [owner, bytes] : heap.held) EXPECT_EQ(bytes, 0u) << owner;
+}
+
+TEST(Array, of_the_program_outlives_hooks_which_do_not_see_it_and_is_not_counted) {
+    const std::size_t held_before = bookkeeping_bytes();
+    Array<int> kept(kProgramOwner);
+    kept.resize(10);
+    EXPECT_EQ(bookkeeping_bytes(), held_before);
+    CountingHeap heap;
+    const MemoryHooks before = set_memory_hooks(heap.hooks());
+    kept.resize(100);
+    EXPECT_EQ(heap.num_calls, 0u);
+    set_memory_hooks(before);
 }
 
 TEST(Random, gives_the_published_numbers) {

@@ -208,7 +208,7 @@ TEST(Sjson, what_is_not_the_language_is_refused) {
 TEST(Sjson, bytes_that_are_no_text_are_errors_with_a_place) {
     const Reading nul(std::string("a = 1\nb = \"x\0y\"", 15));
     EXPECT_FALSE(nul);
-    EXPECT_EQ(nul.diagnostics.locate(nul.diagnostics.entries().at(0).position), (shoal::SourceLocation{1, 2, 7}));
+    EXPECT_EQ(nul.diagnostics.locate(nul.diagnostics.entries()[0].position), (shoal::SourceLocation{1, 2, 7}));
     for (const char* bytes : {"\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
         const std::string prefix(37, ' ');
         const Reading reading(prefix + "// " + bytes + "\na = 1");

@@ -1,5 +1,6 @@
 // What the headers of base and document show.
 
+#include "shoal/base/array.h"
 #include "shoal/base/bit_set.h"
 #include "shoal/base/file.h"
 #include "shoal/base/file_watch.h"
@@ -60,6 +61,17 @@ TEST(BaseManuals, a_file_that_is_written_is_read_again) {
     // [base/file_watch]
     EXPECT_EQ(*text, "lagoon");
     EXPECT_EQ(std::remove(path.c_str()), 0);
+}
+
+TEST(BaseManuals, an_array_lists_what_was_added) {
+    std::vector<int> listed;
+    const auto list = [&](int row) { listed.push_back(row); };
+    // [base/array]
+    Array<int> rows{Owner("table")};
+    rows.push_back(3);
+    for (const int row : rows) list(row);
+    // [base/array]
+    EXPECT_EQ(listed, std::vector<int>{3});
 }
 
 TEST(BaseManuals, a_bit_set_grows_with_its_bits) {

@@ -241,7 +241,7 @@ TEST(ResourceManuals, a_blob_of_version_1_is_migrated_to_version_3) {
 }
 
 /// A ship of version 1, or of version 2 with other fields.
-Schema ship(std::uint32_t version, std::vector<FieldDefinition> fields) {
+Schema ship(std::uint32_t version, Array<FieldDefinition> fields) {
     ComponentDefinition definition;
     definition.name = "ship";
     definition.version = version;

@@ -2,6 +2,8 @@
 
 #include "support/merged_list.h"
 
+#include <utility>
+
 namespace programs {
 
 namespace {

@@ -3,6 +3,7 @@
 #include "programs/operation.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace programs {
 namespace {

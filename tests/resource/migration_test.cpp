@@ -37,7 +37,7 @@ FieldDefinition field(const char* name, FieldType type, bool split = false) {
     return result;
 }
 
-ComponentDefinition hull_definition(std::uint32_t version, std::vector<FieldDefinition> fields) {
+ComponentDefinition hull_definition(std::uint32_t version, Array<FieldDefinition> fields) {
     ComponentDefinition definition;
     definition.name = "hull";
     definition.version = version;
@@ -54,7 +54,7 @@ FieldDefinition paint_of_version_1() {
 }
 
 /// armour in centimetres, size in one field, the enum with other numbers, fewer bits of the number, no place.
-std::vector<FieldDefinition> fields_of_version_1() {
+Array<FieldDefinition> fields_of_version_1() {
     return {field("armour", FieldType::kFloat), field("size", FieldType::kVec2), paint_of_version_1(),
             field("number", FieldType::kUint16), field("crew", FieldType::kInt32)};
 }
@@ -76,7 +76,7 @@ void set(const Schema& schema, std::vector<std::byte>& image, const char* name, 
 }
 
 Blob old_hulls(std::uint32_t count, bool whole = false, bool split = false) {
-    std::vector<FieldDefinition> fields = fields_of_version_1();
+    Array<FieldDefinition> fields = fields_of_version_1();
     fields[1].split = split;
     ComponentDefinition definition = hull_definition(1, fields);
     definition.whole = whole;
@@ -171,7 +171,7 @@ TEST(Migration, of_no_components_is_fine) {
 TEST(Migration, columns_that_nothing_changes_stay_where_they_are) {
     ComponentRegistry registry;
     registry.migrations<Hull>();
-    std::vector<FieldDefinition> fields = {field("place", FieldType::kVec3, true), field("armor", FieldType::kFloat)};
+    Array<FieldDefinition> fields = {field("place", FieldType::kVec3, true), field("armor", FieldType::kFloat)};
     const Schema schema = Schema::make(hull_definition(2, fields)).value();
     std::vector<std::byte> image = blob_default_image(schema);
     set(schema, image, "place", Vec3{4, 5, 6});
@@ -207,7 +207,7 @@ TEST(Migration, fields_are_computed_from_several_and_set_for_components_made_bef
                  })
         .set("length", 99.0f)
         .set("paint", Paint::kRed);
-    std::vector<FieldDefinition> fields = {field("draft", FieldType::kInt32), field("beam", FieldType::kFloat)};
+    Array<FieldDefinition> fields = {field("draft", FieldType::kInt32), field("beam", FieldType::kFloat)};
     const Schema schema = Schema::make(hull_definition(1, fields)).value();
     std::vector<std::byte> image = blob_default_image(schema);
     set(schema, image, "beam", 3.0f);
@@ -348,7 +348,7 @@ FieldDefinition array_field(const char* name, FieldType type, std::uint32_t leng
 
 /// Migrates one component of version 1, whose fields are these, to version 2.
 struct Conversion {
-    explicit Conversion(std::vector<FieldDefinition> old_fields, std::vector<FieldDefinition> new_fields)
+    explicit Conversion(Array<FieldDefinition> old_fields, Array<FieldDefinition> new_fields)
         : old_definition(hull_definition(1, std::move(old_fields))),
           old_schema(Schema::make(old_definition).value()),
           image(blob_default_image(old_schema)),
@@ -559,7 +559,7 @@ TEST(Migration, of_random_layouts_keeps_every_value_under_its_name) {
         const std::size_t count = random.below(40), num_fields = 1 + random.below(6);
         std::vector<RandomField> fields;
         for (std::size_t i = 0; i < num_fields; ++i) fields.push_back(random_field(random, concat("field", i), count));
-        std::vector<FieldDefinition> definitions;
+        Array<FieldDefinition> definitions;
         for (const RandomField& f : fields) definitions.push_back(f.definition);
         ComponentDefinition old_definition = hull_definition(1, definitions);
         old_definition.whole = random.below(3) == 0;

@@ -232,11 +232,11 @@ TEST(Describe, defaults_are_those_of_the_struct) {
 
 TEST(Describe, an_enum_lists_its_names_and_values) {
     const Field& shape = field_of(schema_of<game::Everything>(), "shape");
-    const std::vector<EnumeratorDefinition> shapes{{"box", 0}, {"sphere", 7}, {"kMesh", 8}};
+    const Array<EnumeratorDefinition> shapes{{"box", 0}, {"sphere", 7}, {"kMesh", 8}};
     EXPECT_EQ(shape.enumerators, shapes);
     EXPECT_EQ(shape.value_bytes, 1u);
     const Field& side = field_of(schema_of<game::Everything>(), "side");
-    const std::vector<EnumeratorDefinition> sides{{"kLeft", -1}, {"kRight", 1}};
+    const Array<EnumeratorDefinition> sides{{"kLeft", -1}, {"kRight", 1}};
     EXPECT_EQ(side.enumerators, sides);
     EXPECT_EQ(side.value_bytes, 2u);
     EXPECT_TRUE(field_of(schema_of<game::Everything>(), "plain").enumerators.empty());

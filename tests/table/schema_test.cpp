@@ -22,8 +22,8 @@ FieldDefinition field(const char* name, FieldType type) {
 }
 
 template <class T>
-std::vector<std::byte> bytes_of(const T& value) {
-    std::vector<std::byte> result(sizeof(T));
+Array<std::byte> bytes_of(const T& value) {
+    Array<std::byte> result(sizeof(T));
     std::memcpy(result.data(), &value, sizeof(T));
     return result;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <utility>
 
 namespace shoal {
 namespace {

@@ -167,7 +167,7 @@ const Step kSteps[] = {
      }},
     {"save to memory", Rule::kNothing,
      [](Scene& s) {
-         s.saved.emplace(OwnedAllocator<std::byte>("test"));
+         s.saved.emplace(Owner("test"));
          return s.world.save(*s.saved);
      }},
     {"save to a file", Rule::kNothing, [](Scene& s) { return s.world.save(s.levels.folder + "/reef.save"); }},

@@ -1646,7 +1646,7 @@ FieldDefinition field_of(std::string name, FieldType type, const T& otherwise) {
     return field;
 }
 
-Schema schema_with(std::vector<FieldDefinition> fields, bool many = false, std::uint32_t version = 1) {
+Schema schema_with(Array<FieldDefinition> fields, bool many = false, std::uint32_t version = 1) {
     ComponentDefinition definition;
     definition.name = "engine";
     definition.version = version;
@@ -1847,7 +1847,7 @@ TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_compo
 }
 
 TEST_F(ReloadSchema, a_type_does_not_become_one_that_a_world_has_once) {
-    const auto schema_of_weather = [&](bool single, std::vector<FieldDefinition> fields) {
+    const auto schema_of_weather = [&](bool single, Array<FieldDefinition> fields) {
         return Schema::make({.name = "engine", .single = single, .fields = std::move(fields)}).value();
     };
     using One = std::tuple<std::uint32_t, float>;

@@ -6,6 +6,7 @@
 #include "support/testing.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace {

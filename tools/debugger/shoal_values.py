@@ -27,10 +27,9 @@ ENUM, STRING_ID, RESOURCE_ID, ENTITY, FIXED_STRING = 17, 18, 19, 20, 21
 SPARE_BITS = 2  # of a 32-bit id
 
 
-def vector(value):
-    """The elements of a std::vector."""
-    implementation = value.member("_M_impl")
-    first, end = implementation.member("_M_start"), implementation.member("_M_finish")
+def array(value):
+    """The elements of a shoal::Array."""
+    first, end = value.member("begin_"), value.member("end_")
     if first.number() == end.number():
         return []
     return [first.at(i) for i in range((end.number() - first.number()) // first.at(0).size())]
@@ -133,7 +132,7 @@ class SchemaField:
         self.first_column, self.num_columns = field.member("first_column").number(), field.member("num_columns").number()
         self.offset = field.member("struct_offset").number() - columns[self.first_column].member("struct_offset").number()
         self.names = {e.member("value").number(): std_string(debugger, e.member("name"))
-                      for e in vector(field.member("enumerators"))}
+                      for e in array(field.member("enumerators"))}
 
     def text(self, columns, row):
         """The value in a row. Each of `columns` is an address and the bytes of an element."""
@@ -181,10 +180,10 @@ class Table:
 
     def rows(self):
         """The texts of the rows, in order."""
-        definitions = vector(self.schema.member("columns_"))
-        fields = [SchemaField(self.debugger, field, definitions) for field in vector(self.schema.member("fields_"))]
+        definitions = array(self.schema.member("columns_"))
+        fields = [SchemaField(self.debugger, field, definitions) for field in array(self.schema.member("fields_"))]
         columns = [(c.member("data").number(), c.member("element_bytes").number())
-                   for c in vector(self.storage.member("columns_"))]
+                   for c in array(self.storage.member("columns_"))]
         for row in range(self.num_rows()):
             owner = self.storage.member("owners_").at(row)
             values = ", ".join("%s = %s" % (field.name, field.text(columns, row)) for field in fields)
@@ -199,7 +198,7 @@ def table_of_manager(debugger, manager):
 
 def world_text(debugger, value):
     return "world of %s, frame %d; shoal-describe WORLD ENTITY tells about an entity" % (
-        counted(len(vector(value.member("stores_"))), "store"), value.member("frame_").number())
+        counted(len(array(value.member("stores_"))), "store"), value.member("frame_").number())
 
 
 DESCRIBE_HELP = """shoal-describe WORLD ENTITY: tells all about an entity. Both are expressions. The program links

@@ -10,8 +10,8 @@
 // Every bit that was never set is 0, even beyond the last word. Sets are equal when the same bits are set.
 // Thread: values.
 
+#include "shoal/base/array.h"
 #include "shoal/base/bits.h"
-#include "shoal/base/memory.h"
 
 #include <span>
 
@@ -19,7 +19,7 @@ namespace shoal {
 
 class BitSet {
 public:
-    explicit BitSet(Owner owner) : words_(OwnedAllocator<std::uint64_t>(owner)) {}
+    explicit BitSet(Owner owner) : words_(owner) {}
 
     /// Returns whether a bit is set.
     bool test(std::size_t bit) const { return bit / 64 < words_.size() && test_bit(words_.data(), bit); }
@@ -31,11 +31,7 @@ public:
         set_bit(words_.data(), bit, value);
     }
     /// Sets the bits begin to end - 1.
-    void set_range(std::size_t begin, std::size_t end) {
-        if (begin >= end) return;
-        reach(end - 1);
-        set_bits(words_.data(), begin, end, true);
-    }
+    SHOAL_API void set_range(std::size_t begin, std::size_t end);
     void reset(std::size_t bit) {
         if (bit / 64 < words_.size()) set_bit(words_.data(), bit, false);
     }
@@ -52,35 +48,15 @@ public:
     /// The same; makes it as many words long as `num_bits` bits need.
     void clear(std::size_t num_bits) { words_.assign(num_bit_words(num_bits), 0); }
 
-    bool empty() const {
-        for (const std::uint64_t word : words_)
-            if (word != 0) return false;
-        return true;
-    }
+    SHOAL_API bool empty() const;
     /// The number of bits that are set.
-    std::size_t count() const {
-        std::size_t count = 0;
-        for (const std::uint64_t word : words_) count += count_bits(word);
-        return count;
-    }
+    SHOAL_API std::size_t count() const;
 
     /// Returns whether all, or any, of the bits of `other` are set here.
-    bool has_all(const BitSet& other) const {
-        for (std::size_t i = 0; i < other.words_.size(); ++i)
-            if ((other.words_[i] & ~word(i)) != 0) return false;
-        return true;
-    }
-    bool has_any(const BitSet& other) const {
-        for (std::size_t i = 0; i < words_.size(); ++i)
-            if ((words_[i] & other.word(i)) != 0) return true;
-        return false;
-    }
+    SHOAL_API bool has_all(const BitSet& other) const;
+    SHOAL_API bool has_any(const BitSet& other) const;
     /// Sets all bits that are set in `other`.
-    BitSet& operator|=(const BitSet& other) {
-        if (words_.size() < other.words_.size()) words_.resize(other.words_.size(), 0);
-        for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
-        return *this;
-    }
+    SHOAL_API BitSet& operator|=(const BitSet& other);
     friend bool operator==(const BitSet& a, const BitSet& b) { return a.has_all(b) && b.has_all(a); }
 
     /// Calls visit(bit) for each bit that is set, ascending.
@@ -90,8 +66,9 @@ public:
     }
 
     /// Shape: bit i is bit i % 64 of word i / 64; the last words may be 0. Lifetime: until the set grows.
-    std::span<const std::uint64_t> words() const { return words_; }
-    std::span<std::uint64_t> words() { return words_; }
+    std::span<const std::uint64_t> words() const { return {words_.data(), words_.size()}; }
+    SHOAL_API std::span<std::uint64_t> words();
+    std::uint64_t* data() { return words_.data(); }
 
 private:
     /// Returns a word, or 0 beyond the last one.

@@ -25,11 +25,8 @@ SHOAL_API Status remove_file(const std::string& path);
 class FileLock {
 public:
     FileLock() = default;
-    FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-    FileLock& operator=(FileLock&& other) noexcept {
-        std::swap(file_, other.file_);
-        return *this;
-    }
+    FileLock(FileLock&& other) noexcept : file_(other.file_) { other.file_ = -1; }
+    SHOAL_API FileLock& operator=(FileLock&& other) noexcept;
     SHOAL_API ~FileLock();
 
     /// Makes the file if need be. Errors: somebody else holds it; it cannot be made.

@@ -12,13 +12,12 @@
 // chooses among them. This is how a map of texts can use 64-bit hashes as keys and compare the texts only in find_if().
 // Thread: any thread may search while no thread changes the map.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/string_id.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace shoal {
 
@@ -59,7 +58,7 @@ public:
         bool is_new;
     };
 
-    explicit HashMap(Owner owner) : slots_(OwnedAllocator<Slot>(owner)) {}
+    explicit HashMap(Owner owner) : slots_(owner) {}
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
@@ -68,7 +67,7 @@ public:
     const Value* find(const Key& key) const {
         return find_if(key, [](const Value&) { return true; });
     }
-    Value* find(const Key& key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+    Value* find(const Key& key) { return const_cast<Value*>(static_cast<const HashMap*>(this)->find(key)); }
 
     /// Returns the value of `key`, or `otherwise`.
     Value find_or(const Key& key, const Value& otherwise) const {
@@ -158,7 +157,7 @@ private:
         return slot.value;
     }
     void resize(std::size_t num_slots) {
-        Array<Slot> old(slots_.get_allocator());
+        Array<Slot> old(slots_.owner());
         old.resize(num_slots);
         old.swap(slots_);
         for (Slot& slot : old)

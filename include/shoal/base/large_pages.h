@@ -14,13 +14,6 @@ namespace shoal {
 
 /// Asks for 2 MiB pages, as a hint, where they fit into [begin, begin + num_bytes) whole. Does nothing for less than 8 MiB,
 /// of which programs have many. Cost: a call of the system.
-inline void prefer_large_pages_inside(void* begin, std::size_t num_bytes) {
-    constexpr std::size_t kLeastBytes = 4 * kLargePageBytes;
-    if (num_bytes < kLeastBytes) return;
-    auto* const bytes = static_cast<std::byte*>(begin);
-    const auto address = reinterpret_cast<std::uintptr_t>(begin);
-    const std::size_t skipped = round_up(address, kLargePageBytes) - address;
-    prefer_large_pages(bytes + skipped, (num_bytes - skipped) / kLargePageBytes * kLargePageBytes);
-}
+SHOAL_API void prefer_large_pages_inside(void* begin, std::size_t num_bytes);
 
 }  // namespace shoal

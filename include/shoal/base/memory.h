@@ -9,7 +9,6 @@
 #include "shoal/base/config.h"
 
 #include <cstddef>
-#include <vector>
 
 namespace shoal {
 
@@ -35,33 +34,11 @@ SHOAL_API std::size_t bookkeeping_bytes();
 
 /// The name of whoever holds bookkeeping memory. Lifetime: the name is a literal.
 struct Owner {
-    explicit constexpr Owner(const char* owner_name) : name(owner_name) {}
+    constexpr Owner(const char* owner_name) : name(owner_name) {}  // NOLINT: conversion is the point
     const char* name;
 };
-
-/// A standard allocator that uses the hooks.
-template <class T>
-class OwnedAllocator {
-public:
-    using value_type = T;
-
-    OwnedAllocator(const char* owner = "shoal") noexcept : owner_(owner) {}  // NOLINT: conversion is the point
-    OwnedAllocator(Owner owner) noexcept : owner_(owner.name) {}             // NOLINT: the same
-    template <class U>
-    OwnedAllocator(const OwnedAllocator<U>& other) noexcept : owner_(other.owner()) {}
-
-    T* allocate(std::size_t count) { return static_cast<T*>(allocate_memory(count * sizeof(T), owner_)); }
-    void deallocate(T* memory, std::size_t count) { release_memory(memory, count * sizeof(T), owner_); }
-
-    const char* owner() const noexcept { return owner_; }
-    friend bool operator==(const OwnedAllocator&, const OwnedAllocator&) { return true; }
-
-private:
-    const char* owner_;
-};
-
-/// A growing array in bookkeeping memory. It names its owner: `Array<int> rows{Owner("table")};`
-template <class T>
-using Array = std::vector<T, OwnedAllocator<T>>;
+/// Owns what lives until the program ends, such as schemas of C++ types. Its memory comes from the C heap: hooks, which may
+/// change meanwhile, do not see it, and it is not counted.
+inline constexpr Owner kProgramOwner{nullptr};
 
 }  // namespace shoal

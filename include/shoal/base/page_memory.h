@@ -12,7 +12,7 @@
 //
 // Thread: one thread at a time per pool.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/status.h"
 
 #include <cstddef>
@@ -32,12 +32,7 @@ struct MemoryUse {
     std::size_t committed_bytes = 0;  ///< are backed by memory
     std::size_t reserved_bytes = 0;   ///< are address space
 
-    MemoryUse& operator+=(const MemoryUse& other) {
-        used_bytes += other.used_bytes;
-        committed_bytes += other.committed_bytes;
-        reserved_bytes += other.reserved_bytes;
-        return *this;
-    }
+    SHOAL_API MemoryUse& operator+=(const MemoryUse& other);
 };
 
 /// Reserved address space. A plain value: its holder releases it.

@@ -16,7 +16,7 @@ public:
     /// files. Errors: the file cannot be read, it is no shared library, or a symbol that it needs is missing; the message
     /// says why, without the path.
     SHOAL_API static Result<SharedLibrary> open(const std::string& path);
-    SharedLibrary(SharedLibrary&& other) noexcept : library_(std::exchange(other.library_, nullptr)) {}
+    SharedLibrary(SharedLibrary&& other) noexcept : library_(other.library_) { other.library_ = nullptr; }
     SharedLibrary& operator=(SharedLibrary&& other) noexcept { return std::swap(library_, other.library_), *this; }
     SHOAL_API ~SharedLibrary();
 

@@ -12,7 +12,6 @@
 
 #include <new>
 #include <string_view>
-#include <utility>
 
 namespace shoal {
 
@@ -20,7 +19,7 @@ namespace shoal {
 class [[nodiscard]] Status {
 public:
     Status() noexcept = default;
-    Status(Status&& other) noexcept : message_(std::exchange(other.message_, nullptr)) {}
+    Status(Status&& other) noexcept : message_(other.message_) { other.message_ = nullptr; }
     Status& operator=(Status&& other) noexcept {
         std::swap(message_, other.message_);
         return *this;

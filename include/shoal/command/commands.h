@@ -148,10 +148,7 @@ public:
     /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
     /// Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
-    Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
-        if (zone != kNoZone) require_zone(zone);
-        return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
-    }
+    SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.

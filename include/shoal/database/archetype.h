@@ -36,11 +36,11 @@ public:
     /// Its component types: one bit per number.
     const BitSet& signature() const { return signature_; }
     /// Ascending.
-    std::span<const ComponentType> components() const { return components_; }
+    SHOAL_API std::span<const ComponentType> components() const;
     /// The toggled component types: a bit per row says whether it has them. Ascending.
-    std::span<const ComponentType> toggled() const { return toggled_; }
+    SHOAL_API std::span<const ComponentType> toggled() const;
     /// The component types of which an entity may have several: the first value is in the row. Ascending.
-    std::span<const ComponentType> many() const { return many_; }
+    SHOAL_API std::span<const ComponentType> many() const;
     bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
     /// fields has a number too, but no column there.

@@ -35,7 +35,7 @@ public:
     SHOAL_API ComponentType find_component(ComponentId component) const;
     /// The same by a schema. Errors: there is another one of that name (the message shows both).
     SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
-    std::span<const Schema* const> schemas() const { return schemas_; }  ///< by number
+    SHOAL_API std::span<const Schema* const> schemas() const;  ///< by number
     const Schema& schema(ComponentType component) const {
         require(component);
         return *schemas_[component.number];
@@ -49,7 +49,8 @@ public:
 
     // --- archetypes ----------------------------------------------------------------------------------------------
 
-    std::span<const Archetype* const> archetypes() const { return archetypes_; }  ///< by number
+    SHOAL_API std::span<const Archetype* const> archetypes() const;  ///< by number
+    std::size_t num_archetypes() const { return archetypes_.size(); }
     bool owns(const Archetype& type) const {
         return type.number() < archetypes_.size() && archetypes_[type.number()] == &type;
     }

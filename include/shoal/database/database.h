@@ -100,6 +100,7 @@ public:
     SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
     SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
     std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
+    std::size_t num_archetypes() const { return graph_.num_archetypes(); }
 
     // --- entities ------------------------------------------------------------------------------------------------
 
@@ -362,15 +363,9 @@ public:
     std::string_view kind() const override { return "the database"; }
     std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
     Status take_component(const Schema& component) override { return add_component(component).status(); }
-    bool set_homes(const ComponentHomes& homes) override {
-        homes_ = homes;
-        return true;
-    }
+    SHOAL_API bool set_homes(const ComponentHomes& homes) override;
     /// Returns the other store of the same world that keeps a component type, or nullptr.
-    Store* find_home(const Schema& component) const {
-        Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);
-        return store == this ? nullptr : store;
-    }
+    SHOAL_API Store* find_home(const Schema& component) const;
     const ComponentHomes& homes() const { return homes_; }
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
@@ -430,10 +425,7 @@ private:
     SHOAL_API ComponentType find_described(const Schema& schema) const;
     template <class T>
     ComponentType find_unknown() const;
-    void require_known(bool is_known) const {
-        SHOAL_ASSERT(is_known || !directory_.is_held(),
-                     "an archetype was asked for the first time while passes or loops ran; ask for it before");
-    }
+    SHOAL_API void require_known(bool is_known) const;
 
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);

@@ -43,7 +43,7 @@ public:
     }
     /// Sets the place of an entity. Requires: find_unless_held() has found it, or is_free_unless_held().
     SHOAL_INLINE void set_reserved(Entity entity, std::uint32_t table, std::uint32_t row) {
-        rows_.entries()[entity.index()] = RowIndex::entry_of(entity, row);
+        rows_.entry(entity.index()) = RowIndex::entry_of(entity, row);
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
     /// find() without the test whether the directory reaches the index. Requires: covers().

@@ -49,7 +49,8 @@ public:
             const std::uint32_t first = tables[t]->first_column(component_) + Place::kFirstColumn;
             for (std::uint32_t c = 0; c < Place::kNumColumns && tables[t]->num_rows() != 0; ++c)
                 columns_[t * Place::kNumColumns + c] =
-                    std::as_const(*tables[t]).table().column(first + c) + DatabaseTable::struct_offset<kMember>();
+                    static_cast<const DatabaseTable&>(*tables[t]).table().column(first + c) +
+                    DatabaseTable::struct_offset<kMember>();
         }
     }
 

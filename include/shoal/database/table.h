@@ -16,8 +16,6 @@
 #include "shoal/table/column.h"
 #include "shoal/table/row_path.h"
 
-#include <utility>
-
 namespace shoal {
 
 /// An address that stands for a list of C++ types; nullptr for none.
@@ -29,9 +27,9 @@ public:
     explicit PresenceBits(PagePool& pool) : pool_(&pool) {}
     SHOAL_API ~PresenceBits();
     PresenceBits(PresenceBits&& other) noexcept
-        : pool_(other.pool_),
-          words_(std::exchange(other.words_, nullptr)),
-          num_words_(std::exchange(other.num_words_, 0)) {}
+        : pool_(other.pool_), words_(other.words_), num_words_(other.num_words_) {
+        other.words_ = nullptr, other.num_words_ = 0;
+    }
     PresenceBits& operator=(PresenceBits&&) = delete;
 
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
@@ -155,10 +153,7 @@ private:
     };
 
     /// Remembers that a call with one C++ type has switched a component type.
-    void note_switch(ComponentType component, TypedKey key) {
-        if (const int index = type_->toggle_index(component); index >= 0 && key != nullptr)
-            last_switched_ = {key, &presence_[static_cast<std::size_t>(index)]};
-    }
+    SHOAL_API void note_switch(ComponentType component, TypedKey key);
 
     std::uint32_t number_;
     Zone zone_;

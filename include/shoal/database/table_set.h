@@ -32,9 +32,11 @@ public:
     /// Requires: a table has the number.
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
 
-    std::span<DatabaseTable* const> by_number() const { return tables_; }  ///< nullptr where a number is free
+    std::span<DatabaseTable* const> by_number() const {  ///< nullptr where a number is free
+        return {tables_.data(), tables_.size()};
+    }
     /// The tables that exist, behind those of list_also().
-    std::span<const Table* const> list() const { return list_; }
+    SHOAL_API std::span<const Table* const> list() const;
     /// Lists a table that is not one of the set, and outlives it.
     SHOAL_API void list_also(const Table& table);
     /// One bit per table number: does it hold rows?

@@ -15,14 +15,13 @@
 // a tab; a byte order mark does not count.
 // Thread: one thread at a time per Diagnostics, even for const calls, which fill a cache.
 
+#include "shoal/base/array.h"
 #include "shoal/base/config.h"
-#include "shoal/base/memory.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace shoal {
 
@@ -58,14 +57,8 @@ struct Diagnostic {
     std::string hint;  ///< what to do; printed after the message
     Array<DiagnosticNote> notes{Owner("diagnostics")};
 
-    Diagnostic& note(SourcePosition at, std::string text) {
-        notes.push_back({at, std::move(text)});
-        return *this;
-    }
-    Diagnostic& underline(std::uint32_t bytes) {
-        num_bytes = bytes;
-        return *this;
-    }
+    SHOAL_API Diagnostic& note(SourcePosition at, std::string text);
+    SHOAL_API Diagnostic& underline(std::uint32_t bytes);
 };
 
 /// Collects diagnostics, and keeps the texts that they are about.

@@ -134,7 +134,7 @@ public:
     /// How many indices were ever used: 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
     /// The generation of who lives at each index, 0 if nobody does. Lifetime: until an entity is created or destroyed.
-    std::span<const Generation> generations() const { return {generations_.data(), std::size_t(next_index_)}; }
+    SHOAL_API std::span<const Generation> generations() const;
     std::uint64_t num_ignored_destroys() const { return num_ignored_destroys_; }
     std::uint64_t max_entities() const { return end_index_ - 1; }
     SHOAL_API MemoryUse memory_use() const;

@@ -85,10 +85,7 @@ public:
     void end_function() { --num_functions_; }
 
     /// Closes `opened` when the scope ends, or another one begins within it.
-    void keep_open(OpenInScope& opened) {
-        opened.next = opened_;
-        opened_ = &opened;
-    }
+    SHOAL_API void keep_open(OpenInScope& opened);
     OpenInScope* first_open() const { return opened_; }
     void close_all() { close_all(false); }
 

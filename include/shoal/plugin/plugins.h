@@ -25,7 +25,7 @@
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/status.h"
 
 #include <span>

@@ -179,11 +179,7 @@ public:
     // Store
     std::string_view kind() const override { return "the model poses"; }
     std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
-    OwnedColumns find_columns(const Schema& component) override {
-        OwnedColumns columns = instances_.find_columns(component);
-        columns.has_fields = false;
-        return columns;
-    }
+    SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: there is no library, or the blob is not in it; a tree is invalid (the message says which node, and why);
     /// no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;

@@ -37,8 +37,6 @@
 #include "shoal/table/any_value.h"
 #include "shoal/table/field_part.h"
 
-#include <utility>
-
 namespace shoal {
 
 /// A component type whose columns a text query shows.
@@ -137,11 +135,8 @@ public:
     /// The same; the message of the status is the first error, with its line and column.
     static Result<TextQuery> make(std::span<Store* const> stores, std::string_view text);
 
-    TextQuery(TextQuery&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
-    TextQuery& operator=(TextQuery&& other) noexcept {
-        std::swap(plan_, other.plan_);
-        return *this;
-    }
+    TextQuery(TextQuery&& other) noexcept : plan_(other.plan_) { other.plan_ = nullptr; }
+    TextQuery& operator=(TextQuery&& other) noexcept;
     ~TextQuery();
 
     /// The components that are named without `!`, each once, in the order of the text.

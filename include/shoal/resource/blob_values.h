@@ -24,10 +24,7 @@ public:
     BlobValues(BlobWriter& writer, const BlobValueSources& sources) : writer_(writer), sources_(sources) {}
 
     /// Whether values of a field are not what a blob holds.
-    bool needs_translation(const Field& field) const {
-        return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray ||
-               (field.type == FieldType::kStringId && sources_.texts != nullptr);
-    }
+    SHOAL_API bool needs_translation(const Field& field) const;
     /// Translates a field of rows. Shape: `first` is the field in the first row, and `stride` the bytes from row to row.
     /// Errors: the library does not have a read-only array; two texts have one hash.
     SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,

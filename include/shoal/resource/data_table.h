@@ -37,11 +37,7 @@ struct DataShape {
 
     static constexpr std::uint32_t kMaxCount = 0xFFFFFF;
     /// Returns nothing, kNone, for a word that says nothing.
-    static DataShape from_word(std::uint32_t word) {
-        const DataShape shape{static_cast<DataType>(word & 15), word >> 4 & 15, word >> 8};
-        if (shape.lanes == 1) return shape.type <= DataType::kString ? shape : DataShape();
-        return shape.type == DataType::kFloat && shape.lanes - 1 < 4 ? shape : DataShape();
-    }
+    SHOAL_API static DataShape from_word(std::uint32_t word);
     constexpr std::uint32_t word() const { return std::uint32_t(type) | lanes << 4 | count << 8; }
     constexpr std::uint32_t num_words() const {
         return count * (type == DataType::kInt || type == DataType::kString ? 2 : type == DataType::kNone ? 0 : lanes);

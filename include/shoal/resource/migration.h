@@ -33,7 +33,6 @@
 #include "shoal/resource/registry.h"
 #include "shoal/table/any_value.h"
 
-#include <utility>
 #include <vector>
 
 namespace shoal {

@@ -14,7 +14,6 @@
 #include "shoal/resource/migration.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace shoal {

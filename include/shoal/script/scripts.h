@@ -35,7 +35,7 @@
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/status.h"
 
 #include <cstddef>

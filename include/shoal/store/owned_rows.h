@@ -204,10 +204,7 @@ public:
     // --- death and time ------------------------------------------------------------------------------------------
 
     /// Removes the rows of the dead, as the policy says, and settles the table: see Store::settle.
-    void settle(const SettleContext& context) {
-        remove_dead(context);
-        settle_table(context);
-    }
+    SHOAL_API void settle(const SettleContext& context);
     /// The first half of it.
     SHOAL_API void remove_dead(const SettleContext& context);
     /// The second half: gives memory back and opens a stamp.
@@ -234,10 +231,7 @@ public:
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
-    void require_no_loop(const char* call) const {
-        if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0))
-            refuse_change(call);
-    }
+    SHOAL_API void require_no_loop(const char* call) const;
     /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
     /// class.
     void require_unlocked(const char* call) const {
@@ -247,14 +241,9 @@ public:
     // --- reports -------------------------------------------------------------------------------------------------
 
     /// What Store asks for.
-    std::span<const Schema* const> schemas() const { return {&schema_pointer_, 1}; }
-    OwnedColumns find_columns(const Schema& component) {
-        if (component.id() != schema_.id()) return {};
-        SHOAL_ASSERT(component.layout_hash() == schema_.layout_hash(),
-                     "the store of this component type was made from another schema than that of the C++ type");
-        return {.rows = this};
-    }
-    std::span<const Table* const> tables() const { return {&table_pointer_, 1}; }
+    SHOAL_API std::span<const Schema* const> schemas() const;
+    SHOAL_API OwnedColumns find_columns(const Schema& component);
+    SHOAL_API std::span<const Table* const> tables() const;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const;
     /// Checks the table, its index and the counts of owned rows.
     SHOAL_API Status validate() const;
@@ -300,20 +289,22 @@ private:
 };
 
 /// Keeps the rows of stores where they are: while it lives, structural calls end the program.
-/// Lifetime: the span outlives it. Thread: any; locks may be nested and may overlap.
+/// Lifetime: the list outlives it. Thread: any; locks may be nested and may overlap.
 class RowLock {
 public:
-    explicit RowLock(std::span<OwnedRows* const> locked) : locked_(locked) {
-        for (OwnedRows* rows : locked_) rows->lock();
+    explicit RowLock(std::span<OwnedRows* const> locked) : RowLock(locked.data(), locked.size()) {}
+    RowLock(OwnedRows* const* locked, std::size_t num_locked) : locked_(locked), num_locked_(num_locked) {
+        for (std::size_t i = 0; i < num_locked_; ++i) locked_[i]->lock();
     }
     RowLock(const RowLock&) = delete;
     RowLock& operator=(const RowLock&) = delete;
     ~RowLock() {
-        for (OwnedRows* rows : locked_) rows->unlock();
+        for (std::size_t i = 0; i < num_locked_; ++i) locked_[i]->unlock();
     }
 
 private:
-    std::span<OwnedRows* const> locked_;
+    OwnedRows* const* locked_;
+    std::size_t num_locked_;
 };
 
 }  // namespace shoal

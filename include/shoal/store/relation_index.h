@@ -39,10 +39,7 @@ public:
     /// given out count as null.
     SHOAL_API void refresh(Array<Entity>& dead_targets);
     /// Returns who refers to an entity, dead or alive.
-    Referrers referrers(Entity target) const {
-        const std::uint32_t first = target.index() < first_.size() ? first_[target.index()] : 0;
-        return {links_.data(), first, target};
-    }
+    SHOAL_API Referrers referrers(Entity target) const;
     /// Forgets the reference of an entity, such as one that has died.
     SHOAL_API void forget(Entity referrer);
     /// Makes the references to an entity null, in the rows too. After a refresh(), a row that refers to it anew counts as changed.

@@ -6,7 +6,7 @@
 //
 // Thread: values.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 
 #include <span>
 

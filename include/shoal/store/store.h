@@ -103,11 +103,7 @@ struct SettleCounts {
 
     std::uint64_t num_removed = 0;  ///< rows of the dead
 
-    SettleCounts& operator+=(const SettleCounts& other) {
-        num_created += other.num_created, num_destroyed += other.num_destroyed;
-        num_moved += other.num_moved, num_dropped += other.num_dropped, num_removed += other.num_removed;
-        return *this;
-    }
+    SHOAL_API SettleCounts& operator+=(const SettleCounts& other);
 };
 
 /// Ends the program because of a structural call on a store whose rows must stay where they are: `call` was made on

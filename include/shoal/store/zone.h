@@ -41,11 +41,7 @@ public:
     /// Requires: zone < kMaxZones.
     void insert(Zone zone) { insert_range(zone, zone + 1); }
     /// Adds the zones begin to end - 1. Requires: end <= kMaxZones.
-    void insert_range(Zone begin, Zone end) {
-        SHOAL_ASSERT(begin <= end, "a range of zones begins behind its end");
-        if (begin != end) require_zone(end - 1);
-        bits_.set_range(begin, end);
-    }
+    SHOAL_API void insert_range(Zone begin, Zone end);
     void erase(Zone zone) { bits_.reset(zone); }
     /// Adds all of `other`.
     void insert(const ZoneSet& other) { bits_ |= other.bits_; }

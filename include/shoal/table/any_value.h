@@ -46,7 +46,7 @@ public:
     /// Lifetime: that of the value.
     std::span<const std::byte> bytes() const { return {data(), type_.num_bytes()}; }
     /// Changed with care: whoever writes here keeps to the type.
-    std::span<std::byte> bytes() { return {const_cast<std::byte*>(std::as_const(*this).data()), type_.num_bytes()}; }
+    SHOAL_API std::span<std::byte> bytes();
 
     template <PlainValue T>
     bool is() const {

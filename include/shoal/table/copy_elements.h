@@ -11,8 +11,8 @@
 //
 // Thread: as for the columns.
 
+#include "shoal/base/array.h"
 #include "shoal/base/bytes.h"
-#include "shoal/base/memory.h"
 #include "shoal/base/row_range.h"
 
 #include <cstddef>

@@ -25,7 +25,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 namespace shoal {
 

@@ -20,7 +20,7 @@ public:
     };
 
     const TakePlan* plan() const { return plan_; }
-    std::span<const Column> columns() const { return columns_; }
+    const Array<Column>& columns() const { return columns_; }
 
     /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }

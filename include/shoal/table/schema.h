@@ -11,7 +11,7 @@
 // A schema comes from a C++ struct (describe.h) or from a definition made at run time (a schema file, a plugin).
 // Thread: immutable once made; any thread.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/base/status.h"
 #include "shoal/table/attributes.h"
 #include "shoal/table/field.h"
@@ -51,8 +51,8 @@ struct FieldDefinition {
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
     double maximum = 0;
     std::string unit{};
-    std::vector<EnumeratorDefinition> enumerators{};
-    std::vector<std::byte> default_value{};  ///< empty: zero; otherwise array_length (or 1) values
+    Array<EnumeratorDefinition> enumerators{kProgramOwner};
+    Array<std::byte> default_value{kProgramOwner};  ///< empty: zero; otherwise array_length (or 1) values
     const OpaqueOperations* opaque = nullptr;
 
     static constexpr std::uint32_t kPacked = 0xFFFFFFFF;
@@ -68,7 +68,7 @@ struct ComponentDefinition {
     bool single = false;             ///< a world has one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
     std::uint32_t struct_alignment = 0;
-    std::vector<FieldDefinition> fields{};
+    Array<FieldDefinition> fields{kProgramOwner};
 };
 
 /// A field of a schema: its definition with every size and place filled in.
@@ -102,6 +102,11 @@ public:
     /// Returns the schema of a table whose rows hold several components: their columns and struct images one behind
     /// the other, their fields as "component.field". It is named "first+second+third".
     SHOAL_API static Schema combine(std::span<const Schema* const> components);
+    SHOAL_API Schema(const Schema& other);
+    SHOAL_API Schema(Schema&& other) noexcept;
+    SHOAL_API Schema& operator=(const Schema& other);
+    SHOAL_API Schema& operator=(Schema&& other) noexcept;
+    SHOAL_API ~Schema();
 
     const std::string& name() const { return name_; }
     ComponentId id() const { return id_; }
@@ -113,8 +118,10 @@ public:
     /// Whether combine() made it: the names of fields begin with those of components.
     bool combined() const { return combined_; }
 
-    std::span<const Field> fields() const { return {fields_.data(), fields_.size()}; }
-    std::span<const ColumnDefinition> columns() const { return {columns_.data(), columns_.size()}; }
+    SHOAL_API std::span<const Field> fields() const;
+    SHOAL_API std::span<const ColumnDefinition> columns() const;
+    std::size_t num_columns() const { return columns_.size(); }
+    const ColumnDefinition& column(std::size_t index) const { return columns_[index]; }
     /// Returns the index of the field called `name`, or -1.
     SHOAL_API int find_field(std::string_view name) const;
 
@@ -126,7 +133,7 @@ public:
     /// The struct image: one component with all fields at their struct_offset. Defaults are one such image.
     std::uint32_t struct_bytes() const { return struct_bytes_; }
     std::uint32_t struct_alignment() const { return struct_alignment_; }
-    std::span<const std::byte> default_image() const { return {default_image_.data(), default_image_.size()}; }
+    SHOAL_API std::span<const std::byte> default_image() const;
 
     /// Bytes of one row over all columns.
     std::uint32_t row_bytes() const { return row_bytes_; }
@@ -140,7 +147,7 @@ public:
     SHOAL_API std::string to_text() const;
 
 private:
-    Schema() = default;
+    Schema();
 
     std::string name_;
     ComponentId id_;
@@ -156,9 +163,9 @@ private:
     std::uint32_t struct_alignment_ = 1;
     std::uint32_t row_bytes_ = 0;
     std::uint64_t layout_hash_ = 0;
-    std::vector<Field> fields_;
-    std::vector<ColumnDefinition> columns_;
-    std::vector<std::byte> default_image_;
+    Array<Field> fields_{kProgramOwner};
+    Array<ColumnDefinition> columns_{kProgramOwner};
+    Array<std::byte> default_image_{kProgramOwner};
 
     friend struct SchemaMaker;
 };

@@ -51,7 +51,7 @@ public:
 
     /// Lifetime of all columns: until rows are added (while the table is small), removed or moved.
     std::span<const Entity> entities() const { return {storage_.owners(), num_rows()}; }
-    /// Shape: num_rows() elements of schema().columns()[column].element_bytes.
+    /// Shape: num_rows() elements of schema().column(column).element_bytes.
     const std::byte* column(std::uint32_t column) const { return storage_.column(column); }
     /// Marks the rows (all of them) of a column as written and returns its first element.
     std::byte* write_column(std::uint32_t column) { return write_column(column, {0, num_rows()}); }
@@ -68,7 +68,7 @@ public:
     }
     /// Marks one row as written. Requires: the caller has tested that the column and the row exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
-        SHOAL_CHECK(row < num_rows() && column < schema().columns().size(), "the column or the row does not exist");
+        SHOAL_CHECK(row < num_rows() && column < schema().num_columns(), "the column or the row does not exist");
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark_existing(column, row);
     }

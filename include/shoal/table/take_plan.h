@@ -23,7 +23,7 @@ public:
 
     const ColumnsBySize& kept() const { return kept_; }        ///< those of bytes
     const ColumnsBySize& dropped() const { return dropped_; }  ///< those of bytes; `to` means nothing
-    std::span<const Column> kept_opaque() const { return kept_opaque_; }
+    const Array<Column>& kept_opaque() const { return kept_opaque_; }
 
 private:
     ColumnsBySize kept_{"take plan"}, dropped_{"take plan"};

@@ -34,13 +34,7 @@ struct ValueType {
     /// Returns a text with an article for messages: "a vec3", "an int32", "an array of 4 floats".
     SHOAL_API std::string to_text() const;
 };
-inline ValueType value_type_of(const FieldDefinition& field) {
-    return {field.type,
-            field.element_type,
-            field.array_length,
-            field.value_bytes,
-            {field.enumerators.data(), field.enumerators.size()}};
-}
+SHOAL_API ValueType value_type_of(const FieldDefinition& field);
 template <class T>
 ValueType value_type_of() {
     const FieldTypeInfo info = FieldTraits<T>::info();

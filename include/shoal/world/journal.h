@@ -18,7 +18,7 @@
 // entities than asked for, those of the oldest settles are dropped.
 // Thread: the structural thread of the world.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/entity/entity.h"
 #include "shoal/table/schema.h"
 

@@ -35,7 +35,6 @@
 
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 namespace shoal {
 

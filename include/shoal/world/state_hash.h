@@ -19,7 +19,7 @@
 // Rows of zones that are unloaded are not there.
 // Thread: the structural thread of the world, while no passes run.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 #include "shoal/store/zone.h"
 
 #include <string_view>

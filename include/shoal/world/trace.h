@@ -9,7 +9,7 @@
 // write_trace() is in inspect/trace.h.
 // Thread: each worker calls add() for itself; call everything else while no schedule with this trace runs.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/array.h"
 
 #include <cstdint>
 #include <span>

@@ -44,7 +44,6 @@
 #include "shoal/world/schedule.h"
 
 #include <cstddef>
-#include <utility>
 
 namespace shoal {
 

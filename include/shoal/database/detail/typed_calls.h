@@ -324,7 +324,7 @@ void Database::write_plain(DatabaseTable& table, std::uint32_t row, const T& val
     if constexpr (DescriptionOf<T>::kNumFields != 0) {
         const std::uint32_t first = table.first_column(component<T>());
         detail::write_component(table.table_, first, row, value);
-        for (std::uint32_t c = 0; c < schema_of<T>().columns().size(); ++c) table.table_.write_element(first + c, row);
+        for (std::uint32_t c = 0; c < schema_of<T>().num_columns(); ++c) table.table_.write_element(first + c, row);
     }
 }
 

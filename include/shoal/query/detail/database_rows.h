@@ -29,7 +29,7 @@ public:
     /// Keeps the rows where they are.
     struct Lock {
         explicit Lock(const DatabaseRows& rows)
-            : database(rows.side_.database()), managers(rows.stores_.owned_rows()) {}
+            : database(rows.side_.database()), managers(rows.stores_.owned_rows(), List::kNumManagers) {}
         const typename Side::Lock database;
         const RowLock managers;
     };

@@ -100,7 +100,7 @@ public:
     SHOAL_INLINE void refresh() const {
         match_.refresh();
         if (SHOAL_UNLIKELY(in_zones_)) database_->note_visit(zones_);
-        const std::size_t num_types = database_->archetypes().size();
+        const std::size_t num_types = database_->num_archetypes();
         if (kNumFields != 0 && SHOAL_UNLIKELY(first_columns_.size() != num_types * kNumFields)) note_types();
     }
     /// Calls visit(table) for each table, in an order that depends on the tables only. Requires: refreshed.

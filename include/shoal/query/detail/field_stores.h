@@ -53,10 +53,8 @@ public:
 
     /// The manager that is store `store`; nullptr for the database.
     ComponentManager* core(std::size_t store) const { return cores_[store]; }
-    /// The rows of the managers.
-    std::span<OwnedRows* const> owned_rows() const {
-        return {rows_ + (List::kHasDatabase ? 1 : 0), List::kNumManagers};
-    }
+    /// The rows of the managers. Shape: List::kNumManagers.
+    OwnedRows* const* owned_rows() const { return rows_ + (List::kHasDatabase ? 1 : 0); }
     std::array<Access, kNumFields> accesses([[maybe_unused]] const Store* database) const {
         [[maybe_unused]] std::size_t field = 0;
         return {field_access<Fields::kMember>(store(kStores[field++], database), Fields::kWrites)...};

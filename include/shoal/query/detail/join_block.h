@@ -113,9 +113,8 @@ class JoinFinder {
 public:
     /// `match` says which rows of the database match, in `zones` or everywhere; nullptr if none is joined.
     /// Lifetime: all arguments outlive it.
-    JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
-               std::span<const FetchedColumn> fetched = {})
-        : places_(places), match_(match), zones_(zones), fetched_(fetched) {}
+    SHOAL_API JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
+                         const FetchedColumn* fetched = nullptr, std::size_t num_fetched = 0);
 
     /// Makes `block` the rows of `part` from `begin` on, and finds them. Requires: `found` has as many lists as there
     /// are stores; `tables` is there if a database is joined and does not drive.

@@ -41,7 +41,8 @@ public:
     using Batch = QueryBatch<BatchTable, Stores, TermList<Fields...>, AllRows>;
     /// Keeps the rows where they are.
     struct Lock {
-        explicit Lock(const JoinedRows& rows) : database(rows.database_or_none()), locked(rows.owned_) {}
+        explicit Lock(const JoinedRows& rows)
+            : database(rows.database_or_none()), locked(rows.owned_.data(), rows.owned_.size()) {}
         struct None {
             explicit None(std::nullptr_t) {}
         };
@@ -308,7 +309,7 @@ private:
             [[maybe_unused]] std::size_t field = 0, optional = 0;
             (note_rows<Fields>(block, field++, optional), ...);
             if (since_ != 0) leave_out_unchanged(block);
-            visit(std::as_const(block));
+            visit(static_cast<const Block&>(block));
             for (ToldRows& told : told_) told.add_block(block);
         }
     }
@@ -316,10 +317,9 @@ private:
     JoinFinder make_finder(FetchedColumn* fetched) const {
         [[maybe_unused]] std::size_t num_fetched = 0, field = 0;
         (add_fetched<Fields>(fetched, num_fetched, field++), ...);
-        const std::span<const FetchedColumn> columns(fetched, num_fetched);
         if constexpr (kHasDatabase)
-            if (places_.has_database()) return {places_, &side().match(), side().zones(), columns};
-        return {places_, nullptr, nullptr, columns};
+            if (places_.has_database()) return {places_, &side().match(), side().zones(), fetched, num_fetched};
+        return {places_, nullptr, nullptr, fetched, num_fetched};
     }
     /// Columns of the database are fetched otherwise: a block may find rows of many tables.
     template <class Field>

@@ -24,7 +24,7 @@ public:
     using Batch = QueryBatch<Table, From<Stores...>, TermList<Fields...>, AllRows>;
     /// Keeps the rows where they are.
     struct Lock : RowLock {
-        explicit Lock(const ManagerRows& rows) : RowLock(rows.stores_.owned_rows()) {}
+        explicit Lock(const ManagerRows& rows) : RowLock(rows.stores_.owned_rows(), List::kNumManagers) {}
     };
 
     explicit ManagerRows(Stores&... stores) : stores_(stores...) {}

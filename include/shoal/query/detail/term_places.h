@@ -42,10 +42,7 @@ class TermPlaces {
 public:
     static constexpr std::uint8_t kNone = 0xFF;
 
-    explicit TermPlaces(std::size_t num_terms) : num_terms_(num_terms) {
-        store_of.resize(num_terms, 0);
-        first_column.resize(num_terms, 0);
-    }
+    SHOAL_API explicit TermPlaces(std::size_t num_terms);
 
     bool has_database() const { return database != kNone; }
     /// Returns the number of a store, which is added if need be.

@@ -18,15 +18,12 @@ public:
     explicit ToldRows(std::uint8_t number) : store(number) {}
 
     /// Begins a loop. Where others are joined and the store drives, `num_rows` are its rows; otherwise 0.
-    void begin(std::uint32_t num_rows) {
-        rows_.clear();
-        visited_.clear(num_rows);
-    }
+    SHOAL_API void begin(std::uint32_t num_rows);
     /// Adds the rows of a block that are visited.
     void add_block(const JoinBlock& block) {
         if (store == block.driver)
             for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
-                visited_.words()[block.rows.begin / 64 + word] = block.words[word];
+                visited_.data()[block.rows.begin / 64 + word] = block.words[word];
         else
             block.for_each_visited([&](std::size_t i) { rows_.push_back(block.found[store][i]); });
     }
@@ -39,10 +36,7 @@ public:
             if (visited_[row]) rows_.push_back(row);
     }
     /// Ends the loop.
-    void tell(Store& told, std::uint64_t columns, Executor* executor) {
-        if (!rows_.empty()) told.finish_writes(columns, rows_, executor);
-        rows_.clear();
-    }
+    SHOAL_API void tell(Store& told, std::uint64_t columns, Executor* executor);
 
     std::uint8_t store;  ///< its number among those of the query
 

@@ -34,6 +34,8 @@ SHOAL_API JoinedStore further_store(Database& database, std::uint32_t component)
 /// Returns the only store of a query over these.
 SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
 
+/// Returns a store as a list. Lifetime: that of the pointer.
+SHOAL_API std::span<Store* const> only(Store* const& store);
 /// Finds a component type; without a store if none shows it to queries.
 SHOAL_API ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component);
 /// Finds a component type. Requires: one of the stores keeps it, and its fields can be used in this way.
@@ -160,7 +162,7 @@ private:
         if (!places.has_database() || places.store_of[of_values] != places.database) return TermPlaces(0);
         Database& database = static_cast<Database&>(*places.stores[places.database].store);
         const std::uint32_t component =
-            find_home({&places.stores[places.database].store, 1}, *schemas()[of_values], {}).component;
+            find_home(only(places.stores[places.database].store), *schemas()[of_values], {}).component;
         if constexpr (sizeof...(Terms) == 1) return places_of_further(database, component);
         const std::uint8_t number = further.add(further_store(database, component));
         term = 0;
@@ -178,7 +180,7 @@ private:
     /// A database, as a world that has no other store.
     struct OneStore {
         Store* store;
-        std::span<Store* const> stores() const { return {&store, 1}; }
+        std::span<Store* const> stores() const { return only(store); }
         void require_built_in(const Schema&) const {}
     };
 

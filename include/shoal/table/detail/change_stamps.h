@@ -13,8 +13,8 @@
 // and marks from before it go into the stamps.
 // Thread: that of the table.
 
+#include "shoal/base/array.h"
 #include "shoal/base/assert.h"
-#include "shoal/base/memory.h"
 #include "shoal/base/row_range.h"
 #include "shoal/base/status.h"
 

@@ -49,13 +49,9 @@ public:
     }
     Entity* owners() const { return owners_; }
     /// Whether `address` is in the memory of the columns.
-    bool contains(const void* address) const {
-        const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
-        const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
-        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
-    }
+    SHOAL_API bool contains(const void* address) const;
     std::uint32_t* links(std::uint32_t link) const {
-        return reinterpret_cast<std::uint32_t*>(columns_[schema_->columns().size() + 1 + link].data);
+        return reinterpret_cast<std::uint32_t*>(columns_[schema_->num_columns() + 1 + link].data);
     }
     /// Grows when columns come to lie elsewhere. Not 0.
     std::uint64_t placement() const { return placement_; }
