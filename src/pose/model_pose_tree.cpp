@@ -76,9 +76,14 @@ void ModelPoseManager::Tree::reset_block(std::uint32_t block) {
     copy(kPositions, nodes.positions.data(), sizeof(Vec3));
     copy(kRotations, nodes.rotations.data(), sizeof(Quaternion));
     copy(kScales, nodes.scales.data(), sizeof(Vec3));
-    auto* const models = reinterpret_cast<Matrix3x4*>(table.write_column(kModels, range));
-    std::fill(models + range.begin, models + range.end, Matrix3x4());  // the rows may have been of others
-    mark_changed(block, 0);
+    if (default_models.empty()) {
+        default_models.resize(num_nodes());
+        compute_poses({nodes.positions.data(), nodes.rotations.data(), nodes.scales.data(), nodes.parents.data(),
+                       default_models.data()},
+                      {0, num_nodes()});
+    }
+    copy(kModels, default_models.data(), sizeof(Matrix3x4));
+    first_changed[block] = kNothingChanged;
 }
 
 void ModelPoseManager::Tree::remove_block(std::uint32_t block) {

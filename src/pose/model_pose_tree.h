@@ -40,7 +40,8 @@ struct ModelPoseManager::Tree {
     Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
     Array<Quaternion> rotations{Owner("model poses")};
 
-    bool was_in_blob = false;  // and is a copy now
+    Array<Matrix3x4> default_models{Owner("model poses")};  // of a new instance, made for the first
+    bool was_in_blob = false;                               // and is a copy now
 
     bool in_blob() const { return source.names.count != 0; }
     bool goes_with_last_instance() const { return in_blob() || was_in_blob; }

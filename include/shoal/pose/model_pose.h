@@ -106,7 +106,7 @@ public:
 
     // --- instances -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity an instance in the default pose, which replaces the one it has.
+    /// Gives each living entity an instance in the default pose, computed, which replaces the one it has.
     /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
     /// Removes the instances of these entities and returns how many were removed.
@@ -138,8 +138,8 @@ public:
     /// Returns how many matrices it computed. The result is the same, bit for bit, for any number of workers.
     SHOAL_API std::uint64_t compute(Executor* executor = nullptr);
 
-    /// Returns the model poses that compute() made; of a new instance, the identity. Shape: by node. Lifetime: until the next
-    /// structural call.
+    /// Returns the model poses that compute() made; of a new instance, those of the default pose. Shape: by node.
+    /// Lifetime: until the next structural call.
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
     /// Returns those of all instances of a tree, block by block.
     SHOAL_API std::span<const Matrix3x4> models(NodeTreeId tree) const;
