@@ -3,6 +3,8 @@
 #include "base/os.h"
 #include "shoal/base/text.h"
 
+#include <algorithm>
+
 namespace shoal {
 namespace {
 
@@ -59,6 +61,10 @@ void remove_temporary_files() { os::remove_temporary_files(); }
 bool is_file(const std::string& path) { return os::is_file(path); }
 bool is_directory(const std::string& path) { return os::is_directory(path); }
 bool path_exists(const std::string& path) { return os::path_exists(path); }
+bool FileStamp::is_older_than(std::int64_t wall_ns) const {
+    return std::max(modified_ns, changed_ns) + 2'000'000'000 < wall_ns;
+}
+
 FileStamp file_stamp(const std::string& path) { return os::file_stamp(path); }
 
 }  // namespace shoal

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -56,9 +57,13 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
 OwnedRows::~OwnedRows() {
     delete owners_by_value_;
     delete shown_;
-    if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
-    if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
+    stop_following_deaths();
     if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all is here
+}
+
+void OwnedRows::stop_following_deaths() {
+    if (cursor_.number != 0) entities_.close_death_cursor(std::exchange(cursor_, DeathCursor()));
+    if (callback_.number != 0) entities_.remove_destruction_callback(std::exchange(callback_, DestructionCallback()));
 }
 
 OwnersByValue& OwnedRows::owners_by_value() {
@@ -445,6 +450,15 @@ void OwnedRows::clear() {
     require_unlocked("clear()");
     ++num_structural_changes_;
     table_.clear();
+}
+
+void OwnedRows::retire() {
+    clear();
+    table_.shrink();
+    index_.clear(true);
+    delete std::exchange(owners_by_value_, nullptr);
+    delete std::exchange(shown_, nullptr);
+    stop_following_deaths();
 }
 
 // --- death -------------------------------------------------------------------------------------------------------

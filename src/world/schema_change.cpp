@@ -44,13 +44,13 @@ SchemaChange::~SchemaChange() {
     }
 }
 
-/// The old managers live as long as the world, without rows, because paths and queries may refer to them.
+/// The old managers live as long as the world, without rows and their memory, because paths and queries may refer to them.
 void SchemaChange::keep() {
     for (const auto& [before, after] : changes_) {
         world_.reactions_.forget(*before);
         world_.relations_.forget(*before);
         world_.places_.forget(*before);
-        before->clear();
+        before->rows().retire();
         for (World::Owned& owned : world_.owned_)
             if (owned.manager == before) owned.manager = nullptr;  // it is found no more
     }

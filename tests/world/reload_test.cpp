@@ -1730,6 +1730,34 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     EXPECT_EQ(world.find_store(one.id())->tables()[0]->num_rows(), 4u);
 }
 
+TEST_F(ReloadSchema, a_store_that_was_replaced_keeps_no_rows_in_memory_and_no_deaths_in_the_list) {
+    using One = std::tuple<std::uint32_t, float>;
+    using Two = std::tuple<std::uint32_t, float, std::int32_t>;
+    const Schema one = schema_with({power}), two = schema_with({power, crew});
+    const Blob before = engines(one, std::vector<One>{{0, 2}}, 1);
+    const Blob after = engines(two, std::vector<Two>{{0, 2, 5}}, 1);
+    const Spawned ships = spawned(before);
+    std::vector<Entity> own(50'000);
+    ASSERT_TRUE(entities.create(own).ok());
+    ASSERT_TRUE(world.find_store(one.id())->add_values(one, own, {}).ok());
+    const auto there_and_back = [&] {
+        ASSERT_TRUE(world.reload(before, after).ok());
+        world.settle();
+        ASSERT_TRUE(world.reload(after, before).ok());
+        world.settle();
+    };
+    there_and_back();
+    const std::size_t in_use = world.pool().statistics().slab_used_bytes, list = entities.memory_use().used_bytes;
+    for (int i = 0; i < 5; ++i) there_and_back();
+    EXPECT_LE(world.pool().statistics().slab_used_bytes, in_use);
+    for (int i = 0; i < 10; ++i) {
+        entities.destroy(own);
+        ASSERT_TRUE(entities.create(own).ok());
+        world.settle();
+    }
+    EXPECT_LE(entities.memory_use().used_bytes, 2 * list) << "the list of deaths grows for a store that nobody settles";
+}
+
 TEST_F(ReloadSchema, values_are_converted_to_another_type_if_they_fit) {
     using Whole = std::tuple<std::uint32_t, std::int32_t>;
     using Broken = std::tuple<std::uint32_t, double>;

@@ -55,9 +55,7 @@ struct FileStamp {
 
     /// Returns whether the file was left alone for some time before `wall_ns`, so that a change after `wall_ns` gives another
     /// stamp: file systems count time in steps of up to two seconds.
-    bool is_older_than(std::int64_t wall_ns) const {
-        return (modified_ns > changed_ns ? modified_ns : changed_ns) + 2'000'000'000 < wall_ns;
-    }
+    SHOAL_API bool is_older_than(std::int64_t wall_ns) const;
 };
 /// Returns the stamp of a regular file, through links; none for anything else.
 SHOAL_API FileStamp file_stamp(const std::string& path);

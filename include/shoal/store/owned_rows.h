@@ -209,6 +209,9 @@ public:
     SHOAL_API void remove_dead(const SettleContext& context);
     /// The second half: gives memory back and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
+    /// Removes all rows, gives all memory back and follows deaths no more: when another store has taken the place of this one,
+    /// to which paths and queries may still refer.
+    SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
     /// `max_removed` rows are removed.
     /// Cost: four probes when nobody died, none when empty; holes are not probed. Source: Frykholm, part 2.
@@ -259,6 +262,7 @@ private:
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
     void remove_listed_deaths();
+    void stop_following_deaths();
     void remove_all_dead();
     std::uint32_t draw_row(Random& random);
     void count_owned();
