@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
+
+/// Of the runtime of a build that counts which lines run; other builds do not have it.
+extern "C" int __llvm_profile_write_file() __attribute__((weak));
 
 namespace shoal_test {
 
@@ -27,6 +31,12 @@ bool tries_everything() { return percent_of_operations() >= 100; }
 }  // namespace shoal_test
 
 int main(int argc, char** argv) {
+    // Lines that end the program on purpose count, too.
+    if (__llvm_profile_write_file != nullptr)
+        std::signal(SIGABRT, [](int) {
+            std::signal(SIGABRT, SIG_DFL);
+            __llvm_profile_write_file();
+        });
     ::testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }
