@@ -437,6 +437,23 @@ TEST(Save, a_state_of_shared_entities_is_not_loaded_into_one_of_several_worlds) 
               "its own");
 }
 
+TEST(Save, a_state_of_shared_entities_is_loaded_into_a_world_that_has_its_own) {
+    EntityManager entities;
+    World world(entities), other(entities);
+    const Entity here = *entities.create(), there = *entities.create();
+    ASSERT_TRUE(world.manager<Fin>().add(here));
+    ASSERT_TRUE(other.manager<Fin>().add(there));
+    const SavedState state = state_of(world);
+    EntityManager own;
+    World loaded(own);
+    loaded.manager<Fin>();
+    const Status status = loaded.load(state);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(own.alive(here) && own.alive(there));
+    EXPECT_TRUE(loaded.manager<Fin>().has(here));
+    EXPECT_FALSE(loaded.manager<Fin>().has(there));
+}
+
 TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_file_knows) {
     const std::string path = temporary_path("types.save");
     ComponentDefinition definition{.name = "coral", .fields = {{.name = "height"}}};
