@@ -10,6 +10,7 @@
 #include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/attached_to_node.h"
@@ -239,6 +240,8 @@ std::span<const BuiltIn> built_ins() {
     constexpr auto kData = [](World& world) -> Result<Store*> { return &world.data(); };
     constexpr auto kTags = [](World& world) -> Result<Store*> { return &world.manager<Tag>().core(); };
     constexpr auto kNames = [](World& world) -> Result<Store*> { return &world.manager<DebugName>().core(); };
+    constexpr auto kAttached = [](World& world) -> Result<Store*> { return &world.manager<AttachedToNode>().core(); };
+    constexpr auto kMasses = [](World& world) -> Result<Store*> { return &world.manager<PointMass>().core(); };
     static const BuiltIn kAll[] = {
         {&schema_of<Transform>(), kTransforms, "", ""},
         {&schema_of<ChildOf>(), kTransforms, "the transforms", "transforms"},
@@ -250,7 +253,8 @@ std::span<const BuiltIn> built_ins() {
         {&schema_of<DataValue>(), kData, "the data", "data"},
         {&schema_of<Tag>(), kTags, "", ""},
         {&schema_of<DebugName>(), kNames, "", ""},
-        {&schema_of<AttachedToNode>(), nullptr, "", ""},
+        {&schema_of<AttachedToNode>(), kAttached, "", ""},
+        {&schema_of<PointMass>(), kMasses, "", ""},
     };
     return kAll;
 }
@@ -315,6 +319,10 @@ void World::forget(Store& store) {
 }
 
 /// Puts a manager in the place of another one of the component type.
+Referrers World::referrers(ComponentId component, std::uint32_t field, Entity target) const {
+    return relations_.referrers(component, field, target);
+}
+
 void World::replace_store(ComponentManager& before, ComponentManager& after) {
     std::replace(stores_.begin(), stores_.end(), static_cast<Store*>(&before), static_cast<Store*>(&after));
     managers_.set(after.schema().id(), &after);
@@ -839,6 +847,8 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     ++num_open_spawns_;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     --num_open_spawns_;
+    if (spawned && transforms_ != nullptr && SHOAL_UNLIKELY(!places_.empty()))
+        places_.begin_at_transforms(spawned->entities(), *transforms_);
     if (spawned)
         for (const BlobText& text : blob.texts())
             if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)

@@ -3,6 +3,7 @@
 #include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
@@ -216,7 +217,8 @@ Schema make_other_schema(const char* name) {
 }
 
 TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused) {
-    for (const char* name : {"owned", "inactive", "model_pose", "tag", "debug_name", "child_of", "attached_to_node"}) {
+    for (const char* name :
+         {"owned", "inactive", "model_pose", "tag", "debug_name", "child_of", "attached_to_node", "point_mass"}) {
         BlobWriter writer;
         writer.set_name("strange");
         const Schema schema = make_other_schema(name);
@@ -233,6 +235,19 @@ TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused)
     const Entity entity = *entities.create();
     EXPECT_TRUE(world.set_active(entity, false));
     EXPECT_FALSE(world.is_active(entity));
+}
+
+TEST_F(ComponentHome, a_spawn_makes_the_managers_of_built_in_types) {
+    BlobWriter writer;
+    writer.set_name("lamp");
+    const std::uint32_t lamp = writer.add_entity({});
+    for (const Schema* schema : {&schema_of<PointMass>(), &schema_of<AttachedToNode>(), &schema_of<Tag>()})
+        writer.add_component(*writer.add_component_type(*schema), lamp, blob_default_image(*schema));
+    const Blob blob = *Blob::load(*writer.write());
+    const Result<Spawned> spawned = world.spawn(blob, {.fail_on_unknown = true});
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    EXPECT_TRUE(world.manager<PointMass>().has(spawned->entity(0)));
+    EXPECT_TRUE(world.manager<AttachedToNode>().has(spawned->entity(0)));
 }
 
 TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {

@@ -363,6 +363,35 @@ TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too)
     EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
 }
 
+TEST_F(PlacesOfWorld, a_spawned_field_that_was_not_given_begins_where_the_transform_lies_and_a_given_one_counts) {
+    world.manager<Buoy>();
+    world.follow<&Buoy::place>(Follower::kTransform);
+    BlobWriter writer;
+    writer.set_name("harbour");
+    const std::uint32_t placed = writer.add_component_type(schema_of<Transform>(), -100).value();
+    const std::uint32_t floating = writer.add_component_type(schema_of<Buoy>()).value();
+    const Transform there{.position = {9, 9, 9}};
+    for (const Buoy& buoy : {Buoy{}, Buoy{.place = {1, 2, 3}}}) {
+        const std::uint32_t entity = writer.add_entity({});
+        writer.add_component(placed, entity, std::as_bytes(std::span(&there, 1)));
+        writer.add_component(floating, entity, std::as_bytes(std::span(&buoy, 1)));
+    }
+    const Blob blob = *Blob::load(writer.write().value());
+    const Spawned spawned = world.spawn(blob, {.copies = 2}).value();
+    world.commands().spawn(blob);
+    world.settle();
+    const auto expect_at = [&](Entity entity, const Vec3& place) {
+        EXPECT_EQ(world.transforms().world_position(world.transforms().instance(entity)), place);
+        Manager<Buoy>& buoys = world.manager<Buoy>();
+        EXPECT_EQ(buoys.get<&Buoy::place>(buoys.instance(entity)), place);
+    };
+    expect_at(spawned.entity(0, 1), {9, 9, 9});
+    expect_at(spawned.entity(1, 1), {1, 2, 3});
+    std::size_t num_at_transforms = 0;
+    query<Read<&Buoy::place>>(world).for_each([&](const Vec3& place) { num_at_transforms += place == Vec3{9, 9, 9}; });
+    EXPECT_EQ(num_at_transforms, 3u) << "of what commands spawn, too";
+}
+
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {
     world.manager<Float>(), world.manager<Buoy>();
     const ComponentId buoy = schema_of<Buoy>().id(), floats = schema_of<Float>().id();
@@ -586,10 +615,9 @@ TEST_P(Knights, may_come_from_a_blob_with_their_swords) {
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const Entity knight = spawned->entity(0, 1), sword = spawned->entity(1, 1);
     ASSERT_TRUE(models().add({&knight, 1}, models().tree(models().instance(knights[0]))).ok());
-    models().compute();
     world.settle();
     const TransformManager& transforms = world.transforms();
-    EXPECT_EQ(transforms.world_position(transforms.instance(sword)), (Vec3{9, 9, 10}));
+    EXPECT_EQ(transforms.world_position(transforms.instance(sword)), (Vec3{9, 9, 10})) << "before compute() is called";
     EXPECT_EQ(transforms.world_position(transforms.instance(spawned->entity(1, 0))), (Vec3{18, 18, 18}))
         << "its parent has no model";
 }

@@ -14,6 +14,9 @@
 //     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, reactions -|
 //                                                                   world poses of deferred transforms
 //
+// Where the transform follows, a spawned field that has its default value was not given: then it begins as the position of
+// the transform.
+//
 // A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its transform
 // follows its field again. A component that is switched off counts as not there. What is spawned lies in its tile at once,
 // as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has named a zone, move to
@@ -45,6 +48,8 @@ public:
     SHOAL_API Status keep_in_tiles(Store& store, const Schema& component, std::uint32_t field, const GridZones& tiles);
     bool empty() const { return followed_.empty() && tiled_.empty(); }
 
+    /// Called for what was spawned: lets fields with their default value, which transforms follow, begin where those are.
+    SHOAL_API void begin_at_transforms(std::span<const Entity> spawned, const TransformManager& transforms);
     /// Called before the stores settle: lets transforms follow.
     SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.

@@ -154,9 +154,9 @@ public:
     /// uses the library. Requires: at the first call, no passes run.
     SHOAL_API DataManager& data();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
-    /// transforms(), ownership(), activity(), data(), model_poses(), and managers for Tag, DebugName and singles. Queries,
-    /// commands, reactions and spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
-    /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
+    /// transforms(), ownership(), activity(), data(), model_poses(), and managers for Tag, DebugName, AttachedToNode,
+    /// PointMass and singles. Queries, commands, reactions and spawn() do so when they name the type. Returns nullptr for
+    /// other types that no store keeps. Errors: model poses without a library. Requires: if it has to be made, no passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
@@ -332,9 +332,7 @@ public:
         return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
     }
     /// The same for a component type without a C++ type, and the number of a field in its schema. None for others.
-    Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const {
-        return relations_.referrers(component, field, target);
-    }
+    SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     // --- places --------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ SHOAL_API JoinedStore further_store(Database& database, std::uint32_t component)
 /// Returns the only store of a query over these.
 SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
 
-/// Returns a store as a list. Lifetime: that of the pointer.
+/// Returns a list of one store. Lifetime: that of the pointer.
 SHOAL_API std::span<Store* const> only(Store* const& store);
 /// Finds a component type; without a store if none shows it to queries.
 SHOAL_API ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component);
