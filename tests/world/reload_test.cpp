@@ -1200,6 +1200,40 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
     }
 }
 
+TEST(ReloadArrays, each_of_several_values_of_a_new_entity_refers_to_entities_of_its_own_copy) {
+    const auto blob = [](const std::vector<std::uint32_t>& of_third) {
+        BlobWriter writer;
+        writer.set_name("courses");
+        const std::uint32_t type = writer.add_component_type(schema_of<Course>()).value();
+        for (std::uint32_t i = 0; i < (of_third.empty() ? 2 : 3); ++i) writer.add_entity({.guid = i + 1});
+        for (const std::uint32_t ship : of_third) {
+            const Course course{.number = std::int32_t(ship), .ship = Entity{ship}};
+            writer.add_component(type, 2, std::as_bytes(std::span(&course, 1)));
+        }
+        return Blob::load(*writer.write()).value();
+    };
+    for (const bool is_in_database : {false, true}) {
+        EntityManager entities;
+        World world(entities, {.reloadable = true});
+        ASSERT_TRUE(!is_in_database || world.home<Course>(world.database()).ok());
+        if (!is_in_database) world.manager<Course>();
+        const Blob before = blob({}), after = blob({0, 2, 1, 0});
+        const Spawned ships = std::move(*world.spawn(before, {.copies = 2}));
+        ASSERT_TRUE(world.reload(before, after).ok());
+        std::set<Entity> made;
+        world.query<Read<&Course::number>>().for_each([&](Entity entity, std::int32_t) { made.insert(entity); });
+        ASSERT_EQ(made.size(), 2u);
+        std::uint32_t copy = 0;
+        for (const Entity third : made) {
+            std::vector<Entity> found;
+            for (const Course& course : values_of<Course>(world, third)) found.push_back(course.ship);
+            const Entity first = ships.entity(0, copy), second = ships.entity(1, copy);
+            EXPECT_EQ(found, (std::vector<Entity>{first, third, second, first}));
+            ++copy;
+        }
+    }
+}
+
 TEST(ReloadArrays, of_lists_are_found_again_though_what_they_refer_to_has_died) {
     const auto blob = [](const std::vector<std::int32_t>& numbers) {
         BlobWriter writer;

@@ -220,8 +220,20 @@ TEST_F(ZoneFilesTest, a_budget_unloads_what_was_not_visited_the_longest_and_keep
     visit({4});
     visit({2});  // 400 rows for a moment; zone 5 was visited before zone 4
     EXPECT_EQ(world.unloaded_zones(), (ZoneSet{3, 5}));
+    ASSERT_TRUE(world.load_zone(3).ok());
+    world.step(0.01f);
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{4, 5})) << "a zone that was loaded by hand counts as visited then";
     visit({2, 3, 4, 5});
     EXPECT_EQ(world.unloaded_zones(), ZoneSet()) << "what is visited stays, also beyond the budget";
+    const auto bytes_of = [&](const ZoneSet& zones) {
+        std::uint64_t bytes = 0;
+        for (const DatabaseTable* table : sea.all_tables())
+            if (table != nullptr && zones.contains(table->zone())) bytes += table->memory_use().used_bytes;
+        return bytes;
+    };
+    stream({.max_rows = 0, .max_bytes = bytes_of({3, 4, 5}), .kept = {}});
+    world.step(0.01f);
+    EXPECT_EQ(world.unloaded_zones(), (ZoneSet{1, 2})) << "and no more than it takes";
     stream({.max_rows = 0, .max_bytes = 1, .kept = {}});
     world.step(0.01f);
     EXPECT_EQ(world.unloaded_zones(), (ZoneSet{1, 2, 3, 4, 5}));
