@@ -393,6 +393,27 @@ TEST_F(CommandsOfWorld, what_is_created_without_a_zone_lies_in_the_first_one) {
     EXPECT_EQ(database.num_rows(3), 4u + 1 + 3 * 3);
 }
 
+// A store whose component type gets other fields, and then those of before, has a new schema in place of the older one.
+TEST_F(CommandsOfWorld, a_value_without_a_cpp_type_goes_by_the_schema_of_the_newest_command) {
+    auto& hulls = world.manager<Hull>();
+    auto& badges = world.manager<Badge>();
+    world.database();
+    Schema older = schema_of<Hull>();
+    for (const int length : {1, 2}) {
+        const Schema& now = length == 1 ? older : schema_of<Hull>();
+        world.commands().add(made[length], now, reinterpret_cast<const std::byte*>(&length));
+        world.settle();
+        older = schema_of<Badge>();  // what the memory of the older one has become
+        const Instance hull = hulls.instance(made[length]);
+        ASSERT_TRUE(hull);
+        EXPECT_EQ(hulls.get<&Hull::length>(hull), length);
+    }
+    world.commands().remove(made[1], schema_of<Hull>());
+    world.settle();
+    EXPECT_EQ(hulls.num_rows(), 1u);
+    EXPECT_EQ(badges.num_rows(), 0u);
+}
+
 TEST_F(CommandsOfWorld, transforms_and_owners_come_and_go_by_commands) {
     auto& owners = world.ownership();
     world.transforms();
