@@ -52,6 +52,11 @@ struct Note {
     StringId text{};
 };
 SHOAL_COMPONENT((Note, many), text)
+struct Wound {
+    float depth = 1;
+    std::uint32_t day = 0;
+};
+SHOAL_COMPONENT((Wound, many), depth, day)
 
 /// Entities with random components, of which a database keeps some types and managers the others.
 class Sea {
@@ -511,6 +516,38 @@ TEST(TextQuery, several_components_in_the_database_are_visited_as_those_of_a_man
     EXPECT_EQ(count("note == aloha"), 1u);
     EXPECT_EQ(count("note, body"), 1u);
     EXPECT_EQ(count("body, !note"), 2u);
+}
+
+TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_be_written) {
+    for (const bool in_database : {false, true}) {
+        Sea sea(0);
+        Manager<Wound> wounds(sea.entities, sea.pool);
+        Store& store = in_database ? static_cast<Store&>(sea.database) : wounds.core();
+        const Schema& schema = schema_of<Wound>();
+        if (in_database) sea.database.component<Wound>();
+        const Entity one = *sea.entities.create();
+        for (int i = 0; i < 3; ++i) ASSERT_TRUE(store.add_values(schema, {&one, 1}, {}).ok());
+        sea.stores = {&store};
+        Result<TextQuery> query = TextQuery::make(sea.stores, "&wound");
+        ASSERT_TRUE(query.ok()) << query.status().message();
+        std::uint64_t stamp = 7;
+        const auto marked = [&] {
+            for (const Table* table : store.tables()) const_cast<Table*>(table)->set_stamp(stamp);
+            query->for_each_batch([](const TextBatch&) {});
+            std::string text;
+            ComponentRow at = store.find_row(schema.id(), one, 0);
+            for (std::uint32_t i = 1; at; at = store.find_next(at, one, i++))
+                for (std::uint32_t c = 0; c < 2; ++c)
+                    text += at.table->written_stamp(at.first_column + c, 0) == stamp ? '+' : '-';
+            ++stamp;
+            return text;
+        };
+        EXPECT_EQ(marked(), "++++++") << "all, unless it is said";
+        query->write_columns(0, 0b10);
+        EXPECT_EQ(marked(), "-+-+-+");
+        query->write_columns(0, 0b01);
+        EXPECT_EQ(marked(), "+-+-+-") << "what was said last holds";
+    }
 }
 
 TEST(TextQuery, says_what_it_touches) {
