@@ -95,6 +95,10 @@ TEST_F(Gltf, a_mesh_below_its_own_skeleton_keeps_the_joints_as_entities) {
                             { "name": "body", "skin": 0, "translation": [0, 0, 1] } ])"),
               ". \"ship.gltf\" transform{}\n./hip \"hip\" transform{}\n"
               "./hip/body \"body\" transform{position=[0 0 1]} model_pose{nodes=[{name=hip position=[0 0 -1]}]}\n");
+    EXPECT_EQ(outline_of(R"("skins": [ { "joints": [0] } ], "nodes": [ { "name": "self_made", "skin": 0 } ])"),
+              ". \"ship.gltf\" transform{}\n"
+              "./self_made \"self_made\" transform{} model_pose{nodes=[{name=self_made}]}\n")
+        << "a node that is its own joint stays an entity";
 }
 
 TEST_F(Gltf, meshes_cameras_and_lights_are_components) {

@@ -71,6 +71,19 @@ TEST_F(SourceMerge, a_short_form_becomes_long_when_it_must) {
               "components = { glow = 2 }\nchildren = { x = {} }\n");
 }
 
+TEST_F(SourceMerge, a_type_that_one_side_has_changed_is_changed) {
+    const auto lamp = [](std::string_view type, int power) {
+        return concat("components = { lamp = { _type = \"", type, "\"  power = ", power, " } }\n");
+    };
+    EXPECT_EQ(merge(lamp("glow", 1), lamp("glow", 2), lamp("beam", 1)), lamp("beam", 2));
+    EXPECT_EQ(merge(lamp("glow", 1), lamp("beam", 1), lamp("glow", 2)), lamp("beam", 2));
+    EXPECT_EQ(merge(lamp("glow", 1), lamp("beam", 2), lamp("beam", 1)), lamp("beam", 2));
+    const std::string both = merge(lamp("glow", 1), lamp("beam", 1), lamp("spot", 1));
+    EXPECT_NE(both.find("conflict: . components.lamp was changed by both, and is of another type in each"),
+              std::string::npos)
+        << both;
+}
+
 TEST_F(SourceMerge, conflicts_show_both_places_and_give_nothing) {
     const std::string both = merge("glow = { power = 1 }", "glow = { power = 2 }", "\nglow = { power = 3 }");
     EXPECT_NE(
