@@ -688,17 +688,19 @@ TEST(PluginTypes, are_compiled_spawned_and_migrated_by_functions_of_the_plugin) 
     ASSERT_TRUE(host.plugins.register_components(registry));
     EXPECT_NE(registry.find("order")->compile, nullptr);
     EXPECT_NE(registry.find("item")->schema, nullptr);
-    ComponentDefinition first;  // version 1, which counted pairs
+    ComponentDefinition first;  // version 1, which counted pairs of two kinds
     first.name = "order";
-    first.fields.push_back({.name = "pairs", .type = FieldType::kUint16});
+    first.fields.push_back({.name = "pairs", .type = FieldType::kUint16, .array_length = 2});
     first.fields.push_back(
         {.name = "what", .type = FieldType::kEnum, .value_bytes = 1, .enumerators = {{"nails", 0}, {"screws", 5}}});
     const auto spawn = [&](std::uint16_t pairs) {
         BlobWriter writer;
         const std::uint32_t owner = writer.add_entity({});
         const std::uint32_t type = *writer.add_component_type(*Schema::make(first));
-        std::byte image[4] = {std::byte(), std::byte(), std::byte(5)};
-        std::memcpy(image, &pairs, sizeof pairs);
+        std::byte image[6] = {};
+        const std::uint16_t of_both_kinds[] = {1, static_cast<std::uint16_t>(pairs - 1)};
+        std::memcpy(image, of_both_kinds, sizeof of_both_kinds);
+        image[sizeof of_both_kinds] = std::byte(5);
         writer.add_component(type, owner, image);
         return host.world.spawn(*Blob::load(*writer.write()), {.copies = 2}).status();
     };

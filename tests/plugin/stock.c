@@ -221,7 +221,8 @@ static int spawn_orders(void* context, const shoal_spawn* spawn, shoal_error* er
 
 static void double_all(const void* const* olds, void* const* news, size_t num_rows) {
     size_t i;
-    for (i = 0; i < num_rows; ++i) ((uint32_t*)news[0])[i] = 2 * ((const uint16_t*)olds[0])[i];
+    const uint16_t* const pairs = (const uint16_t*)olds[0];
+    for (i = 0; i < num_rows; ++i) ((uint32_t*)news[0])[i] = 2 * ((uint32_t)pairs[2 * i] + pairs[2 * i + 1]);
 }
 
 static int declare_order(shoal_error* error) {
@@ -230,9 +231,9 @@ static int declare_order(shoal_error* error) {
         {sizeof(shoal_field), SHOAL_UINT32, "pieces", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
         {sizeof(shoal_field), SHOAL_ENUM, "what", NULL, NULL, 0, 1, 0, 0, kinds, 2, 0}};
     static const shoal_field pairs[] = {
-        {sizeof(shoal_field), SHOAL_UINT16, "pairs", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
+        {sizeof(shoal_field), SHOAL_UINT16, "pairs", NULL, NULL, 2, 0, 0, 0, NULL, 0, 0}};
     static const shoal_migration migrations[] = {
-        {sizeof(shoal_migration), 1, pairs, fields, 1, 1, double_all}}; /* version 1 had pairs */
+        {sizeof(shoal_migration), 1, pairs, fields, 1, 1, double_all}}; /* version 1 had pairs, of two kinds */
     static const shoal_schema order = {sizeof(shoal_schema), 2, "order", fields, 2, SHOAL_WITHOUT_ROWS};
     shoal_component_definition given = {.size = sizeof(given), .spawn_order = 5, .compile = compile_order};
     const shoal_component* const component = g.host->declare_component(g.world, &order, error);
