@@ -157,9 +157,17 @@ TEST(Scripts, events_reach_later_passes_and_reactions_tell_what_was) {
     ScriptWorld test;
     test.make_wheels(3);
     ASSERT_TRUE(test.run(R"lua(
-added, removed, changed, heard = 0, 0, 0, 0
+added, removed, changed, heard, refused = 0, 0, 0, 0, 0
 shoal.on_add("wheel", function(list) added = added + #list end)
-shoal.on_remove("wheel", function(list, before) removed = removed + before(1).speed end)
+shoal.on_remove("wheel", function(list, before)
+    removed = removed + before(1).speed
+    for _, i in ipairs{0, -1, #list + 1, 0.5, 2^32 + 1, "1"} do
+        local is_done, message = pcall(before, i)
+        if not is_done and message:find("the number of an entity in the list, from 1 to 1", 1, true) then
+            refused = refused + 1
+        end
+    end
+end)
 shoal.on_change("wheel.angle", function(list, before) changed = changed + #list kept = before end)
 hits = shoal.events{name = "hits", fields = {{"who", "entity"}, {"force", "float"}}}
 shoal.pass{name = "tell", query = "wheel", writes_to = "hits", run = function(frame, batch)
@@ -178,6 +186,7 @@ shoal.pass{name = "deaf", query = "wheel", run = function() hits:read() end}
                  "shoal.create{wheel = {}}"));
     test.world.settle();
     EXPECT_TRUE(test.run("assert(added == 1 and removed == 2 and changed == 1)"));
+    EXPECT_TRUE(test.run("assert(refused == 6, refused)")) << "what is no number of one of the list";
     EXPECT_NE(test.error_of("kept(1)").find("the reaction has ended"), std::string::npos);
 }
 
