@@ -303,5 +303,20 @@ TEST(PoseMathTest, a_composed_pose_has_the_product_of_the_matrices_and_of_the_ro
     }
 }
 
+TEST(PoseMathTest, a_root_whose_scales_differ_in_one_axis_gives_the_nearest_pose) {
+    const Transform local{.position = {1, 2, 3}, .rotation = {0.6f, 0, 0, 0.8f}, .scale = {1, 1, 1}};
+    for (const Vec3 scale : {Vec3{2, 1, 1}, Vec3{1, 2, 1}, Vec3{1, 1, 2}}) {
+        const Transform root{.position = {4, 5, 6}, .rotation = {}, .scale = scale};
+        const Transform both = compose(root, local);
+        const Transform nearest = nearest_pose(product(local_matrix(root.position, root.rotation, root.scale),
+                                                       local_matrix(local.position, local.rotation, local.scale)))
+                                      .pose;
+        EXPECT_EQ(both.position, nearest.position);
+        EXPECT_EQ(both.scale, nearest.scale);
+        EXPECT_EQ(both.rotation.x, nearest.rotation.x);
+        EXPECT_EQ(both.rotation.w, nearest.rotation.w);
+    }
+}
+
 }  // namespace
 }  // namespace shoal
