@@ -4,6 +4,7 @@
 
 #include "shoal/job/executor.h"
 #include "support/testing.h"
+#include "support/unreadable_pages.h"
 
 #include <gtest/gtest.h>
 
@@ -102,15 +103,42 @@ TEST(PointMasses, a_stone_falls_as_far_as_the_sum_says) {
         << "1 + 2 + ... + 8 half metres";
 }
 
+/// Four workers, of which one does all chunks.
+class CountingExecutor final : public Executor {
+public:
+    std::uint32_t num_workers() const override { return 4; }
+    std::uint32_t current_worker() const override { return 0; }
+    void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence&) override {
+        most_chunks = std::max(most_chunks, num_chunks);
+        for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) function(context, chunk, chunk % 4);
+    }
+    void wait(Fence&) override {}
+
+    std::uint32_t most_chunks = 0;
+};
+
+// req: A9
+TEST(PointMasses, simulate_gives_each_worker_a_part) {
+    Masses masses(50'003);
+    CountingExecutor executor;
+    simulate(masses.manager, 0.5f, executor);
+    EXPECT_GE(executor.most_chunks, 4u);
+}
+
 // req: B3
-TEST(PointMasses, simulate_writes_position_and_velocity_only) {
+TEST(PointMasses, simulate_reads_no_mass_and_writes_position_and_velocity_only) {
     Masses masses(3000);
     Random random;
     ComponentManager& core = masses.manager.core();
     core.settle({&random, 10});
     SerialExecutor executor;
     const std::uint64_t changes = core.num_structural_changes();
-    simulate(masses.manager, 0.5f, executor);
+    {
+        shoal_test::UnreadablePages unnamed;
+        unnamed.add(core.table().column(FieldPlace<&PointMass::mass>::kFirstColumn), 3000 * sizeof(float));
+        EXPECT_GE(unnamed.num_bytes(), kPageBytes);
+        simulate(masses.manager, 0.5f, executor);
+    }
     EXPECT_EQ(core.num_structural_changes(), changes);
     const auto is_written = [&](std::uint32_t column, std::uint32_t block) {
         return core.table().written_stamp(column, block) == 10;

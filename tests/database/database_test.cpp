@@ -275,6 +275,27 @@ TEST_F(Databases, an_entity_named_twice_is_changed_once) {
     EXPECT_EQ(database.num_rows(), 0u);
 }
 
+// req: A7
+TEST_F(Databases, what_an_entity_has_is_found_by_asking_and_leaves_no_trace_in_the_entity_manager) {
+    const std::vector<Entity> made = make(10'000);
+    const MemoryUse before = entities.memory_use();
+    const auto of = [&](Entity entity) {
+        return std::array{database.has<Mass>(entity), database.has<Velocity>(entity), database.has<Tally>(entity)};
+    };
+    EXPECT_EQ(of(made[0]), (std::array{false, false, false}));
+    ASSERT_TRUE(database.add(made, Mass{1}).ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(database.add(std::span(made).subspan(5000), Tally{}).ok());
+    ASSERT_TRUE(database.add(made[1], Velocity{}).ok());
+    EXPECT_EQ(of(made[0]), (std::array{true, false, false}));
+    EXPECT_EQ(of(made[1]), (std::array{true, true, false}));
+    EXPECT_EQ(of(made[5000]), (std::array{true, false, true}));
+    ASSERT_TRUE(database.remove<Mass>(made[1]).ok());
+    EXPECT_EQ(of(made[1]), (std::array{false, true, false}));
+    EXPECT_EQ(of(kNullEntity), (std::array{false, false, false}));
+    EXPECT_EQ(entities.memory_use().used_bytes, before.used_bytes);
+    EXPECT_EQ(entities.memory_use().committed_bytes, before.committed_bytes);
+}
+
 // req: F3
 TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     std::vector<Entity> out(100);
@@ -376,7 +397,7 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
 
 TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_frame) {
     std::vector<Entity> out(3 * kRowsPerStampBlock);
-    ASSERT_TRUE((database.create<Mass, Velocity, Asleep>(out, 0).ok()));
+    ASSERT_TRUE((database.create<Mass, Velocity, Asleep, Tally>(out, 0).ok()));
     const DatabaseTable& rows = *database.find(out[0]).table;
     std::uint64_t stamp = 1;
     const auto stamped = [&](ComponentType component, std::uint32_t num_columns) {
@@ -409,6 +430,19 @@ TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_fram
     settle();
     EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 0u);
     EXPECT_EQ(in_mass(), "---") << "it was on";
+    const auto in_tally = [&] { return stamped(database.component<Tally>(), 4); };
+    for (std::uint32_t number = 7; number < 9; ++number) {
+        settle();
+        ASSERT_TRUE(database.add(out[1500], Tally{.number = number}).ok());
+        EXPECT_EQ(in_tally(), "----++++----") << "the newest value is the first, in the row";
+    }
+    settle();
+    EXPECT_TRUE(*database.remove_value<Tally>(out[1500], 1));
+    EXPECT_EQ(in_tally(), "------------");
+    EXPECT_TRUE(*database.remove_value<Tally>(out[1500], 0));
+    EXPECT_EQ(in_tally(), "----++++----") << "the second is now the first";
+    EXPECT_EQ(database.get<&Tally::number>(database.find(out[1500])), 6u);
+    EXPECT_EQ(in_mass(), "---");
 }
 
 TEST_F(Databases, bits_follow_their_rows) {

@@ -2,9 +2,11 @@
 
 #include "shoal/entity/entity_manager.h"
 #include "support/testing.h"
+#include "support/unreadable_pages.h"
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 namespace shoal {
@@ -14,9 +16,11 @@ constexpr int kIdBits = sizeof(EntityBits) * 8;
 
 // req: A14 A15 A16
 TEST(EntityBits, are_22_and_8_with_2_to_spare_or_32_and_32_or_as_built) {
-    EXPECT_EQ(kIndexBits, SHOAL_WIDE_IDS ? 32 : SHOAL_INDEX_BITS);
-    EXPECT_EQ(kGenerationBits, SHOAL_WIDE_IDS ? 32 : 30 - SHOAL_INDEX_BITS);
+    constexpr int kAskedBits = SHOAL_WIDE_IDS ? 32 : SHOAL_TESTED_INDEX_BITS;  // what the build was asked for, or 22
+    EXPECT_EQ(kIndexBits, kAskedBits);
+    EXPECT_EQ(kGenerationBits, SHOAL_WIDE_IDS ? 32 : 30 - kAskedBits);
     EXPECT_EQ(kIdBits - kIndexBits - kGenerationBits, SHOAL_WIDE_IDS ? 0 : 2);
+    EXPECT_EQ(make_entity(5, 3).id, 5 | EntityBits(3) << kAskedBits) << "the index is below the generation";
     EXPECT_EQ(sizeof(Generation), std::size_t(kGenerationBits + 7) / 8) << "no more than the generation needs";
 }
 
@@ -53,9 +57,34 @@ TEST(EntityBits, the_spare_bits_of_a_given_out_id_are_free_for_a_tag) {
     }
 }
 
-// alive() can only look at what is kept: until an entity dies, the manager keeps only one generation per index.
+// With all else unreadable but the first cache line of the manager, which has the address of the array.
+// req: A13
+TEST(EntityBits, alive_looks_at_one_element_of_one_array) {
+    struct Destroy {
+        void operator()(EntityManager* entities) const { entities->~EntityManager(); }
+    };
+    alignas(kPageBytes) static std::byte memory[4 * kPageBytes];
+    static_assert(sizeof(EntityManager) < 2 * kPageBytes);
+    const std::unique_ptr<EntityManager, Destroy> entities(::new (memory + kPageBytes - kCacheLineBytes) EntityManager);
+    std::vector<Entity> all(10 * kPageBytes / sizeof(Generation));
+    ASSERT_TRUE(entities->create(all));
+    const std::span<const Generation> generations = entities->generations();
+    for (std::size_t i = 0; i < all.size(); i += 1500) {
+        const Entity dead = make_entity(all[i].index(), static_cast<Generation>(all[i].generation() + 1));
+        const std::size_t page = all[i].index() * sizeof(Generation) / kPageBytes;
+        const auto* const begin = reinterpret_cast<const std::byte*>(generations.data());
+        shoal_test::UnreadablePages others;
+        others.add(memory + kPageBytes, 3 * kPageBytes);
+        others.add(begin, page * kPageBytes);
+        others.add(begin + (page + 1) * kPageBytes, generations.size_bytes() - (page + 1) * kPageBytes);
+        ASSERT_GE(others.num_bytes(), 12 * kPageBytes);
+        EXPECT_TRUE(entities->alive(all[i]));
+        EXPECT_FALSE(entities->alive(dead));
+    }
+}
+
 // req: A13 A22
-TEST(EntityBits, one_generation_per_index_is_all_that_alive_can_look_at) {
+TEST(EntityBits, one_generation_per_index_is_all_that_is_kept_of_the_living) {
     EntityManager entities;
     const std::size_t held = bookkeeping_bytes();
     const std::size_t before = entities.memory_use().used_bytes;

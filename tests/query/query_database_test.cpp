@@ -200,7 +200,7 @@ TEST_F(DatabaseQueries, a_loop_over_zones_reads_no_row_of_other_zones) {
         shoal_test::UnreadablePages others;
         for (const Table* table : database.tables()) {
             const Zone zone = database.find(table->entities()[0]).table->zone();
-            if (zone != 1 && zone != 4) others.add(*table, table->num_rows());
+            if (zone != 1 && zone != 4) others.add_columns(*table, table->num_rows());
         }
         EXPECT_GT(others.num_bytes(), 8 * kCount * (sizeof(Place) + sizeof(Motion)) * 9 / 10);
         SerialExecutor executor;

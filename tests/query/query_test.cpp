@@ -1,6 +1,8 @@
 #include "shoal/query/query.h"
 
+#include "support/rendezvous.h"
 #include "support/testing.h"
+#include "support/unreadable_pages.h"
 
 #include <algorithm>
 #include <vector>
@@ -172,10 +174,13 @@ TYPED_TEST(ManagerQueries, threads_give_the_same_bits_as_one_loop) {
     Bodies<TypeParam> alone(40'000), shared(40'000);
     const auto move = [](auto&& p, Vec3 v) { p = p * 0.9f + v * 0.1f; };
     const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
+    shoal_test::Rendezvous threads(2);
     for (int frame = 0; frame < 3; ++frame) {
         query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(alone.manager).for_each(move);
-        query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(shared.manager).for_each(*executor, move);
+        query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(shared.manager)
+            .for_each(*executor, [&](auto&& p, Vec3 v) { threads.enter(), move(p, v); });
     }
+    EXPECT_GE(threads.num_threads(), 2u) << "one thread has run the loop alone";
     for (std::size_t i = 0; i < alone.owners.size(); ++i)
         ASSERT_EQ(Vec3(alone.manager.template column<&TypeParam::position>()[i]),
                   Vec3(shared.manager.template column<&TypeParam::position>()[i]));
@@ -199,6 +204,36 @@ TYPED_TEST(ManagerQueries, gathered_fields_are_null_where_the_entity_lacks_them)
     EXPECT_EQ(num_found, 334u);
     const Instance nine = bodies.manager.instance(bodies.owners[9]);
     EXPECT_EQ(Vec3(bodies.manager.template get<&TypeParam::velocity>(nine)), (Vec3{9, 0, 0}));
+}
+
+// req: B3
+TEST(Queries, a_loop_reads_no_column_that_it_does_not_name) {
+    Bodies<Apart> apart(40'000);
+    Bodies<Split> split(40'000);
+    std::size_t num_rows = 0;
+    const auto move = [&](auto&& p, Vec3 v) { p += v, ++num_rows; };
+    const auto weigh = [&](float) { ++num_rows; };
+    const auto count = [&](Entity) { ++num_rows; };
+    SerialExecutor executor;
+    const auto in_both = [&](const auto& rows, const auto& function) {
+        rows.for_each(function);
+        rows.for_each(executor, function);
+    };
+    const auto look = [&](const Table& table, std::uint32_t first, std::uint32_t end, const auto& loop) {
+        shoal_test::UnreadablePages others;
+        for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c)
+            if (c < first || c >= end) others.add(table.column(c), 40'000 * table.schema().columns()[c].element_bytes);
+        EXPECT_GT(others.num_bytes(), 40'000 * sizeof(float) * 9 / 10);
+        loop();
+    };
+    look(apart.manager.core().table(), 1, 3,
+         [&] { in_both(query<Write<&Apart::position>, Read<&Apart::velocity>>(apart.manager), move); });
+    look(split.manager.core().table(), 1, 7,
+         [&] { in_both(query<Write<&Split::position>, Read<&Split::velocity>>(split.manager), move); });
+    look(apart.manager.core().table(), 0, 1, [&] { in_both(query<Read<&Apart::mass>>(apart.manager), weigh); });
+    look(split.manager.core().table(), 0, 1, [&] { in_both(query<Read<&Split::mass>>(split.manager), weigh); });
+    look(split.manager.core().table(), 0, 0, [&] { in_both(query<With<Split>>(split.manager), count); });
+    EXPECT_EQ(num_rows, 5u * 2 * 40'000);
 }
 
 TYPED_TEST(ManagerQueries, only_written_columns_are_marked) {

@@ -2,7 +2,6 @@
 // Memory that ends the program when it is read, to show what a call does not look at.
 
 #include "shoal/base/page_memory.h"
-#include "shoal/table/table.h"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +34,8 @@ public:
         ASSERT_EQ(::mprotect(pages_.back().first, end - begin, PROT_NONE), 0);
     }
     /// Adds the columns of the first rows of a table, without owners and links.
-    void add(const shoal::Table& table, std::uint32_t num_rows) {
+    template <class Table>
+    void add_columns(const Table& table, std::uint32_t num_rows) {
         for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c)
             add(table.column(c), std::size_t(num_rows) * table.schema().columns()[c].element_bytes);
     }

@@ -119,7 +119,7 @@ TEST_F(TransformFrames, a_frame_looks_at_no_row_that_rests) {  // req: C13-C17 G
     {
         const std::uint32_t num_resting = transforms.num_rows() - transforms.num_dirty_rows();
         UnreadablePages resting;
-        resting.add(transforms.table(), num_resting);
+        resting.add_columns(transforms.table(), num_resting);
         for (const LinkColumn link :
              {LinkColumn::kTreeParent, LinkColumn::kTreeFirstChild, LinkColumn::kTreeNext, LinkColumn::kTreePrevious})
             resting.add(transforms.table().links(link).data(), num_resting * sizeof(std::uint32_t));

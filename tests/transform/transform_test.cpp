@@ -42,14 +42,31 @@ TEST_F(TransformTest, a_node_costs_at_most_160_bytes) {
     EXPECT_LE((statistics.rows.committed_bytes + statistics.index.committed_bytes) / kLong, 160u);
 }
 
-TEST_F(TransformTest, the_schema_is_that_of_the_component_and_the_table_has_columns_beside_it) {
+TEST_F(TransformTest, the_schema_is_that_of_the_component_and_the_table_has_columns_beside_it) {  // req: C21-C22
     ASSERT_EQ(transforms.schemas().size(), 1u);
     EXPECT_EQ(transforms.schemas()[0]->id(), schema_of<Transform>().id());
     EXPECT_EQ(transforms.schemas()[0]->layout_hash(), schema_of<Transform>().layout_hash());
     const Schema& rows = transforms.table().schema();
     for (std::size_t i = 0; i < schema_of<Transform>().fields().size(); ++i)
         EXPECT_EQ(rows.fields()[i].name, schema_of<Transform>().fields()[i].name);
-    EXPECT_GE(rows.find_field("world"), 0);
+    ASSERT_GE(rows.find_field("world"), 0);
+    const std::vector<Entity> ids = create(3);
+    ASSERT_TRUE(transforms.add(ids, std::vector<Transform>(3, at(1)), std::vector<std::uint32_t>{kNilRow, 0, 0}).ok());
+    const Table& table = transforms.table();
+    const auto value = [&](std::string_view field, std::uint32_t row) {
+        const Field& of = rows.fields()[static_cast<std::size_t>(rows.find_field(field))];
+        return table.column(of.first_column) + std::size_t(row) * rows.columns()[of.first_column].element_bytes;
+    };
+    for (const Entity entity : ids) {
+        const std::uint32_t row = at_entity(entity).row;
+        EXPECT_EQ(reinterpret_cast<const Vec3*>(value("position", row))->x, 1) << "the local pose";
+        EXPECT_EQ(reinterpret_cast<const Matrix3x4*>(value("world", row))->row[0].w, entity == ids[0] ? 1 : 2);
+    }
+    const auto link = [&](LinkColumn column, std::size_t i) { return table.links(column)[at_entity(ids[i]).row]; };
+    EXPECT_EQ(link(LinkColumn::kTreeParent, 2), at_entity(ids[0]).row);
+    EXPECT_EQ(link(LinkColumn::kTreeFirstChild, 0), at_entity(ids[1]).row);
+    EXPECT_EQ(link(LinkColumn::kTreeNext, 1), at_entity(ids[2]).row);
+    EXPECT_EQ(link(LinkColumn::kTreePrevious, 2), at_entity(ids[1]).row);
 }
 
 TEST_F(TransformTest, a_setter_stamps_the_columns_that_it_writes_in_the_blocks_that_it_writes) {

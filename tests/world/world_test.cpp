@@ -5,6 +5,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "support/rendezvous.h"
 #include "support/testing.h"
 
 #include <cstring>
@@ -211,10 +212,12 @@ TEST(World, state_hash_tells_states_apart_and_not_workers) {
         std::vector<Entity> owners(20'000);
         EXPECT_TRUE(entities.create(owners).ok());
         EXPECT_TRUE(bodies.add(owners, {.velocity = {speed, 1, 2}}).ok());
+        shoal_test::Rendezvous threads(num_workers);
         world.schedule().add("move", query<Write<&Body::position>, Read<&Body::velocity>>(bodies),
-                             [](auto&& p, Vec3 v) { p += v * 0.1f; });
+                             [&](auto&& p, Vec3 v) { threads.enter(), p += v * 0.1f; });
         entities.destroy(std::span(owners).subspan(100, 3000));
         for (int frame = 0; frame < 5; ++frame) world.step(0.1f);
+        EXPECT_EQ(threads.num_threads(), num_workers) << "each has run a part of a pass";
         return world.state_hash();
     };
     const std::uint64_t hash = run(1, 3);
