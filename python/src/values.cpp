@@ -94,7 +94,7 @@ py::array numbers_of_texts(const py::array& texts, const ValueType& type, const 
                            std::string_view name) {
     const py::list flat = texts.attr("ravel")().attr("tolist")();
     py::list numbers;
-    for (const py::handle& item : flat) {
+    for (const auto& item : flat) {
         const auto text = py::cast<std::string>(item);
         if (type.type == FieldType::kEnum) {
             numbers.append(enumerator_of(type, text, name));
@@ -116,7 +116,7 @@ void check_entities(const py::array& ids, const ValueContext& context, std::stri
 }
 
 void check_texts(const py::array& texts, const ValueType& type, std::string_view name) {
-    for (const py::handle& item : py::list(texts.attr("ravel")().attr("tolist")())) {
+    for (const auto& item : py::list(texts.attr("ravel")().attr("tolist")())) {
         const auto text = py::cast<std::string>(item);
         if (text.size() >= type.value_bytes)
             throw py::value_error(concat(quoted(name), " has room for ", type.value_bytes - 1, " bytes of text; ",

@@ -9,18 +9,33 @@
 namespace structure {
 namespace {
 
+/// How the languages of the tree write comments, and what may enclose a text.
+struct Syntax {
+    std::string_view comment;  ///< to the end of the line
+    std::string_view quotes;
+};
+constexpr Syntax kCpp{"//", "\""}, kPython{"#", "\"'"}, kLua{"--", "\"'"};
+
+Syntax syntax_of(const Path& file) {
+    return file.extension() == ".py" ? kPython : file.extension() == ".lua" ? kLua : kCpp;
+}
+
 /// The code of a line: without a comment, and without what stands in quotes.
-std::string code_of(std::string_view line) {
+std::string code_of(std::string_view line, const Syntax& syntax = kCpp) {
     std::string code;
-    bool quoted = false;
+    char quote = 0;
     for (std::size_t i = 0; i < line.size(); ++i) {
-        if (quoted && line[i] == '\\') {
+        if (quote != 0 && line[i] == '\\') {
             ++i;
-        } else if (line[i] == '"') {
-            quoted = !quoted;
-        } else if (!quoted && line.substr(i, 2) == "//") {
+        } else if (quote != 0) {
+            if (line[i] == quote) quote = 0;
+        } else if (syntax.quotes.find(line[i]) != std::string_view::npos) {
+            quote = line[i];
+        } else if (line.substr(i).starts_with(syntax.comment)) {
             break;
-        } else if (!quoted) {
+        } else if (line.substr(i, 2) == "/*" && line.find("*/", i) != std::string_view::npos) {
+            i = line.find("*/", i) + 1;
+        } else {
             code.push_back(line[i]);
         }
     }
@@ -59,12 +74,15 @@ Lines empty_names(const std::string& code) {
 // req: B16
 TEST(Names, nothing_is_called_update) {
     std::size_t num_lines = 0;
-    for (const std::string folder : {"include", "src", "apps", "examples"})
-        for (const Path& file : files_beneath(project_root(), folder, {".h", ".cpp"}))
+    for (const std::string folder : {"include", "src", "apps", "examples", "samples", "plugins", "python", "tools"}) {
+        const std::size_t before = num_lines;
+        for (const Path& file : files_beneath(project_root(), folder, {".h", ".cpp", ".c", ".py", ".lua"}))
             for (const std::string& line : read_lines(file)) {
                 ++num_lines;
-                EXPECT_EQ(empty_names(code_of(line)), Lines()) << file << ": " << line;
+                EXPECT_EQ(empty_names(code_of(line, syntax_of(file))), Lines()) << file << ": " << line;
             }
+        EXPECT_GT(num_lines, before) << folder << " has no sources";
+    }
     EXPECT_GT(num_lines, 10'000u) << "the sources were not found";
 }
 
@@ -75,6 +93,10 @@ TEST(Names, an_update_is_noticed) {
               (Lines{"SceneUpdate", "ManagerImpl", "handle", "process"}));
     EXPECT_EQ(empty_names(code_of("std::puts(\"an \\\" update\");  // update")), Lines());
     EXPECT_EQ(empty_names(code_of("int updated = row_handle;")), Lines());
+    EXPECT_EQ(empty_names(code_of("void update(float dt); /* update */", kCpp)), Lines{"update"});
+    EXPECT_EQ(empty_names(code_of("def update(self): print('update', \"update\")  # update", kPython)),
+              Lines{"update"});
+    EXPECT_EQ(empty_names(code_of("local function update() return 'update' end -- update", kLua)), Lines{"update"});
 }
 
 }  // namespace

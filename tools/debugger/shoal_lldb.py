@@ -66,14 +66,14 @@ class Access:
 
     def __init__(self, target):
         self.target = target
-        self.process = target.GetProcess()
-        self.frame = self.process.GetSelectedThread().GetSelectedFrame()
+        self.debuggee = target.GetProcess()
+        self.frame = self.debuggee.GetSelectedThread().GetSelectedFrame()
 
     def read(self, address, num_bytes):
         if num_bytes == 0:
             return b""
         error = lldb.SBError()
-        data = self.process.ReadMemory(address, num_bytes, error)
+        data = self.debuggee.ReadMemory(address, num_bytes, error)
         if error.Fail():
             raise ValueError(error.GetCString())
         return data

@@ -118,7 +118,7 @@ def read_reports(folder):
 def runs_of(tests, cases):
     """The seconds of each test. The cases of a test add up to them when ctest reports none."""
     runs = {name: sum(case.seconds for case in some) for name, some in cases.items()}
-    runs.update((test.name, test.seconds) for test in tests)
+    runs |= {test.name: test.seconds for test in tests}
     return runs
 
 
