@@ -49,9 +49,9 @@ py::list PythonQuery::enter() {
     query_->require();
     world_->require_open("opening a query");
     if (open_ != nullptr) throw BusyError(concat(reader, " is open already; leave its block"));
-    open_ = world_->hold(query_, reader);
+    const std::shared_ptr<Hold> hold = open_ = world_->hold(query_, reader);
     py::list batches;
-    for (std::size_t i = 0; i < open_->rows.num_batches(); ++i) batches.append(PythonBatch(open_, i));
+    for (std::size_t i = 0; i < hold->rows.num_batches(); ++i) batches.append(PythonBatch(hold, i));
     return batches;
 }
 
@@ -250,12 +250,14 @@ void PythonBatch::require_alone(const Hold& hold, const ShownColumn& made, const
 
 ShownColumn& PythonBatch::find(const std::string& name) const {
     const std::shared_ptr<Hold> hold = require();
-    std::map<std::string, ShownColumn>& shown = hold->shown[index_];
-    const auto at = shown.find(name);
-    if (at != shown.end()) return at->second;
+    const auto at = hold->shown[index_].find(name);
+    if (at != hold->shown[index_].end()) return at->second;
     ShownColumn made = make(hold, name);
+    if (!hold->is_open)  // making arrays runs Python code, which may have left the block
+        for (const py::array& array : made.arrays) set_read_only(array);
+    require();
     require_alone(*hold, made, name);
-    return shown.emplace(name, std::move(made)).first->second;
+    return hold->shown[index_].emplace(name, std::move(made)).first->second;
 }
 
 void PythonBatch::set_column(const std::string& name, const py::object& value) const {

@@ -199,7 +199,7 @@ std::vector<Entity> WorldState::create(std::size_t count, const py::dict& compon
             add(made, py::cast<std::string>(py::str(name)), py::reinterpret_borrow<py::dict>(values));
         }
     } catch (...) {
-        parts_->entities.destroy(made);
+        if (!is_closed()) parts_->entities.destroy(made);
         throw;
     }
     return made;
@@ -295,20 +295,22 @@ void WorldState::set_name(Entity entity, const std::string& name) {
 // --- values ------------------------------------------------------------------------------------------------------
 
 py::object WorldState::get(const py::object& entity, const std::string& path) {
+    const bool is_single = entity.is_none();
+    const std::vector<Entity> of = is_single ? std::vector<Entity>() : entities_from(entity);
     World& world = require_open("reading a value");
-    if (entity.is_none()) return to_python(require(std::as_const(world).field(path)), values());
-    const std::vector<Entity> of = entities_from(entity);
+    const Conversion conversion(*this);
+    if (is_single) return to_python(require(std::as_const(world).field(path)), values());
     if (of.size() != 1) throw py::type_error("get() takes one entity; read() takes many");
     require_living(of);
     return to_python(require(std::as_const(world).field(of[0], path)), values());
 }
 
 void WorldState::set(const py::object& entity, const std::string& path, const py::object& value) {
+    const bool is_single = entity.is_none();
+    const std::vector<Entity> of = is_single ? std::vector<Entity>() : entities_from(entity);
     World& world = require_free("setting a value");
     if (names(path.substr(0, path.find_first_of(".[")), "tag"))
         throw Error("tags are added and removed with tag() and untag()");
-    const bool is_single = entity.is_none();
-    const std::vector<Entity> of = is_single ? std::vector<Entity>() : entities_from(entity);
     if (!is_single && of.size() != 1) throw py::type_error("set() takes one entity; write() takes many");
     AnyValue converted;
     {
@@ -381,6 +383,7 @@ void WorldState::keep_in_tiles(const std::string& path, const py::object& origin
 
 py::list WorldState::zones() const {
     const World& world = require_open("counting zones");
+    const Conversion conversion(*this);
     py::list zones;
     if (world.find_database() == nullptr) return zones;
     for (const ZoneStatistics& zone : zone_statistics(*world.find_database()))
@@ -399,7 +402,9 @@ py::dict memory_of(const MemoryUse& use) {
                     py::arg("reserved") = use.reserved_bytes);
 }
 
-py::dict facts_of(const World& world) {
+py::dict facts_of(const WorldState& state) {
+    const World& world = state.require_open("a report");
+    const WorldState::Conversion conversion(state);
     const WorldReport report = report_world(world);
     py::list passes, components, memory;
     for (const PassReport& pass : report.passes)
@@ -430,7 +435,9 @@ py::dict schema_of_store(const Schema& schema) {
     return fields;
 }
 
-py::dict components_of(const World& world) {
+py::dict components_of(const WorldState& state) {
+    const World& world = state.require_open("looking at components");
+    const WorldState::Conversion conversion(state);
     py::dict components;
     for (const Store* store : world.stores())
         for (const Schema* schema : store->schemas()) components[py::str(schema->name())] = schema_of_store(*schema);
@@ -448,8 +455,9 @@ std::shared_ptr<WorldState> make_world(std::shared_ptr<SchemaSet> schema, std::u
 }
 
 py::array_t<bool> living(const WorldState& world, const py::object& given) {
-    if (world.is_closed()) throw Error("the world is closed");
     const std::vector<Entity> entities = entities_from(given);
+    if (world.is_closed()) throw Error("the world is closed");
+    const WorldState::Conversion conversion(world);
     py::array_t<bool> result(static_cast<py::ssize_t>(entities.size()));
     for (std::size_t i = 0; i < entities.size(); ++i)
         result.mutable_data()[i] = world.values().entities->alive(entities[i]);
@@ -502,8 +510,9 @@ void bind_world(py::module_& module) {
              })
         .def("_has",
              [](WorldState& w, const py::object& ids, const std::string& name) {
-                 w.require_open("looking at components");
                  const std::vector<Entity> entities = entities_from(ids);
+                 w.require_open("looking at components");
+                 const WorldState::Conversion conversion(w);
                  const KeptComponent kept = w.component(name);
                  py::array_t<bool> result(static_cast<py::ssize_t>(entities.size()));
                  for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -528,10 +537,9 @@ void bind_world(py::module_& module) {
         .def("_step", &WorldState::step)
         .def("settle", &WorldState::settle,
              "Does what was asked for, and removes the rows of the dead, as step() does when the passes have ended.")
-        .def("_facts", [](const WorldState& w) { return facts_of(w.require_open("a report")); })
-        .def_property_readonly(
-            "components", [](const WorldState& w) { return components_of(w.require_open("looking at components")); },
-            "Fields and their types, by component type that the world keeps.")
+        .def("_facts", &facts_of)
+        .def_property_readonly("components", &components_of,
+                               "Fields and their types, by component type that the world keeps.")
         .def(
             "describe",
             [](const WorldState& w, std::uint64_t id) {

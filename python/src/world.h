@@ -59,6 +59,14 @@ public:
     WorldState(std::shared_ptr<SchemaSet> schema, const WorldOptionsOfPython& options);
     ~WorldState();
 
+    /// While it lives, Python code that is run meanwhile, such as __array__() or a finalizer, cannot change the world.
+    struct Conversion {
+        explicit Conversion(const WorldState& of) : state(of) { ++state.num_conversions_; }
+        ~Conversion() { --state.num_conversions_; }
+        Conversion(const Conversion&) = delete;
+        const WorldState& state;
+    };
+
     /// Ends the world. Errors: arrays or blocks are left.
     void close();
     bool is_closed() const { return parts_ == nullptr; }
@@ -116,14 +124,6 @@ private:
         std::unique_ptr<ThreadedExecutor> executor;
         World world;
     };
-    /// While it lives, Python code that values run, such as __array__(), cannot change the world.
-    struct Conversion {
-        explicit Conversion(WorldState& of) : state(of) { ++state.num_conversions_; }
-        ~Conversion() { --state.num_conversions_; }
-        Conversion(const Conversion&) = delete;
-        WorldState& state;
-    };
-
     void end();
     std::vector<std::byte> images(const Schema& schema, std::size_t count, const py::dict& values);
     [[noreturn]] void refuse_unknown(const std::string& name) const;
@@ -139,7 +139,7 @@ private:
     std::set<QueryState*> queries_;
     bool passes_run_ = false;
     bool must_settle_ = false;  // passes have run, and arrays that they kept were in the way
-    int num_conversions_ = 0;
+    mutable int num_conversions_ = 0;
 };
 
 /// What a query of a world consists of while the world is there. Who has one has the world, too, or belongs to it.

@@ -199,3 +199,45 @@ def test_no_store_is_made_while_a_block_is_open():
                 use()
         assert world.has(ids, "health").sum() == 0
     assert world.has(ids, "point_mass").sum() == 0
+
+
+@pytest.mark.parametrize("maker", [(shoal.parts, "Parts"), (np, "zeros")])
+def test_a_block_that_ends_while_an_array_is_made_ends_the_call(monkeypatch, maker):
+    world = new_world()
+    ids = world.create(40, split_body={}, health={"value": range(40)})
+    world.add(ids[::-1], "body")  # in another order than health: one of both is a copy
+    with world.query("body, health") as batches:
+        copied = "body.mass" if batches[0].is_view("health.value") else "health.value"
+    block = world.query("split_body" if maker[1] == "Parts" else "body, health")
+    batch = block.__enter__()[0]
+    made = []
+
+    def leave(*args, **more):
+        made.append(real(*args, **more))
+        block.__exit__()
+        return made[-1]
+
+    real = getattr(*maker)
+    monkeypatch.setattr(*maker, leave)
+    with pytest.raises(shoal.Error, match="block of this batch has ended"):
+        batch["split_body.position" if maker[1] == "Parts" else copied]
+    assert len(made) == 1
+    made.clear()
+    world.destroy(ids)
+
+
+def test_a_world_that_is_closed_by_what_it_is_given_raises():
+    class Closing:
+        def __init__(self, world):
+            self.world = world
+
+        def __array__(self, *args, **more):
+            self.world.close()
+            return np.zeros(1, "u4")
+
+    for use in [lambda w, e: w.get(e, "body.mass"), lambda w, e: w.set(e, "body.mass", 1), lambda w, e: w.alive(e),
+                lambda w, e: w.has(e, "body"), lambda w, e: w.read(e, "body.mass"), lambda w, e: w.remove(e, "body")]:
+        world = new_world()
+        bodies(world, 3)
+        with pytest.raises(shoal.Error, match="closed"):
+            use(world, Closing(world))
