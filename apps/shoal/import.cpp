@@ -133,6 +133,7 @@ void import(const Arguments& arguments, Files& files, ImportTask& task) {
     options.scene = arguments.value("scene");
     options.resource = arguments.value("resource", file_name(name));
     options.z_up = arguments.has("z-up");
+    options.rules = &task.session.options.rules;
     task.imported =
         import_gltf(diagnostics.add_file(name, std::string(*json)), task.session.registry, options, diagnostics);
     if (task.imported) task.imported->text = with_mark(task.imported->text, file_name(name));

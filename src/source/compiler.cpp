@@ -7,6 +7,7 @@
 #include "shoal/resource/image_migration.h"
 #include "shoal/resource/migration.h"
 #include "source/arena.h"
+#include "source/compile_tree.h"
 #include "source/entity_order.h"
 #include "source/field_reader.h"
 #include "source/key_predictor.h"
@@ -1102,6 +1103,13 @@ Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry&
     std::optional<Composition> composition = compose_file(file, composing, diagnostics);
     return compile(diagnostics.name(file), std::move(composition), monotonic_ns() - start, registry, options,
                    diagnostics, before, true);
+}
+
+void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options, Diagnostics& diagnostics) {
+    const std::optional<Composition> composition = compose_tree(root, compose_options(options, registry), diagnostics);
+    if (!composition) return;
+    CompiledSource result;
+    Compilation(*composition, registry, options, diagnostics).run(result);
 }
 
 }  // namespace shoal

@@ -6,6 +6,7 @@
 #include "shoal/document/document_builder.h"
 #include "source/arena.h"
 #include "source/child_editor.h"
+#include "source/compile_tree.h"
 #include "source/entity_key.h"
 #include "source/key_predictor.h"
 #include "source/source_keys.h"
@@ -198,6 +199,7 @@ public:
 
     std::optional<Composition> compose_path(const std::string& path);
     std::optional<Composition> compose_text(std::uint32_t file);
+    std::optional<Composition> compose_root(Node root);
     /// Leaves the dependencies where the options want them, also when there is no composition.
     std::optional<Composition> keep_dependencies(std::optional<Composition> composition);
 
@@ -230,6 +232,7 @@ private:
 
     // Sources and prefabs.
     std::optional<Composition> finish(const Document* document);
+    std::optional<Composition> finish(Node root);
     const Document* read(std::uint32_t file);
     NamedPrefab& find_prefab(std::string_view name);
     Prefab* load_prefab(const std::string& path, std::string name);
@@ -351,6 +354,10 @@ std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions
     return composer.keep_dependencies(composer.compose_text(file));
 }
 
+std::optional<Composition> compose_tree(Node root, const ComposeOptions& options, Diagnostics& diagnostics) {
+    return Composer(options, diagnostics).compose_root(root);
+}
+
 std::uint64_t content_hash(std::string_view content) { return std::max<std::uint64_t>(hash_text(content), 1); }
 
 // --- sources -------------------------------------------------------------------------------------------------------
@@ -427,9 +434,17 @@ std::optional<Composition> Composer::compose_text(std::uint32_t file) {
     return finish(read(file));
 }
 
+std::optional<Composition> Composer::compose_root(Node root) {
+    prefabs_.emplace_back();
+    uses_.push_back({{}, {}, &prefabs_.back()});
+    return finish(root);
+}
+
 std::optional<Composition> Composer::finish(const Document* document) {
-    if (document == nullptr) return std::nullopt;
-    const Node root = document->root();
+    return document == nullptr ? std::nullopt : finish(document->root());
+}
+
+std::optional<Composition> Composer::finish(Node root) {
     if (!root.is_mapping()) {
         diagnostics_.error(root.position(), concat("a source is a mapping, this is ", kind_name(root.kind())),
                            "write one entity, or a level with `entities`");

@@ -2,12 +2,17 @@
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
+#include "shoal/components/activity.h"
 #include "shoal/components/data.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/pose/model_pose.h"
+#include "shoal/pose/attached_to_node.h"
+#include "shoal/pose/model_pose_text.h"
 #include "shoal/source/gltf.h"
+#include "shoal/source/schema_file.h"
 #include "shoal/transform/pose_math.h"
+#include "shoal/transform/transform_text.h"
+#include "source/compile_tree.h"
 #include "source/entity_key.h"
 #include "source/gltf_scene.h"
 
@@ -104,8 +109,12 @@ public:
         find_hosts();
         name_joints();
         for (const std::uint32_t root : scene_.roots) place(root, kNoGltf);
+        warn_of_extensions();
         write_root();
-        result_.text = write_sjson(builder_.finish().root());
+        const std::size_t num_errors = diagnostics_.num_errors();
+        const Document source = builder_.finish();
+        if (num_errors == num_errors_ && !names_files_) check(source.root());
+        result_.text = write_sjson(source.root());
         return std::move(result_);
     }
 
@@ -116,6 +125,7 @@ private:
         std::uint32_t joint = kNoGltf;        // the entity is attached to it
         std::uint32_t skin = kNoGltf;         // the node is a joint of it, and no entity
         bool is_reachable = false;
+        bool is_hidden = false;  // or something above the node is
     };
 
     // --- which nodes are entities ------------------------------------------------------------------------------------
@@ -135,10 +145,12 @@ private:
     /// below a joint keeps its skeleton as entities.
     void find_hosts() {
         hosts_.assign(scene_.skins.size(), kNoGltf);
-        std::vector<bool> is_joint(nodes_.size());
+        std::vector<bool> is_joint(nodes_.size()), is_used(scene_.skins.size());
         for (const std::uint32_t node : order_)
-            if (nodes_[node].skin != kNoGltf)
-                for (const std::uint32_t joint : scene_.skins[nodes_[node].skin]) is_joint[joint] = true;
+            if (const std::uint32_t skin = nodes_[node].skin; skin != kNoGltf && !is_used[skin]) {
+                is_used[skin] = true;
+                for (const std::uint32_t joint : scene_.skins[skin]) is_joint[joint] = true;
+            }
         for (const std::uint32_t node : order_) {
             const std::uint32_t skin = nodes_[node].skin;
             if (skin == kNoGltf || hosts_[skin] != kNoGltf || is_below(node, is_joint)) continue;
@@ -163,6 +175,7 @@ private:
     void place(std::uint32_t index, std::uint32_t parent) {
         const GltfNode& node = nodes_[index];
         Place& own = places_[index];
+        own.is_hidden = node.is_hidden || (parent != kNoGltf && places_[parent].is_hidden);
         const bool is_joint = own.skin != kNoGltf;
         const std::uint32_t joint = is_joint                                               ? index
                                     : parent != kNoGltf && places_[parent].skin != kNoGltf ? parent
@@ -173,6 +186,90 @@ private:
             (above == kNoGltf ? roots_ : places_[above].children).push_back(index);
         }
         for (const std::uint32_t child : node.children) place(child, index);
+    }
+
+    // --- extensions ----------------------------------------------------------------------------------------------------
+
+    /// An extension of what the source is made of: of how many nodes or others, and where the first is.
+    struct Extension {
+        std::uint32_t count = 0;
+        Node first;
+        std::uint64_t num_instances = 0;
+    };
+    using Extensions = std::map<std::pair<std::string_view, std::string_view>, Extension>;  // by owner and name
+
+    void note_extensions(Node owner, std::string_view kind, Extensions& found) const {
+        const Node extensions = owner ? owner.find("extensions") : Node();
+        if (!extensions || !extensions.is_mapping()) return;
+        for (const Node extension : extensions) {
+            if (kind == "node" && (extension.key() == kGltfLights || extension.key() == kGltfVisibility)) continue;
+            Extension& noted = found[{kind, extension.key()}];
+            if (noted.count++ == 0) noted.first = extension;
+            if (extension.key() == kGltfInstancing) noted.num_instances += num_instances(extension);
+        }
+    }
+
+    /// Returns how many instances a node has: as many as there are values in the accessor of any attribute.
+    std::uint64_t num_instances(Node instancing) const {
+        const Node attributes = instancing.find("attributes");
+        if (!attributes || !attributes.is_mapping() || attributes.size() == 0) return 0;
+        const std::int64_t* const index = (*attributes.begin()).as_int64();
+        if (index == nullptr || *index < 0 || static_cast<std::size_t>(*index) >= scene_.accessors.size()) return 0;
+        const Node count = scene_.accessors[static_cast<std::size_t>(*index)].find("count");
+        const std::int64_t* const number = count ? count.as_int64() : nullptr;
+        return number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
+    }
+
+    /// What an extension says would be missing in the source without a word.
+    void warn_of_extensions() {
+        Extensions found;
+        note_extensions(scene_.scene, "scene", found);
+        for (const std::uint32_t node : order_) note_extensions(nodes_[node].text, "node", found);
+        for (const Node camera : scene_.cameras) note_extensions(camera, "camera", found);
+        for (const Node light : scene_.lights) note_extensions(light, "light", found);
+        for (const auto& [key, extension] : found) {
+            const std::string of = concat(" of ", extension.count, ' ', key.first, extension.count == 1 ? "" : "s");
+            if (extension.num_instances != 0)
+                diagnostics_.warning(
+                    extension.first.key_position(),
+                    concat("the ", extension.num_instances, " instances", of, " (", key.second, ") are not read"),
+                    "each of these nodes is one entity; export instances as nodes");
+            else
+                diagnostics_.warning(extension.first.key_position(),
+                                     concat("the extension ", quoted(key.second), of, " is not read"),
+                                     "what it says is missing in the source");
+        }
+    }
+
+    // --- the check ----------------------------------------------------------------------------------------------------
+
+    /// Compiles the source, so that what `extras` say is reported where it stands in the file.
+    void check(Node source) {
+        ComponentRegistry all;
+        for (const RegisteredComponent* const known : registry_.components()) {
+            if (known->schema == nullptr) continue;
+            Status added = all.add(*known->schema);
+            if (added && known->compile != nullptr)
+                added = all.set_compile_function(known->name, known->compile, known->compile_context,
+                                                 known->spawn_order, known->compile_scope, known->more_keys);
+            if (!added) diagnostics_.error({}, std::string(added.message()));
+        }
+        const auto add = [&](std::string_view name, auto&& add_to) {
+            if (all.find(name) == nullptr)
+                if (Status added = add_to(all); !added) diagnostics_.error({}, std::string(added.message()));
+        };
+        add("transform", add_transform);
+        add("model_pose", add_model_pose);
+        add("data", add_data);
+        add("attached_to_node", [](ComponentRegistry& to) { return to.add<AttachedToNode>(); });
+        add("inactive", [](ComponentRegistry& to) { return to.add<Inactive>(); });
+        CompileOptions options;
+        if (options_.rules != nullptr) options.rules = *options_.rules;
+        SourceRules unused;
+        if (all.find(kMeshType) == nullptr)
+            read_schema_text(diagnostics_.add_file("gltf.schema.sjson", std::string(kSchema)), all, unused,
+                             diagnostics_);
+        check_tree(source, all, options, diagnostics_);
     }
 
     // --- names -------------------------------------------------------------------------------------------------------
@@ -242,7 +339,7 @@ private:
         UniqueNames names(wanted);
         builder_.begin_mapping("children");
         for (std::size_t i = 0; i < children.size(); ++i) {
-            builder_.key(names.take(wanted[i]));
+            builder_.key(names.take(wanted[i]), nodes_[children[i]].text.position());
             write_entity(children[i]);
         }
         builder_.end();
@@ -251,11 +348,12 @@ private:
     void write_entity(std::uint32_t index) {
         const GltfNode& node = nodes_[index];
         ++result_.num_entities;
-        builder_.begin_mapping();
+        builder_.begin_mapping(node.text.position());
         if (!node.name.empty()) builder_.string("name", node.name);
         builder_.begin_mapping("components");
         written_ = {"transform"};
         write_place(index);
+        if (node.is_hidden || (places_[index].joint != kNoGltf && places_[index].is_hidden)) write_inactive();
         if (node.skin != kNoGltf) write_model_pose(index);
         if (node.mesh != kNoGltf) write_mesh(node);
         if (node.camera != kNoGltf) write_camera(scene_.cameras[node.camera]);
@@ -277,6 +375,12 @@ private:
         builder_.begin_mapping("attached_to_node");
         builder_.string("node", joint_name(places_[own.joint].skin, own.joint));
         if (own.joint != index) write_pose(builder_, node.local);
+        builder_.end();
+    }
+
+    void write_inactive() {
+        written_.insert("inactive");
+        builder_.begin_mapping("inactive");
         builder_.end();
     }
 
@@ -346,12 +450,9 @@ private:
     void copy_number(Node from, std::string_view key, std::string_view name) {
         const Node number = from ? from.find(key) : Node();
         if (!number) return;
-        if (number.is_number() && std::isfinite(static_cast<float>(number.as_double()))) {
-            builder_.key(name);
-            builder_.value(number);
-            return;
-        }
-        diagnostics_.error(number.position(), concat("`", key, "` is not a number"), "export the file again");
+        if (!is_gltf_float(number, key, diagnostics_)) return;
+        builder_.key(name);
+        builder_.value(number);
     }
 
     void write_camera(Node camera) {
@@ -378,14 +479,8 @@ private:
         else
             diagnostics_.error(light.position(), concat("a light has the type ", quoted(kind)),
                                "it must be \"directional\", \"point\" or \"spot\"");
-        if (const Node color = light.find("color")) {
-            const bool is_good = color.is_list() && color.size() == 3 &&
-                                 std::all_of(color.begin(), color.end(), [](Node part) { return part.is_number(); });
-            if (is_good)
-                builder_.member(color);
-            else
-                diagnostics_.error(color.position(), "`color` is not a list of 3 numbers", "export the file again");
-        }
+        if (const Node color = light.find("color"); color && is_gltf_floats(color, 3, diagnostics_))
+            builder_.member(color);
         const Node spot = light.find("spot");
         copy_number(light, "intensity", "intensity");
         copy_number(light, "range", "range");
@@ -414,9 +509,16 @@ private:
             else if (written_.count(child.key()) != 0)
                 drop(child, concat("the node itself gives the entity ", quoted(child.key())));
             else
-                builder_.member(child);
+                write_component(child);
         }
         write_data(data);
+    }
+
+    void write_component(Node component) {
+        const auto is_type = [&](const std::string& type) { return type == component.key(); };
+        names_files_ |= component.is_string() && options_.rules != nullptr &&
+                        std::ranges::any_of(options_.rules->components_in_files, is_type);
+        builder_.member(component);
     }
 
     void drop(Node value, std::string problem) {
@@ -432,21 +534,36 @@ private:
         builder_.begin_mapping("data");
         builder_.begin_mapping("data");  // a value may be called as a key of components is
         for (const auto& [path, value] : kept) {
-            builder_.key(path);
-            if (value.is_integer() && value.as_int64() == nullptr)
-                builder_.number(value.as_double());
-            else
-                builder_.value(value);
+            builder_.key(path, value.key_position());
+            write_value(value);
         }
         builder_.end();
         builder_.end();
+    }
+
+    /// Writes a value of data. An integer that 64 bits with a sign cannot hold becomes a float, with a warning.
+    void write_value(Node value) {
+        if (value.is_list()) {
+            builder_.begin_list(value.position());
+            for (const Node element : value) write_value(element);
+            builder_.end();
+        } else if (value.is_integer() && value.as_int64() == nullptr) {
+            const double rounded = shortest(static_cast<float>(value.as_double()));
+            diagnostics_.warning(
+                value.position(), "an integer is above 9223372036854775807",
+                concat("it is the float ", rounded, " in the source; write it as a string to keep it"));
+            builder_.number(rounded, value.position());
+        } else {
+            builder_.value(value);
+        }
     }
 
     /// Keeps a value under its path, or those in a mapping.
     void keep_data(Node value, const std::string& path, std::set<std::string>& paths,
                    std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
-        if (value.key().empty() || path.front() == '.' || path.back() == '.')
+        if (value.key().empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos ||
+            path.find_first_of("[]") != std::string::npos)
             return drop(value, concat("a value is called ", quoted(path)));
         if (value.is_mapping()) {
             for (const Node child : value) keep_data(child, concat(path, '.', child.key()), paths, kept);
@@ -498,8 +615,10 @@ private:
     std::vector<std::uint32_t> roots_;                                // entities
     std::vector<std::uint32_t> hosts_;                                // by skin: a node
     HashMap<std::uint64_t, std::string> joint_names_{Owner("gltf")};  // by skin and joint
-    std::uint64_t num_joints_ = 0;                                    // of all model poses
-    std::set<std::string_view> written_;                              // component types of the entity being written
+    const std::size_t num_errors_ = diagnostics_.num_errors();
+    std::uint64_t num_joints_ = 0;        // of all model poses
+    bool names_files_ = false;            // of components, which are found in roots
+    std::set<std::string_view> written_;  // component types of the entity being written
 };
 
 }  // namespace

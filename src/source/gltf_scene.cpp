@@ -15,7 +15,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLights = "KHR_lights_punctual";
+constexpr float kFlatScale = 1e-5f;  // of the greatest scale: what stands for 0
 constexpr float kMostShear = 1e-4f;  // of the largest number of a matrix: exporters round them
 
 class SceneReader {
@@ -29,11 +29,12 @@ public:
         if (!read_asset()) return false;
         out_.meshes = list_of(root_, "meshes");
         out_.cameras = list_of(root_, "cameras");
+        out_.accessors = list_of(root_, "accessors");
         if (const Node extensions = mapping_of(root_, "extensions"))
-            if (const Node lights = mapping_of(extensions, kLights)) out_.lights = list_of(lights, "lights");
+            if (const Node lights = mapping_of(extensions, kGltfLights)) out_.lights = list_of(lights, "lights");
         read_nodes();
         read_skins();
-        warn_of_extensions();
+        replace_scales_of_0();
         if (diagnostics_.num_errors() != num_errors || !find_parents() || !read_scene(scene)) return false;
         return place_nodes() && diagnostics_.num_errors() == num_errors;
     }
@@ -55,16 +56,6 @@ private:
             return error(place, concat("the file needs a reader of glTF ", quoted(least)), "export it as glTF 2.0"),
                    false;
         return true;
-    }
-
-    void warn_of_extensions() {
-        const Node required = root_.find("extensionsRequired");
-        if (!required || !required.is_list()) return;
-        for (const Node name : required)
-            if (name.is_string() && name.as_string() != kLights)
-                diagnostics_.warning(name.position(),
-                                     concat("the extension ", quoted(name.as_string()), " is not read"),
-                                     "what it says of nodes is missing in the source");
     }
 
     // --- values ----------------------------------------------------------------------------------------------------
@@ -121,15 +112,9 @@ private:
     /// Reads a list of numbers, if there is one. Errors: false, reported.
     bool read_numbers(Node value, std::uint32_t count, float* out) {
         if (!value) return true;
-        bool is_good = value.is_list() && value.size() == count;
-        if (is_good)
-            for (const Node number : value) {
-                is_good = is_good && number.is_number() && std::isfinite(static_cast<float>(number.as_double()));
-                if (is_good) *out++ = static_cast<float>(number.as_double());
-            }
-        if (!is_good)
-            error(value, concat("`", value.key(), "` is not a list of ", count, " numbers"), "export the file again");
-        return is_good;
+        if (!is_gltf_floats(value, count, diagnostics_)) return false;
+        for (const Node number : value) *out++ = static_cast<float>(number.as_double());
+        return true;
     }
 
     // --- nodes -----------------------------------------------------------------------------------------------------
@@ -149,24 +134,62 @@ private:
         node.mesh = read_index(text.find("mesh"), out_.meshes.size(), "mesh");
         node.camera = read_index(text.find("camera"), out_.cameras.size(), "camera");
         node.skin = read_index(text.find("skin"), num_skins, "skin");
-        if (const Node extensions = mapping_of(text, "extensions"))
-            if (const Node light = mapping_of(extensions, kLights))
-                node.light = read_index(light.find("light"), out_.lights.size(), "light");
+        if (const Node extensions = mapping_of(text, "extensions")) read_extensions(extensions, node);
         if (const Node matrix = text.find("matrix"))
             read_matrix(matrix, node);
         else
             read_pose(node);
     }
 
+    void read_extensions(Node extensions, GltfNode& node) {
+        if (const Node light = mapping_of(extensions, kGltfLights))
+            node.light = read_index(light.find("light"), out_.lights.size(), "light");
+        const Node visibility = mapping_of(extensions, kGltfVisibility);
+        const Node visible = visibility ? visibility.find("visible") : Node();
+        if (!visible) return;
+        if (!visible.is_bool())
+            error(visible, concat("`visible` is ", kind_name(visible.kind())), "it must be true or false");
+        node.is_hidden = visible.is_bool() && !visible.as_bool();
+    }
+
     void read_pose(GltfNode& node) {
-        const Node rotation = node.text.find("rotation"), scale = node.text.find("scale");
+        const Node rotation = node.text.find("rotation");
         Transform& local = node.local;
         if (!read_numbers(node.text.find("translation"), 3, &local.position.x) ||
-            !read_numbers(rotation, 4, &local.rotation.x) || !read_numbers(scale, 3, &local.scale.x))
+            !read_numbers(rotation, 4, &local.rotation.x) || !read_numbers(node.text.find("scale"), 3, &local.scale.x))
             return;
         if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
-        if (!can_be_undone(local.scale))
-            error(scale, "a scale of 0 cannot be undone", "scale the node by a small number, or remove it");
+    }
+
+    /// A scale of 0 cannot be undone. On all axes it hides a node, as glTF says; on one or two it makes the node flat.
+    void replace_scales_of_0() {
+        std::vector<bool> is_joint(out_.nodes.size());
+        for (const std::vector<std::uint32_t>& skin : out_.skins)
+            for (const std::uint32_t joint : skin) is_joint[joint] = true;
+        for (std::size_t i = 0; i < out_.nodes.size(); ++i)
+            if (!can_be_undone(out_.nodes[i].local.scale)) replace_scale_of_0(out_.nodes[i], is_joint[i]);
+    }
+
+    void replace_scale_of_0(GltfNode& node, bool is_joint) {
+        Vec3& scale = node.local.scale;
+        const Node scale_text = node.text.find("scale");
+        const Node place = scale_text ? scale_text : node.text.find("matrix");
+        const float greatest = std::max({std::fabs(scale.x), std::fabs(scale.y), std::fabs(scale.z)});
+        const bool is_nothing = !std::isnormal(greatest);
+        if (is_nothing && !is_joint) {
+            scale = {1, 1, 1};
+            node.is_hidden = true;
+            diagnostics_.warning(place.position(), "a scale of 0 hides the node",
+                                 "the entity is `inactive`, and has no scale");
+            return;
+        }
+        const float flat = is_nothing ? kFlatScale : greatest * kFlatScale;
+        for (float* const axis : {&scale.x, &scale.y, &scale.z})
+            if (!std::isnormal(*axis)) *axis = flat;
+        if (!can_be_undone(scale))
+            return error(place, "a scale is too small to be undone", "scale the node by a larger number, or remove it");
+        diagnostics_.warning(place.position(), "a scale of 0 cannot be undone",
+                             concat(flat, " is written in its place"));
     }
 
     /// Takes a matrix, written column by column, apart.
@@ -184,9 +207,11 @@ private:
         if (columns[3] != 0 || columns[7] != 0 || columns[11] != 0 || columns[15] != 1)
             return error(text, "the last row of a matrix is not 0 0 0 1",
                          "a node is moved, turned and scaled, and nothing else");
+        node.local.position = {columns[12], columns[13], columns[14]};
+        if (std::all_of(columns, columns + 12, [](float number) { return number == 0; }))
+            return static_cast<void>(node.local.scale = {0, 0, 0});
         if (!is_regular(matrix))
             return error(text, "a matrix cannot be undone", "scale the node by a small number, or remove it");
-        node.has_matrix = true;
         node.local = nearest_pose(matrix).pose;
         if (!can_be_undone(node.local.scale) || differs(local_matrix_of(node.local), matrix, greatest * kMostShear))
             error(text, "a matrix has shear, which no transform can say",
@@ -351,6 +376,28 @@ std::uint32_t read_word(std::string_view bytes, std::size_t offset) {
 
 }  // namespace
 
+bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics) {
+    if (value.is_number() && std::isfinite(static_cast<float>(value.as_double()))) return true;
+    if (value.is_number())
+        diagnostics.error(value.position(), concat("a number of `", key, "` is too large for a float"),
+                          "write one up to 3.4e38");
+    else
+        diagnostics.error(value.position(),
+                          concat("`", key, "` has ", kind_name(value.kind()), " where a number belongs"),
+                          "export the file again");
+    return false;
+}
+
+bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics) {
+    if (!list.is_list() || list.size() != count) {
+        diagnostics.error(list.position(), concat("`", list.key(), "` is not a list of ", count, " numbers"),
+                          "export the file again");
+        return false;
+    }
+    return std::all_of(list.begin(), list.end(),
+                       [&](Node number) { return is_gltf_float(number, list.key(), diagnostics); });
+}
+
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics) {
     Result<Document> document = read_json(file, diagnostics);
     if (!document) return std::nullopt;
@@ -369,20 +416,14 @@ Result<std::string_view> gltf_json(std::string_view bytes) {
     if (bytes.size() < kHeaderBytes + kChunkHeaderBytes) return damaged("it ends within its header");
     const std::uint32_t version = read_word(bytes, 4), num_bytes = read_word(bytes, 8);
     if (version != 2) return Status::error(concat("the .glb has version ", version, "; export it as glTF 2.0"));
-    if (num_bytes != bytes.size()) return damaged("it says ", num_bytes, " bytes, and has ", bytes.size());
+    if (num_bytes > bytes.size()) return damaged("it says ", num_bytes, " bytes, and has ", bytes.size());
     if (read_word(bytes, kHeaderBytes + 4) != kJsonChunk) return damaged("its first chunk, at byte 12, is not JSON");
-    for (std::size_t at = kHeaderBytes; at < bytes.size();) {
-        const std::size_t left = bytes.size() - at;
-        if (left < kChunkHeaderBytes) return damaged("a chunk at byte ", at, " has no room for its header");
-        const std::uint32_t chunk_bytes = read_word(bytes, at);
-        if (chunk_bytes > left - kChunkHeaderBytes)
-            return damaged("a chunk of ", chunk_bytes, " bytes, at byte ", at, ", goes beyond the end");
-        if (chunk_bytes % 4 != 0)
-            return damaged("the length of a chunk, ", chunk_bytes, ", at byte ", at, ", is no multiple of 4");
-        at += kChunkHeaderBytes + chunk_bytes;
-    }
+    std::string_view json = bytes.substr(kHeaderBytes + kChunkHeaderBytes);
     const std::uint32_t json_bytes = read_word(bytes, kHeaderBytes);
-    return bytes.substr(kHeaderBytes + kChunkHeaderBytes, json_bytes);
+    if (json_bytes > json.size())
+        return damaged("a chunk of ", json_bytes, " bytes, at byte ", kHeaderBytes, ", goes beyond the end");
+    json = json.substr(0, json_bytes);
+    return json.substr(0, json.find_last_not_of('\0') + 1);  // some exporters fill it up with zeros
 }
 
 }  // namespace shoal

@@ -17,7 +17,7 @@ struct GltfNode {
     Node text;
     std::string_view name;
     Transform local;
-    bool has_matrix = false;
+    bool is_hidden = false;  // by KHR_node_visibility, or by a scale of 0
     std::uint32_t parent = kNoGltf;
     std::vector<std::uint32_t> children;
     std::uint32_t mesh = kNoGltf, camera = kNoGltf, skin = kNoGltf, light = kNoGltf;
@@ -30,10 +30,18 @@ struct GltfScene {
     std::vector<GltfNode> nodes;
     std::vector<Matrix3x4> worlds;                  // of nodes: where they are in the scene
     std::vector<std::vector<std::uint32_t>> skins;  // joints
-    std::vector<Node> meshes, cameras, lights;
+    std::vector<Node> meshes, cameras, lights, accessors;
     Node scene;  // none: the file has no scenes, and all nodes count
     std::vector<std::uint32_t> roots;
 };
+
+inline constexpr std::string_view kGltfLights = "KHR_lights_punctual", kGltfVisibility = "KHR_node_visibility",
+                                  kGltfInstancing = "EXT_mesh_gpu_instancing";
+
+/// Returns whether a value of `key` is a number that a float can hold. If it is not, that is reported.
+bool is_gltf_float(Node value, std::string_view key, Diagnostics& diagnostics);
+/// The same for a list of `count` numbers. Requires: a list has a key.
+bool is_gltf_floats(Node list, std::uint32_t count, Diagnostics& diagnostics);
 
 /// Reads a file of `diagnostics`. `scene`: its name or index; empty: the one that the file says. Errors: nothing; reported.
 std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);

@@ -1,5 +1,6 @@
 #include "shoal/source/gltf.h"
 
+#include "shoal/components/activity.h"
 #include "shoal/components/data.h"
 #include "shoal/components/tag.h"
 #include "shoal/document/json.h"
@@ -19,7 +20,7 @@ class Gltf : public SourceTest {
 protected:
     Gltf() {
         EXPECT_TRUE(add_transform(registry) && add_model_pose(registry) && add_data(registry));
-        EXPECT_TRUE(registry.add<Tag>() && registry.add<AttachedToNode>());
+        EXPECT_TRUE(registry.add<Tag>() && registry.add<AttachedToNode>() && registry.add<Inactive>());
     }
 
     /// Imports an object with these members; what is wrong is in the diagnostics.
@@ -125,6 +126,69 @@ TEST_F(Gltf, extras_are_components_and_data) {
     EXPECT_NE(messages.find("warning: \"mixed\" is a list of several kinds"), std::string::npos) << messages;
 }
 
+TEST_F(Gltf, extras_that_would_not_compile_are_refused_at_their_place) {
+    for (const auto& [extras, message] :
+         {std::pair{"\"tag\": 5", "ship.gltf:2:33: error: component \"tag\""},
+          std::pair{"\"inactive\": true", "ship.gltf:2:38: error: component \"inactive\""},
+          std::pair{"\"gltf_mesh\": { \"mesh\": -1 }", "ship.gltf:2:49: error: component \"gltf_mesh\""},
+          std::pair{"\"tag\": { \"tagg\": \"a\" }", "ship.gltf:2:35: error: component \"tag\" has no field \"tagg\""},
+          std::pair{"\"model_pose\": { \"nodes\": [ {} ] }", "ship.gltf:2:"}}) {
+        const std::string messages = messages_of(concat("\n\"nodes\": [ { \"extras\": { ", extras, " } } ]"));
+        EXPECT_NE(messages.find(message), std::string::npos) << message << "\n" << messages;
+    }
+}
+
+TEST_F(Gltf, integers_of_more_than_63_bits_become_floats_with_a_warning) {
+    EXPECT_EQ(outline_of("\n\"nodes\": [ { \"extras\": { \"a\": 12345678901234567890, \"b\": [18446744073709551615, 1],"
+                         " \"c\": 9223372036854775807 } } ]"),
+              ". \"ship.gltf\" transform{}\n./node transform{} "
+              "data{a=1.2345679e+19 b=[1.8446744e+19 1] c=9223372036854775808}\n");
+    const std::string messages = diagnostics.format();
+    for (const char* message :
+         {"ship.gltf:2:31: warning: an integer is above 9223372036854775807; it is the float 1.2345679e+19",
+          "ship.gltf:2:59: warning: an integer is above"})
+        EXPECT_NE(messages.find(message), std::string::npos) << messages;
+}
+
+TEST_F(Gltf, nodes_that_are_not_visible_are_inactive) {
+    EXPECT_EQ(outline_of(R"("skins": [ { "joints": [2, 3] } ], "nodes": [
+                  { "name": "a", "extensions": { "KHR_node_visibility": { "visible": false } }, "children": [5] },
+                  { "name": "body", "skin": 0, "extensions": { "KHR_node_visibility": { "visible": true } } },
+                  { "name": "hip", "children": [3], "extensions": { "KHR_node_visibility": { "visible": false } } },
+                  { "name": "knee", "children": [4] }, { "name": "sword" }, { "name": "b" } ])"),
+              ". \"ship.gltf\" transform{}\n./a \"a\" transform{} inactive{}\n./a/b \"b\" transform{}\n"
+              "./body \"body\" transform{} model_pose{nodes=[{name=hip} {name=knee parent=hip}]}\n"
+              "./body/sword \"sword\" transform{} attached_to_node{node=knee} inactive{}\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
+}
+
+TEST_F(Gltf, a_scale_of_0_hides_a_node_or_makes_it_flat) {
+    EXPECT_EQ(outline_of(R"("skins": [ { "joints": [4] } ], "nodes": [ { "name": "a", "scale": [0, 0, 0] },
+                  { "name": "b", "scale": [2, 0, 1] }, { "name": "c", "matrix": [0,0,0,0,0,0,0,0,0,0,0,0,5,6,7,1] },
+                  { "name": "d", "skin": 0 }, { "name": "e", "scale": [0, 0, 0] } ])"),
+              ". \"ship.gltf\" transform{}\n./a \"a\" transform{} inactive{}\n./b \"b\" transform{scale=[2 2e-05 1]}\n"
+              "./c \"c\" transform{position=[5 6 7]} inactive{}\n"
+              "./d \"d\" transform{} model_pose{nodes=[{name=e scale=[1e-05 1e-05 1e-05]}]}\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 4u) << diagnostics.format();
+    EXPECT_NE(diagnostics.format().find("a scale of 0 cannot be undone; 2e-05 is written in its place"),
+              std::string::npos);
+}
+
+TEST_F(Gltf, extensions_of_nodes_that_are_not_read_are_named_and_counted) {
+    ASSERT_TRUE(
+        import(R"("extensionsRequired": [ "KHR_draco_mesh_compression", "MSFT_lod" ], "accessors": [ { "count": 958 },
+                  { "count": 941 } ], "nodes": [
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 0 } } } },
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "SCALE": 1 } }, "MSFT_lod": {} } } ])"));
+    const std::string messages = diagnostics.format();
+    EXPECT_NE(messages.find("warning: the 1899 instances of 2 nodes (EXT_mesh_gpu_instancing) are not read"),
+              std::string::npos)
+        << messages;
+    EXPECT_NE(messages.find("warning: the extension \"MSFT_lod\" of 1 node is not read"), std::string::npos)
+        << messages;
+    EXPECT_EQ(diagnostics.num_warnings(), 2u) << messages;
+}
+
 TEST_F(Gltf, a_scene_is_chosen_by_name_or_index) {
     const std::string members = R"("scenes": [ { "name": "day", "nodes": [0] }, { "nodes": [1] } ],
                                    "nodes": [ { "name": "sun" }, { "name": "moon" } ])";
@@ -158,8 +222,16 @@ TEST_F(Gltf, what_is_wrong_is_told_with_its_place) {
              Case{"\"nodes\": 5", "`nodes` is an integer; it must be an array"},
              Case{"\"nodes\": [ 5 ]", "an element of `nodes` is an integer"},
              Case{"\"nodes\": [ { \"translation\": [1, 2] } ]", "`translation` is not a list of 3 numbers"},
-             Case{"\"nodes\": [ { \"translation\": [1, 2, 1e300] } ]", "`translation` is not a list of 3 numbers"},
-             Case{"\"nodes\": [ { \"scale\": [0, 1, 1] } ]", "a scale of 0 cannot be undone"},
+             Case{"\n\"nodes\": [ { \"translation\": [1e38, 1e39, 0] } ]",
+                  "ship.gltf:2:36: error: a number of `translation` is too large for a float"},
+             Case{"\n\"nodes\": [ { \"translation\": [1, \"2\", 0] } ]",
+                  "ship.gltf:2:33: error: `translation` has a string where a number belongs"},
+             Case{"\n\"nodes\": [ { \"extensions\": { \"KHR_node_visibility\": { \"visible\": 1 } } } ]",
+                  "ship.gltf:2:66: error: `visible` is an integer"},
+             Case{"\n\"nodes\": [ { \"extensions\": { \"KHR_lights_punctual\": { \"light\": 0 } } } ],\n"
+                  "\"extensions\": { \"KHR_lights_punctual\": { \"lights\": [ { \"type\": \"point\", \"color\": [1, 1, "
+                  "1e39] } ] } }",
+                  "ship.gltf:3:89: error: a number of `color` is too large for a float"},
              Case{"\"nodes\": [ { \"rotation\": [0, 0, 0, 2] } ]", "node: a rotation is"},
              Case{"\"nodes\": [ { \"matrix\": [1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1], \"scale\": [1, 1, 1] } ]",
                   "a node has both `matrix` and `scale`"},
@@ -208,10 +280,15 @@ TEST_F(Gltf, a_glb_has_the_json_in_its_first_chunk) {
     ASSERT_TRUE(gltf_json(good).ok()) << gltf_json(good).message();
     EXPECT_EQ(*gltf_json(good), json);
     EXPECT_EQ(*gltf_json(json), json) << "what is no .glb stays as it is";
+    for (const std::string& bytes : {good + "x", glb(2, 0, size - 2, "JSON")})
+        ASSERT_TRUE(gltf_json(bytes).ok()) << gltf_json(bytes).message();
+    EXPECT_EQ(*gltf_json(glb(2, 0, size - 2, "JSON")), json.substr(0, size - 2)) << "no multiple of 4";
+    std::string zeros = good;
+    zeros.replace(20 + size - 3, 3, 3, '\0');
+    EXPECT_EQ(*gltf_json(zeros), json.substr(0, size - 3)) << "filled up with zeros";
     for (const auto& [bytes, message] :
          {std::pair{glb(1, 0, size, "JSON"), "has version 1"}, std::pair{glb(2, 4, size, "JSON"), "it says"},
           std::pair{glb(2, 0, size + 1000, "JSON"), "at byte 12, goes beyond the end"},
-          std::pair{glb(2, 0, size - 2, "JSON"), "is no multiple of 4"},
           std::pair{glb(2, 0, size, "BIN "), "is not JSON"},
           std::pair{std::string("glTF"), "it ends within its header"}}) {
         const Result<std::string_view> result = gltf_json(bytes);

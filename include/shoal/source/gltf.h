@@ -10,6 +10,7 @@
 //     TRS, matrix        transform
 //     skin               model_pose on the entity that is drawn; joints are no entities, what hangs on them is attached_to_node
 //     mesh, camera, light    gltf_mesh, gltf_camera, gltf_light: gltf_schema_text() declares them
+//     visibility         inactive
 //     extras             components, if they are called so, and data
 //
 // Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and buffers
@@ -27,13 +28,16 @@
 
 namespace shoal {
 
+struct SourceRules;
+
 /// How many nodes may be inside one another: a source with this one as prefab still fits.
 inline constexpr std::uint32_t kMaxGltfDepth = 240;
 
 struct GltfOptions {
-    std::string scene{};     ///< its name or index; empty: the one that the file says
-    std::string resource{};  ///< what meshes are said to be in
-    bool z_up = false;       ///< turn the whole, so that up is z and not y
+    std::string scene{};                 ///< its name or index; empty: the one that the file says
+    std::string resource{};              ///< what meshes are said to be in
+    bool z_up = false;                   ///< turn the whole, so that up is z and not y
+    const SourceRules* rules = nullptr;  ///< of the schema files that the source will be compiled with
 };
 
 struct ImportedGltf {
@@ -43,11 +47,13 @@ struct ImportedGltf {
     bool has_gltf_components = false;  ///< it needs gltf_schema_text()
 };
 
-/// Returns the JSON in the bytes of a .glb, or all bytes of what is none. Errors: a damaged .glb; the message says where.
+/// Returns the JSON in the bytes of a .glb, or all bytes of what is not a .glb. The chunks after it are not looked at.
+/// Errors: a damaged .glb; the message says where.
 /// Lifetime: that of `bytes`.
 SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
 
-/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name.
+/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name. The source that
+/// is returned compiles with them, the built-in types and gltf_schema_text(); files that components name are not looked at.
 /// Errors: nothing, and `diagnostics` says why, with places in the JSON.
 SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
                                                   const GltfOptions& options, Diagnostics& diagnostics);
