@@ -1,6 +1,7 @@
 #include "source/child_editor.h"
 
 #include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kLargeLevel = 8;  // children; smaller levels are searched from the front
 constexpr std::uint32_t kRoot = 0;
+constexpr std::uint32_t kMostBehind = 64;  // descendants that are looked at to see whether a search is ambiguous
 
 std::uint64_t place_key(std::uint32_t parent, std::uint64_t key_hash) {
     return key_hash ^ hash_key(std::uint64_t(parent) + 1);
@@ -135,7 +137,7 @@ bool ChildEditor::is_before(std::uint32_t a, std::uint32_t b) const {
 std::uint32_t ChildEditor::find_in_index(std::string_view start, std::string_view rest, bool is_whole) {
     Same* const same = by_key_.find(hash_text(start));
     if (same == nullptr) return kNone;
-    std::uint32_t best = kNone, best_start = kNone;
+    std::uint32_t best = kNone, best_start = kNone, num_behind = 0;
     for (std::uint32_t i = same->first, before = 0; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
         ++steps_;
         if (nodes_[i].is_removed) {  // is not looked at again
@@ -144,12 +146,14 @@ std::uint32_t ChildEditor::find_in_index(std::string_view start, std::string_vie
             continue;
         }
         before = i;
+        if (same->is_sorted && best != kNone && ++num_behind > kMostBehind) break;
         if (nodes_[i].entity->key != start) continue;
         const std::uint32_t found = is_whole ? i : find_path(i, rest);
-        if (found == kNone || (best != kNone && !is_before(i, best_start))) continue;
-        best = found;
-        best_start = i;
-        if (same->is_sorted) break;
+        if (found == kNone) continue;
+        const bool is_first = best == kNone || is_before(i, best_start);
+        other_ = is_first ? best : found;
+        if (is_first) best = found, best_start = i;
+        if (same->is_sorted && other_ != kNone) break;
     }
     return best;
 }
@@ -165,8 +169,17 @@ std::uint32_t ChildEditor::find_deeper(std::string_view key) {
 }
 
 std::uint32_t ChildEditor::find(std::string_view key) {
+    other_ = kNone;
     const std::uint32_t found = find_path(kRoot, key);
     return found != kNone ? found : find_deeper(key);
+}
+
+std::string ChildEditor::path_of(std::uint32_t node) const {
+    std::vector<std::string_view> keys;
+    for (; node != kRoot; node = nodes_[node].parent) keys.push_back(nodes_[node].entity->key);
+    std::string path;
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) append_text(path, concat(path.empty() ? "" : "/", *key));
+    return path;
 }
 
 // --- changes ---------------------------------------------------------------------------------------------------------

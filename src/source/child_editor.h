@@ -38,6 +38,10 @@ public:
     /// Finds a child by its key, or a descendant by a path of keys; otherwise the first descendant from which the path
     /// leads on, in the order of the texts.
     std::uint32_t find(std::string_view key);
+    /// Returns another descendant that find() could have meant, or kNone. A child and a path from the root are not ambiguous.
+    std::uint32_t other() const { return other_; }
+    /// Returns the keys from the root to a descendant, separated by `/`.
+    std::string path_of(std::uint32_t node) const;
     /// Returns an entity with all changes of its descendants. Lifetime: that of the arena.
     const MergedEntity* entity(std::uint32_t node);
     void replace(std::uint32_t node, const MergedEntity* changed);
@@ -86,6 +90,7 @@ private:
     HashMap<std::uint64_t, std::uint32_t> by_place_{Owner("source")};  // parent and key -> node, of large levels
     HashMap<std::uint64_t, Same> by_key_{Owner("source")};             // once all nodes are made
     bool has_index_ = false;
+    std::uint32_t other_ = kNone;   // of the last search
     std::size_t most_slashes_ = 0;  // in the key of a descendant
     Arena& arena_;
     std::uint64_t& steps_;

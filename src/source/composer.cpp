@@ -276,6 +276,7 @@ private:
     void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys);
     void modify_child(const Entry& entry, Draft& draft);
     void delete_child(const Entry& entry, Draft& draft);
+    void warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found);
     std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft);
     void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what);
     void count(MergedEntity& entity);
@@ -1358,10 +1359,26 @@ void Composer::refuse_same_keys(std::vector<const MergedEntity*>& children, std:
     children.resize(num_kept);
 }
 
+/// Says that a key fits another descendant, too.
+void Composer::warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found) {
+    ChildEditor& editor = *draft.editor;
+    const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
+    diagnostics_
+        .warning(entry.position,
+                 concat(quoted(entry.key), " of `", key_name(key), "` means several descendants, and the first is ",
+                        key == EntityKey::kDeletedChildren ? "deleted" : "changed"),
+                 concat("write its path, ", quoted(path), ", or that of another, such as ", quoted(other)))
+        .note(editor.entity(found)->position, "the first is here")
+        .note(editor.entity(editor.other())->position, "another is here");
+}
+
 /// Finds the target of an entry of `modified_children` or `deleted_children`.
 std::uint32_t Composer::find_child(const Entry& entry, EntityKey key, const Draft& draft) {
     const std::uint32_t found = draft.editor->find(entry.key);
-    if (found != ChildEditor::kNone) return found;
+    if (found != ChildEditor::kNone) {
+        if (draft.editor->other() != ChildEditor::kNone) warn_of_other(entry, key, draft, found);
+        return found;
+    }
     if (!draft.editor->is_exhausted()) {
         stale(entry, key, draft, "child");
     } else if (!too_large_) {

@@ -220,6 +220,31 @@ TEST_F(Composer, a_descendant_is_named_by_path_or_found_deeper) {  // req: G1
     EXPECT_EQ(diagnostics.format(), "");
 }
 
+TEST_F(Composer, a_key_that_several_descendants_have_is_a_warning_with_the_paths_of_two) {
+    file(
+        "car.sjson",
+        "children = {\n front = { children = { wheel = {} } }\n rear = { children = { wheel = { } } }\n roof = {} }\n");
+    file("x.sjson",
+         "prefab = \"car\"\nmodified_children = { wheel = { name = \"flat\" } roof = {} \"rear/wheel\" = {} }\n");
+    file("y.sjson", "prefab = \"car\" deleted_children = [\"wheel\"]\n");
+    EXPECT_EQ(outline("x.sjson"), ".\n./front\n./front/wheel \"flat\"\n./rear\n./rear/wheel\n./roof\n");
+    EXPECT_EQ(outline("y.sjson"), ".\n./front\n./rear\n./rear/wheel\n./roof\n");
+    EXPECT_EQ(diagnostics.num_errors(), 0u);
+    const std::string text = diagnostics.format();
+    EXPECT_NE(
+        text.find("x.sjson:2:23: warning: \"wheel\" of `modified_children` means several descendants, and the first is "
+                  "changed; write its path, \"front/wheel\", or that of another, such as \"rear/wheel\""),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("car.sjson:3:24: note: another is here"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find("y.sjson:1:37: warning: \"wheel\" of `deleted_children` means several descendants, and the first "
+                  "is deleted"),
+        std::string::npos)
+        << text;
+    EXPECT_EQ(diagnostics.num_warnings(), 2u) << text;
+}
+
 TEST_F(Composer, a_null_prefab_is_none_and_a_name_is_inherited) {  // req: G1
     file("coral.sjson", R"(name = "coral" components = { glow = null })");
     file("x.sjson",
