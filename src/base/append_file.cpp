@@ -2,6 +2,7 @@
 
 #include "base/os.h"
 #include "base/os_status.h"
+#include "shoal/base/file.h"
 
 namespace shoal {
 
@@ -22,6 +23,15 @@ Result<AppendFile> AppendFile::create(const std::string& path) {
     AppendFile made;
     made.path_ = path;
     if (Status status = os::to_status("make", path, os::create_file(path, made.file_)); !status) return status;
+    return made;
+}
+
+Result<AppendFile> AppendFile::replace(const std::string& path, std::span<const std::byte> bytes) {
+    if (Status status = write_file(path, bytes); !status) return status;
+    AppendFile made;
+    made.path_ = path;
+    if (Status status = os::to_status("open", path, os::open_to_append(path, made.file_)); !status) return status;
+    made.num_bytes_ = bytes.size();
     return made;
 }
 

@@ -35,6 +35,7 @@ void remove_temporary_files();
 
 /// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
 std::string create_file(const std::string& path, int& file);
+std::string open_to_append(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);
 void cut_file(int file, std::uint64_t num_bytes);

@@ -271,6 +271,11 @@ std::string create_file(const std::string& path, int& file) {
     return file < 0 ? reason("cannot create") : std::string();
 }
 
+std::string open_to_append(const std::string& path, int& file) {
+    file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    return file < 0 ? reason("cannot open") : std::string();
+}
+
 std::string append_to_file(int file, const void* data, std::size_t num_bytes) {
     return write_all(file, static_cast<const char*>(data), num_bytes) ? std::string() : reason("cannot write");
 }

@@ -1,6 +1,5 @@
 #include "shoal/world/recording.h"
 
-#include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/world/persist.h"
@@ -78,19 +77,15 @@ Status Recorder::start(const std::string& path, std::span<const std::byte> setup
     SHOAL_ASSERT(!is_recording(), "a recorder was started that records; stop() it first, or make another");
     status_ = {};
     num_frames_ = num_bytes_ = 0;
-    const auto refuse = [&](const Status& status) { return Status::error(concat(path, ": ", status.message())); };
     auto work = std::make_unique<Work>(world_);
-    // An older recording stays if this world cannot be saved.
-    Status status = work->take([&](StateWriter& to) {
+    const Status status = work->take([&](StateWriter& to) {
         to.value("format", kRecordingFormat);
         to.array("setup", setup);
     });
-    if (!status) return refuse(status);
-    if (status = remove_file(path); !status) return status;
-    Result<StateLogWriter> log = StateLogWriter::create(path, kBase);
+    if (!status) return Status::error(concat(path, ": ", status.message()));
+    Result<StateLogWriter> log = StateLogWriter::replace(path, kBase, *work->last, work->last_frame);
     if (!log) return log.status();
     work->log = std::move(*log);
-    if (status = work->append(); !status) return refuse(status);
     num_bytes_ = work->log.num_bytes();
     work_ = work.release();
     return {};

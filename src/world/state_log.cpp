@@ -1,5 +1,6 @@
 #include "world/state_log.h"
 
+#include "shoal/base/folder.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"
@@ -212,38 +213,76 @@ std::uint64_t checksum_of(const StateRecordHeader& header, const std::byte* pack
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
-    Result<AppendFile> file = AppendFile::create(path);
-    if (!file) return file.status();
+namespace {
+
+StateLogHeader make_header(std::uint64_t base) {
     StateLogHeader header{{}, kLogVersion, kByteOrderOfStates, sizeof(Entity), 0, base, 0};
     std::memcpy(header.magic, kLogMagic, sizeof kLogMagic);
     header.checksum = checksum_of(header);
-    if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
+    return header;
+}
+
+}  // namespace
+
+Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
+    Result<AppendFile> file = AppendFile::create(path);
+    if (!file) return file.status();
+    const StateLogHeader header = make_header(base);
+    if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) {
+        static_cast<void>(remove_file(path));  // the first error is the one to tell
+        return status;
+    }
     StateLogWriter made;
     made.file_ = std::move(*file);
     made.base_ = base;
     return made;
 }
 
+Result<StateLogWriter> StateLogWriter::replace(const std::string& path, std::uint64_t base, const SavedState& state,
+                                               std::uint64_t frame) {
+    const StateLogHeader header = make_header(base);
+    StateLogWriter made;
+    made.base_ = base;
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(&header, 1));
+    made.bytes_.assign(bytes.begin(), bytes.end());
+    if (Status status = made.put_record(state, nullptr, frame, {}); !status)
+        return Status::error(concat("cannot write \"", path, "\": ", status.message()));
+    Result<AppendFile> file = AppendFile::replace(path, made.bytes_);
+    if (!file) return file.status();
+    made.file_ = std::move(*file);
+    made.num_records_ = 1;
+    return made;
+}
+
 Status StateLogWriter::append(const SavedState& state, const SavedState* before, std::uint64_t frame,
                               std::span<const std::byte> extra) {
-    bytes_.assign(sizeof(StateRecordHeader), std::byte(0));
+    bytes_.clear();
+    if (Status status = put_record(state, before, frame, extra); !status)
+        return Status::error(concat("cannot append to \"", file_.path(), "\": ", status.message()));
+    if (Status status = file_.append(bytes_); !status) return status;
+    ++num_records_;
+    return {};
+}
+
+/// Puts a record behind what bytes_ has.
+Status StateLogWriter::put_record(const SavedState& state, const SavedState* before, std::uint64_t frame,
+                                  std::span<const std::byte> extra) {
+    const std::size_t begin = bytes_.size();
+    bytes_.resize(begin + sizeof(StateRecordHeader));
     Packer body(bytes_);
     body.put(extra.data(), extra.size());
     for (std::size_t i = 0; i < state.num_parts(); ++i) put_part(body, state, state.part(i), before);
-    if (!body.end()) return Status::error(concat("cannot append to \"", file_.path(), "\": no memory to compress it"));
+    if (!body.end()) return Status::error("no memory to compress it");
     StateRecordHeader header{kRecordMagic,
                              static_cast<std::uint32_t>(state.num_parts()),
                              num_records_,
-                             bytes_.size() - sizeof(StateRecordHeader),
+                             bytes_.size() - begin - sizeof(StateRecordHeader),
                              body.num_bytes(),
                              extra.size(),
                              frame,
                              0};
-    header.checksum = checksum_of(header, bytes_.data() + sizeof header, base_);
-    std::memcpy(bytes_.data(), &header, sizeof header);
-    if (Status status = file_.append(bytes_); !status) return status;
-    ++num_records_;
+    header.checksum = checksum_of(header, bytes_.data() + begin + sizeof header, base_);
+    std::memcpy(bytes_.data() + begin, &header, sizeof header);
     return {};
 }
 

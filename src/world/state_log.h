@@ -49,6 +49,11 @@ public:
     /// Errors: as of AppendFile.
     static Result<StateLogWriter> create(const std::string& path, std::uint64_t base = 0);
 
+    /// Makes a log of one record, which append() with the same arguments would write, in place of an older file. Errors: as of
+    /// AppendFile::replace().
+    static Result<StateLogWriter> replace(const std::string& path, std::uint64_t base, const SavedState& state,
+                                          std::uint64_t frame);
+
     /// Appends what makes `state` of `before`, which is the state of the record before, or what the log begins from; for
     /// nothing, nullptr. `extra` are bytes of the caller's. Errors: the disk is full, ...: no part of the record counts.
     Status append(const SavedState& state, const SavedState* before, std::uint64_t frame,
@@ -60,9 +65,12 @@ public:
     std::uint64_t num_records() const { return num_records_; }
 
 private:
+    Status put_record(const SavedState& state, const SavedState* before, std::uint64_t frame,
+                      std::span<const std::byte> extra);
+
     AppendFile file_;
     std::uint64_t base_ = 0, num_records_ = 0;
-    Array<std::byte> bytes_{Owner("state log")};  // of the record, kept for its memory
+    Array<std::byte> bytes_{Owner("state log")};  // of the record, and of a header before it; kept for its memory
 };
 
 class StateLogReader {

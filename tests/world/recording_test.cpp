@@ -7,6 +7,7 @@
 #include "shoal/world/persist.h"
 #include "world/state_log.h"
 
+#include "support/small_files.h"
 #include "support/testing.h"
 #include "support/whole_world.h"
 #include "support/zstd_memory.h"
@@ -541,6 +542,24 @@ struct Note {
     std::string text;
 };
 SHOAL_COMPONENT(Note, text)
+
+TEST(Recording, an_older_recording_stays_if_the_disk_has_no_room_for_the_beginning_of_a_new_one) {
+    const std::string path = temporary_path("no_room"), older = record_small(2);
+    ASSERT_TRUE(write_file(path, older).ok());
+    Small small;
+    Recorder recorder(small.world);
+    const auto start_without_room = [&] {
+        const SmallFiles limit(100);
+        return recorder.start(path);
+    };
+    const Status status = start_without_room();
+    EXPECT_EQ(status.message(), "cannot write \"" + path + "\": cannot write: File too large");
+    EXPECT_FALSE(recorder.is_recording());
+    EXPECT_EQ(*read_file(path), older);
+    ASSERT_TRUE(recorder.start(path).ok() && recorder.stop().ok()) << "when there is room, it is replaced";
+    EXPECT_NE(*read_file(path), older);
+    std::filesystem::remove(path);
+}
 
 TEST(Recording, an_older_recording_stays_if_the_world_cannot_be_saved) {
     const std::string path = temporary_path("older"), older = record_small(2);

@@ -21,6 +21,9 @@ public:
 
     /// Makes an empty file. Errors: there is one of that name; it cannot be made. The message names the path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
+    /// Replaces a file, or makes one, that begins with these bytes, which are on the disk then. Errors: those of write_file();
+    /// an older file is unchanged.
+    SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
     bool is_open() const { return file_ >= 0; }
     const std::string& path() const { return path_; }
