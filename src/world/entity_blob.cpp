@@ -78,16 +78,9 @@ public:
     }
     /// Returns them with parents before their children; otherwise the order stays. `top` is a root, whoever its parent is.
     std::vector<Entity> parents_first(Entity top) const {
-        const Places places(world_.stores());
+        const std::vector<std::uint32_t> depths = depths_below(top);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
-        for (std::uint32_t i = 0; i < all_.size(); ++i) {
-            std::uint32_t depth = 0;
-            for (Entity at = all_[i]; at != top; ++depth) {
-                at = places.parent(at);
-                if (!at || number_of_.find(at.id) == nullptr) break;
-            }
-            by_depth.emplace_back(depth, i);
-        }
+        for (std::uint32_t i = 0; i < all_.size(); ++i) by_depth.emplace_back(depths[i], i);
         std::sort(by_depth.begin(), by_depth.end());
         std::vector<Entity> result;
         for (const auto& [depth, number] : by_depth) result.push_back(all_[number]);
@@ -95,6 +88,30 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+
+    /// Returns how many of the entities are above each. Cost: O(entities), however deep they are.
+    std::vector<std::uint32_t> depths_below(Entity top) const {
+        const Places places(world_.stores());
+        std::vector<std::uint32_t> depths(all_.size(), kUnknown), way;
+        for (std::uint32_t i = 0; i < all_.size(); ++i) {
+            std::uint32_t at = i;
+            while (depths[at] == kUnknown) {
+                const Entity parent = all_[at] == top ? kNullEntity : places.parent(all_[at]);
+                const std::uint32_t* const above = parent ? number_of_.find(parent.id) : nullptr;
+                if (above == nullptr) {
+                    depths[at] = 0;
+                } else {
+                    way.push_back(at);
+                    at = *above;
+                }
+            }
+            std::uint32_t depth = depths[at];
+            for (; !way.empty(); way.pop_back()) depths[way.back()] = ++depth;
+        }
+        return depths;
+    }
+
     World& world_;
     std::vector<const Table*> trees_;
     std::vector<Entity> all_;
