@@ -6,8 +6,30 @@
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)
 
+# Before anything is copied: an install of libraries that are not built would leave half of a prefix.
+function(shoal_install_if_built kind)
+  set(files "")
+  if(TARGET shoal)
+    list(APPEND ARGN shoal)
+  endif()
+  foreach(library IN LISTS ARGN)
+    get_target_property(type ${library} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      list(APPEND files $<TARGET_FILE:${library}>)
+    endif()
+  endforeach()
+  install(CODE "
+    foreach(file IN ITEMS ${files})
+      if(NOT EXISTS \"\${file}\")
+        message(FATAL_ERROR \"\${file} is not built, so nothing is installed; `./dev install PREFIX` builds what it installs, and \"
+                            \"`cmake --build ${PROJECT_BINARY_DIR} --target shoal_libraries` builds it here\")
+      endif()
+    endforeach()" COMPONENT ${kind})
+endfunction()
+
 foreach(kind IN LISTS kinds)
   get_property(libraries GLOBAL PROPERTY SHOAL_LIBRARIES_${kind})
+  shoal_install_if_built(${kind} ${libraries})
   install(TARGETS ${libraries} EXPORT shoal-targets-${kind}
           ARCHIVE COMPONENT ${kind} LIBRARY COMPONENT ${kind} NAMELINK_COMPONENT ${kind})
 endforeach()
