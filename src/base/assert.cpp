@@ -1,6 +1,7 @@
 #include "shoal/base/assert.h"
 
 #include "shoal/base/running_pass.h"
+#include "shoal/base/text.h"
 
 #include <atomic>
 #include <cstdio>
@@ -24,6 +25,18 @@ std::atomic<AssertionHandler> g_handler{&print_failure};
 const char* running_pass() { return t_running_pass; }
 
 void set_running_pass(const char* name) { t_running_pass = name; }
+
+void refuse_structural_call(const char* call, std::string_view kind, std::string_view component, bool passes_run) {
+    const std::string about = component.empty() ? std::string() : concat(" for \"", component, '"');
+    const std::string caller = running_pass() == nullptr ? std::string("was called")
+                                                         : concat("was called in the pass \"", running_pass(), '"');
+    const std::string message = concat(
+        call, " of ", kind, about, ' ', caller, ", so rows came or went while ",
+        passes_run ? "the passes of a world ran" : "a loop ran over them",
+        "; let the function take a Commands&, or ask World::commands() in a pass without rows, and call its add(), "
+        "remove(), create(), destroy() or move(), which reach every store when the world settles");
+    fail_assertion({"rows may come and go", message.c_str(), __FILE__, __LINE__});
+}
 
 AssertionHandler set_assertion_handler(AssertionHandler handler) {
     return g_handler.exchange(handler == nullptr ? &print_failure : handler);

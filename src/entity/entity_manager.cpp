@@ -79,6 +79,7 @@ EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_wait
 EntityManager::~EntityManager() = default;
 
 Status EntityManager::create(std::span<Entity> out) {
+    require_free("create()");
     const StructuralCall call(busy_);
     const std::size_t num_recycled = std::min(out.size(), num_recyclable());
     if (out.size() - num_recycled > end_index_ - next_index_) return exhausted(out.size());
@@ -88,6 +89,7 @@ Status EntityManager::create(std::span<Entity> out) {
 }
 
 std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
+    require_free("destroy()");
     const std::uint32_t num_destroyed = destroy_batch(entities);
     destroy_asked_for();
     return num_destroyed;
@@ -95,6 +97,7 @@ std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
 
 /// Does not call the span version: for one entity, its loops take three times as long.
 bool EntityManager::destroy(Entity entity) {
+    require_free("destroy()");
     {
         const StructuralCall call(busy_);
         const bool was_alive = alive(entity);
@@ -121,6 +124,7 @@ void EntityManager::destroy_asked_for() {
 }
 
 void EntityManager::destroy_next(std::span<const Entity> entities) {
+    require_free("destroy_next()");
     if (callback_depth_ == 0) return static_cast<void>(destroy(entities));
     const StructuralCall call(busy_);
     next_deaths_.insert(next_deaths_.end(), entities.begin(), entities.end());
@@ -149,6 +153,7 @@ bool EntityManager::is_living_run(std::span<const Entity> entities) const {
 }
 
 DestructionCallback EntityManager::add_destruction_callback(DestructionFunction function, void* context) {
+    require_free("add_destruction_callback()");
     const StructuralCall call(busy_);
     SHOAL_ASSERT(function != nullptr, "a destruction callback needs a function");
     callbacks_.push_back({function, context, next_callback_});
@@ -156,6 +161,7 @@ DestructionCallback EntityManager::add_destruction_callback(DestructionFunction 
 }
 
 void EntityManager::remove_destruction_callback(DestructionCallback callback) {
+    require_free("remove_destruction_callback()");
     const StructuralCall call(busy_);
     const auto found = std::find_if(callbacks_.begin(), callbacks_.end(), [&](const Callback& other) {
         return other.number == callback.number && other.function != nullptr;
@@ -168,6 +174,7 @@ void EntityManager::remove_destruction_callback(DestructionCallback callback) {
 }
 
 DeathCursor EntityManager::open_death_cursor(std::string_view reader) {
+    require_free("open_death_cursor()");
     const StructuralCall call(busy_);
     return deaths_.open(reader);
 }
@@ -191,13 +198,30 @@ void EntityManager::note_settle() {
 }
 
 void EntityManager::close_death_cursor(DeathCursor cursor) {
+    require_free("close_death_cursor()");
     const StructuralCall call(busy_);
     deaths_.close(cursor);
 }
 
 void EntityManager::advance(DeathCursor cursor, std::uint64_t position) {
+    require_free("advance()");
     const StructuralCall call(busy_);
     deaths_.advance(cursor, position);
+}
+
+void EntityManager::add_world() {
+    require_free("add_world()");
+    ++num_worlds_;
+}
+
+void EntityManager::remove_world() {
+    require_free("remove_world()");
+    --num_worlds_;
+}
+
+void EntityManager::hold(bool hold) {
+    hold_.hold(hold);
+    if (hold) __atomic_store_n(&fresh_end_, 0, __ATOMIC_RELAXED);
 }
 
 MemoryUse EntityManager::memory_use() const {
@@ -208,7 +232,16 @@ MemoryUse EntityManager::memory_use() const {
     return use;
 }
 
-Entity EntityManager::recycle_one() {
+/// While passes run, and once after they ran, create() comes here although there are fresh indices.
+Entity EntityManager::take_one() {
+    require_free("create()");
+    const StructuralCall call(busy_);
+    choose_source();
+    if (next_index_ < fresh_end_) {
+        Entity entity;
+        create_fresh({&entity, 1});
+        return entity;
+    }
     if (num_recyclable() == 0) return kNullEntity;
     const Entity entity = waiting_[0];
     waiting_.drop_oldest(1);

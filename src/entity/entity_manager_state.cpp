@@ -40,6 +40,7 @@ Status EntityManager::check_ids(StateReader& from) {
 }
 
 Status EntityManager::load(StateReader& from) {
+    require_free("load()");
     const StructuralCall call(busy_);
     SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback loaded the entities; load them afterwards");
     if (Status status = check_ids(from); !status) return status;
@@ -93,6 +94,7 @@ Status EntityManager::check_loaded(StateReader& from, std::span<const Generation
 }
 
 Status EntityManager::set_death_position(DeathCursor cursor, std::uint64_t position) {
+    require_free("set_death_position()");
     if (position > deaths_.end())
         return Status::error(
             concat("the saved state: a store has seen ", position, " deaths, and there were ", deaths_.end()));

@@ -7,6 +7,8 @@
 namespace shoal {
 namespace {
 
+constexpr const char* kInactiveEntities = "the inactive entities";
+
 template <class Speakers>
 auto& find_speaker(Speakers& speakers, const void* store) {
     const auto found =
@@ -18,10 +20,12 @@ auto& find_speaker(Speakers& speakers, const void* store) {
 }  // namespace
 
 void InactiveEntities::add_speaker(void* speaker, FollowFunction follow) {
+    hold_.require_free("add_speaker()", kInactiveEntities);
     speakers_.push_back({speaker, follow, BitSet(Owner("inactive entities"))});
 }
 
 void InactiveEntities::remove_speaker(void* store) {
+    hold_.require_free("remove_speaker()", kInactiveEntities);
     Speaker& leaving = speaker(store);
     const BitSet said = std::move(leaving.said);
     speakers_.erase(speakers_.begin() + (&leaving - speakers_.data()));
@@ -29,6 +33,7 @@ void InactiveEntities::remove_speaker(void* store) {
 }
 
 void InactiveEntities::set_by_itself(const void* store, std::span<const Entity> entities, bool is_inactive) {
+    hold_.require_free("set_by_itself()", kInactiveEntities);
     Speaker& says = speaker(store);
     Array<Entity> changed{Owner("inactive entities")};
     for (const Entity entity : entities) {
@@ -41,6 +46,7 @@ void InactiveEntities::set_by_itself(const void* store, std::span<const Entity> 
 }
 
 bool InactiveEntities::set_from_above(const void* store, Entity entity, bool is_inactive) {
+    hold_.require_free("set_from_above()", kInactiveEntities);
     Speaker& says = speaker(store);
     if (says.said.test(entity.index()) == is_inactive) return false;
     says.said.set(entity.index(), is_inactive);
@@ -53,6 +59,7 @@ bool InactiveEntities::is_inactive_for(const void* store, Entity entity) const {
 }
 
 void InactiveEntities::forget(Entity entity) {
+    hold_.require_free("forget()", kInactiveEntities);
     if (!inactive_.test(entity.index())) return;
     for (Speaker& one : speakers_) one.said.reset(entity.index());
     note(entity.index());
@@ -60,6 +67,7 @@ void InactiveEntities::forget(Entity entity) {
 }
 
 void InactiveEntities::forget_all() {
+    hold_.require_free("forget_all()", kInactiveEntities);
     for (Speaker& one : speakers_) one.said.clear();
     inactive_.clear();
     num_inactive_ = 0;

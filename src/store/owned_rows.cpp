@@ -1,6 +1,7 @@
 #include "shoal/store/owned_rows.h"
 
 #include "shoal/base/random.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
 #include "shoal/store/owners_by_value.h"
 #include "shoal/store/stable_span.h"

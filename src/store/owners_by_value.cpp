@@ -51,14 +51,16 @@ OwnersByValue::~OwnersByValue() {
 std::span<const Entity> OwnersByValue::living(StringId value) {
     const Guard guard(*this);
     EntityManager& entities = source_.entity_manager();
-    if (callback_.number == 0)
+    if (callback_.number == 0 && !entities.is_held()) {
         callback_ = entities.add_destruction_callback(
             [](void* self, std::span<const Entity>) { ++static_cast<OwnersByValue*>(self)->num_deaths_; }, this);
+        ++num_deaths_;  // before, nobody counted
+    }
     build();
     const std::uint32_t* const place = list_by_value_.find(value);
     if (place == nullptr) return {};
     List& list = lists_[*place];
-    if (list.num_deaths != num_deaths_) {
+    if (list.num_deaths != num_deaths_ || callback_.number == 0) {
         const std::span<Entity> all = owners(list);
         const auto end = std::remove_if(all.begin(), all.end(), [&](Entity e) { return !entities.alive(e); });
         list.count = static_cast<std::uint32_t>(end - all.begin());

@@ -1,7 +1,6 @@
 #include "shoal/store/store.h"
 
 #include "shoal/base/assert.h"
-#include "shoal/base/running_pass.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/owned_rows.h"
@@ -17,18 +16,6 @@ void detail::refuse_zone(Zone zone) {
     const std::string message = concat("zone ", zone, " was asked for; zones are 0 to kMaxZones - 1, which is ",
                                        kMaxZones - 1, ": give tiles and states small numbers");
     fail_assertion({"zone < kMaxZones", message.c_str(), __FILE__, __LINE__});
-}
-
-void refuse_structural_call(const char* call, std::string_view kind, std::string_view component, bool passes_run) {
-    const std::string about = component.empty() ? std::string() : concat(" for \"", component, '"');
-    const std::string caller = running_pass() == nullptr ? std::string("was called")
-                                                         : concat("was called in the pass \"", running_pass(), '"');
-    const std::string message = concat(
-        call, " of ", kind, about, ' ', caller, ", so rows came or went while ",
-        passes_run ? "the passes of a world ran" : "a loop ran over them",
-        "; let the function take a Commands&, or ask World::commands() in a pass without rows, and call its add(), "
-        "remove(), create(), destroy() or move(), which reach every store when the world settles");
-    fail_assertion({"rows may come and go", message.c_str(), __FILE__, __LINE__});
 }
 
 namespace {

@@ -840,6 +840,9 @@ Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
 }
 
 Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& options) {
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass called World::spawn() or World::copy() of the world that runs it; let the function take a "
+                 "Commands&, and call its spawn() or copy(), which do so when the world settles");
     const CurrentBlob current(given, registry_);
     if (!current.status()) return current.status();
     const Blob& blob = current.get();
@@ -909,6 +912,7 @@ constexpr std::uint32_t kManyFrames = 100;  // without a settle
 
 void World::hold_rows(bool hold) {
     passes_run_ = hold;
+    entities_.hold(hold);
     for (Store* store : stores_) store->hold_rows(hold);
     for (const OwnedEvents& events : events_) events.log->hold(hold);
 }

@@ -217,6 +217,18 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
     EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
 }
 
+TEST(PluginHostDeathTest, a_pass_that_creates_or_destroys_entities_ends_the_program_with_its_name) {
+    Guest guest;
+    shoal_entity made[2];
+    ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
+    guest.world.schedule().add(
+        "hatch", [&](PassContext&) { guest.table.create_entities(&guest.plugin, made, 1, &guest.error); });
+    EXPECT_DEATH(guest.world.step(0), "create\\(\\) of the entity manager was called in the pass \"hatch\"");
+    guest.world.schedule().clear();
+    guest.world.schedule().add("cull", [&](PassContext&) { guest.table.destroy_entities(&guest.plugin, made, 2); });
+    EXPECT_DEATH(guest.world.step(0), "destroy\\(\\) of the entity manager was called in the pass \"cull\"");
+}
+
 TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     Guest guest;
     const shoal_schema schema = box();

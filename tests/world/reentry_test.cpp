@@ -321,14 +321,73 @@ TEST(ReentryDeathTest, a_pass_that_calls_what_changes_the_world_ends_the_program
         SCOPED_TRACE(refused.call);
         EXPECT_DEATH(run([&] { refused.run(garden); }), "a pass ");
     }
-    EXPECT_DEATH(run([&] { static_cast<void>(garden.world.spawn(garden.leaf)); }),
-                 "spawn\\(\\) of a manager for \"leaf\" was called in the pass");
-    EXPECT_DEATH(run([&] { static_cast<void>(garden.world.copy(garden.leaves[0])); }),
-                 "spawn\\(\\) of a manager for \"leaf\" was called in the pass");
+    EXPECT_DEATH(run([&] { static_cast<void>(garden.world.spawn(garden.leaf)); }), "a pass called World::spawn");
+    EXPECT_DEATH(run([&] { static_cast<void>(garden.world.copy(garden.leaves[0])); }), "a pass called World::spawn");
     EXPECT_DEATH(run([&] { static_cast<void>(garden.slimes.add(garden.leaves[0])); }),
                  "add\\(\\) of a manager for \"slime\" was called in the pass");
     EXPECT_DEATH(run([&] { garden.world.remove_reaction({1}); }), "a pass removed a reaction");
     EXPECT_DEATH(run([&] { garden.world.on_add<Leaf>([](std::span<const Entity>) {}); }), "a pass added a reaction");
+}
+
+/// Calls that change which entities there are, or who is told of it.
+constexpr Refused kEntityCalls[] = {
+    {"create\\(\\)", [](Garden& garden) { static_cast<void>(garden.entities.create()); }},
+    {"create\\(\\)", [](Garden& garden) { static_cast<void>(garden.entities.create(garden.leaves)); }},
+    {"destroy\\(\\)", [](Garden& garden) { garden.entities.destroy(garden.leaves[0]); }},
+    {"destroy\\(\\)", [](Garden& garden) { garden.entities.destroy(garden.leaves); }},
+    {"destroy_next\\(\\)", [](Garden& garden) { garden.entities.destroy_next(garden.leaves); }},
+    {"add_destruction_callback\\(\\)",
+     [](Garden& garden) { garden.entities.add_destruction_callback([](void*, std::span<const Entity>) {}, nullptr); }},
+    {"remove_destruction_callback\\(\\)",
+     [](Garden& garden) { garden.entities.remove_destruction_callback(garden.callback); }},
+    {"open_death_cursor\\(\\)", [](Garden& garden) { garden.entities.open_death_cursor(); }},
+    {"close_death_cursor\\(\\)", [](Garden& garden) { garden.entities.close_death_cursor({1}); }},
+    {"advance\\(\\)", [](Garden& garden) { garden.entities.advance({1}, garden.entities.deaths_end()); }},
+    {"set_death_position\\(\\)", [](Garden& garden) { static_cast<void>(garden.entities.set_death_position({1}, 0)); }},
+    {"load\\(\\)",
+     [](Garden& garden) {
+         SavedState state;
+         StateReader from(state);
+         static_cast<void>(garden.entities.load(from));
+     }},
+    {"add_world\\(\\)", [](Garden& garden) { const World another(garden.entities); }},
+    {"add_speaker\\(\\) of the inactive entities",
+     [](Garden& garden) { garden.entities.inactive().add_speaker(&garden); }},
+    {"forget_all\\(\\) of the inactive entities", [](Garden& garden) { garden.entities.inactive().forget_all(); }},
+};
+
+TEST(ReentryDeathTest, a_pass_that_calls_what_changes_entities_ends_the_program_with_its_name_and_advice) {
+    Garden garden;
+    World pond(garden.entities);
+    for (World* const world : {&garden.world, &pond}) {
+        for (const Refused& refused : kEntityCalls) {
+            SCOPED_TRACE(refused.call);
+            world->schedule().clear();
+            world->schedule().add("prune", [&](PassContext&) { refused.run(garden); });
+            EXPECT_DEATH(world->step(0), std::string(refused.call) + ".* in the pass \"prune\".* take a Commands&");
+        }
+    }
+    garden.world.schedule().clear();
+    garden.world.schedule().add("weed", garden.world.query<Read<&Leaf::number>>(),
+                                [&](Entity leaf, int) { garden.entities.destroy(leaf); });
+    EXPECT_DEATH(garden.world.step(0), "destroy\\(\\) of the entity manager was called in the pass \"weed\"");
+}
+
+TEST(ReentryInPasses, may_ask_which_entities_live_and_between_frames_they_come_and_go_as_before) {
+    Garden garden;
+    World pond(garden.entities);
+    std::uint64_t num_alive = 0;
+    pond.database();
+    pond.schedule().add("look", [&](PassContext&) {
+        num_alive = garden.entities.num_alive() + garden.entities.alive(garden.leaves[0]);
+        EXPECT_TRUE(garden.entities.is_living_run(garden.leaves));
+    });
+    garden.world.schedule().add("pond", [&](PassContext&) { pond.run_passes(0); });
+    garden.world.step(0);
+    EXPECT_EQ(num_alive, 10u);
+    const Entity newest = garden.entities.create().value();
+    EXPECT_EQ(newest.index(), 10u) << "on a fresh index, as without passes";
+    EXPECT_TRUE(garden.entities.destroy(newest));
 }
 
 // --- chains and circles ------------------------------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 #pragma once
 // The pass that a thread runs, so that whoever reports a bug can name it. A schedule says which pass it is; the message of
-// a failed assertion ends with it, and an assertion handler of the program's own can ask for it (see assert.h).
+// a failed assertion ends with it, and an assertion handler of the program's own can ask for it (see assert.h). And what
+// passes may not change while they run, which says so with a PassHold.
 //
-// Thread: each thread has its own.
+// Thread: each thread has its own pass. A PassHold may be used from any thread.
 
 #include "shoal/base/config.h"
+
+#include <cstdint>
+#include <string_view>
 
 namespace shoal {
 
@@ -13,5 +17,24 @@ SHOAL_API const char* running_pass();
 
 /// Says which pass the calling thread runs from now on, or none with nullptr.
 SHOAL_API void set_running_pass(const char* name);
+
+/// Ends the program because of a structural call on what must stay as it is: `call` was made on `kind`, about `component`
+/// if it is not empty, while passes run, or a loop over the rows.
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
+                                                                  std::string_view component, bool passes_run);
+
+/// Counts the worlds whose passes run and that must find something as it is. Meanwhile structural calls end the program.
+class PassHold {
+public:
+    void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }
+    bool is_held() const { return __atomic_load_n(&num_worlds_, __ATOMIC_RELAXED) != 0; }
+    /// Ends the program if it is held: see refuse_structural_call(). Cost: a load and a branch.
+    void require_free(const char* call, const char* kind) const {
+        if (SHOAL_UNLIKELY(is_held())) refuse_structural_call(call, kind, {}, true);
+    }
+
+private:
+    std::uint32_t num_worlds_ = 0;
+};
 
 }  // namespace shoal

@@ -13,6 +13,7 @@
 //
 // Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
 // builds assert it); other threads may make const calls while it makes none. Callbacks run on the structural thread.
+// While the passes of a world run, only const calls are allowed; others end the program. Passes take Commands.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/death_list.h"
@@ -119,9 +120,13 @@ public:
     SHOAL_API static Status check_ids(StateReader& from);
 
     /// Worlds say that they use these entities, and that they do no more: what one world loads is no other's.
-    void add_world() { ++num_worlds_; }
-    void remove_world() { --num_worlds_; }
+    SHOAL_API void add_world();
+    SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
+    /// Worlds say that their passes run, or have ended: meanwhile all calls that are not const end the program.
+    /// Thread: any.
+    SHOAL_API void hold(bool hold);
+    bool is_held() const { return hold_.is_held(); }
     /// In checked builds worlds call it when they have settled: warns once of deaths nobody looked at for 1,000 calls.
     SHOAL_API void note_settle();
 
@@ -167,16 +172,18 @@ private:
         std::uint64_t number;
     };
 
+    void require_free(const char* call) const { hold_.require_free(call, "the entity manager"); }
+
     static constexpr bool kMayLackIndices = kIndexBits > 22;
 
     SHOAL_INLINE Entity create_or_null() {
+        if (SHOAL_UNLIKELY(next_index_ >= fresh_end_)) return take_one();
         const StructuralCall call(busy_);
-        if (SHOAL_UNLIKELY(next_index_ >= fresh_end_)) return recycle_one();
         const auto index = static_cast<std::uint32_t>(next_index_++);
         __atomic_store_n(generations_.data() + index, Generation(1), __ATOMIC_RELAXED);
         return make_entity(index, 1);
     }
-    SHOAL_API Entity recycle_one();
+    SHOAL_API Entity take_one();
     SHOAL_API Status exhausted(std::size_t num_asked) const;
     Status check_loaded(StateReader& from, std::span<const Generation> generations,
                         std::span<const Entity> waiting) const;
@@ -201,11 +208,12 @@ private:
 
     // On a cache line of its own: the structural thread writes it while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
-    std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled
+    std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled, and from hold() to the next change
+    PassHold hold_;
     WaitingIds waiting_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
-    InactiveEntities inactive_;
+    InactiveEntities inactive_{hold_};
     Array<Callback> callbacks_{Owner("entity manager")};  // in order of registration
     Array<Entity> next_deaths_{Owner("entity manager")};  // passed to destroy_next() by callbacks, in order
     std::uint64_t next_callback_ = 1;

@@ -8,10 +8,12 @@
 //
 // An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share the
 // entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
-// Thread: the structural thread changes it; any thread reads it between these calls.
+// Thread: the structural thread changes it; any thread reads it between these calls. While the passes of a world run,
+// changes end the program.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/row_range.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/entity/entity.h"
 
 namespace shoal {
@@ -20,6 +22,9 @@ class InactiveEntities {
 public:
     /// Called with living entities that became active or inactive by themselves, and with inactive ones that have died.
     using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
+
+    /// `hold` outlives it.
+    explicit InactiveEntities(const PassHold& hold) : hold_(hold) {}
 
     bool empty() const { return num_inactive_ == 0; }
     std::uint64_t size() const { return num_inactive_; }
@@ -66,6 +71,7 @@ private:
     void note(std::size_t index);
     void tell(std::span<const Entity> changed);
 
+    const PassHold& hold_;
     Array<Speaker> speakers_{Owner("inactive entities")};
     BitSet inactive_{Owner("inactive entities")};  // by index: what the speakers come to
     std::uint64_t num_inactive_ = 0;

@@ -106,11 +106,6 @@ struct SettleCounts {
     SHOAL_API SettleCounts& operator+=(const SettleCounts& other);
 };
 
-/// Ends the program because of a structural call on a store whose rows must stay where they are: `call` was made on
-/// `kind`, about `component` if it is not empty, while passes run, or a loop over the rows.
-[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
-                                                                  std::string_view component, bool passes_run);
-
 /// What a store may use while it settles.
 struct SettleContext {
     Random* random = nullptr;        ///< the world's, seeded

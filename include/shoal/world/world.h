@@ -580,6 +580,7 @@ private:
     template <class S, class... Arguments>
     S& make(Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
+        if (passes_run_) entities_.hold(false);  // so that own() ends the program, and says what was made
         return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
     }
     template <class S>
