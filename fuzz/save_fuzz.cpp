@@ -75,6 +75,8 @@ void load_into_sea(const SavedState& state) {
         sea.world, [&] { return sea.world.load(state, false); }, [&] { return but_for_poses(sea.validate()); });
     sea.run(2);
     expect_works(sea.world);
+    for (const Zone zone : {0, 1, 2, 3}) sea.sea.drop_zone(zone);
+    expect_works(sea.world);
 }
 
 SavedState state_of_sea() {

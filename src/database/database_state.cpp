@@ -232,8 +232,7 @@ Status Database::note_loaded(StateReader& from, DatabaseTable& table) {
     const std::span<const Entity> owners = table.entities();
     for (std::uint32_t row = 0; row < owners.size(); ++row) {
         const Entity owner = owners[row];
-        if (!owner || owner.index() > entities_.num_indices_used() ||
-            owner != make_entity(owner.index(), owner.generation()))
+        if (!is_possible(owner) || owner.index() > entities_.num_indices_used())
             return from.error("owner",
                               concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
         if (directory_.rows().find_any_generation(owner) != kNilRow)

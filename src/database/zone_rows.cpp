@@ -19,6 +19,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/entity/saved_entities.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 
@@ -351,7 +352,7 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
-        if (Status status = from.array("owner", owners); !status) return status;
+        if (Status status = read_entities(from, "owner", owners); !status) return status;
         const Result<Array<ComponentType>> components = read_components(database, from);
         if (!components) return components.status();
         is_in_file.clear();
@@ -377,7 +378,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     Table made;
     const Result<Array<ComponentType>> components = read_components(database, from);
     if (!components) return components.status();
-    if (Status status = from.array("owner", made.owners); !status) return status;
+    if (Status status = read_entities(from, "owner", made.owners); !status) return status;
     made.type = &database.graph_.archetype(*components);
     const Schema& schema = made.type->schema();
     if (schema.has_opaque()) return from.error("components", "they have fields that only C++ knows");
@@ -451,7 +452,7 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     if (!from.has("owner")) return made;
     const Schema& schema = database.schema(component);
     if (schema.has_opaque()) return from.error("owner", "they have fields that only C++ knows");
-    if (Status status = from.array("owner", made.owners); !status) return status;
+    if (Status status = read_entities(from, "owner", made.owners); !status) return status;
     if (Status status = read_columns(from, schema, made.owners.size(), made.columns); !status) return status;
     if (Status status = check_values(from, schema, made.columns, made.owners.size()); !status) return status;
     return made;

@@ -2,6 +2,7 @@
 
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/saved_entities.h"
 
 #include <algorithm>
 #include <cstring>
@@ -120,6 +121,8 @@ Status DeathList::load(StateReader& from) {
         return from.error("end", "there cannot have been so many deaths");
     if (*count > max_entries_ || *count > end)
         return from.error("dead", concat(*count, " deaths are listed, and ", max_entries_, " at most"));
+    if (Array<Entity> dead("death list"); !from.is_trusted())
+        if (Status status = read_entities(from, "dead", dead); !status) return status;
     if (Status status = from.elements("dead", static_cast<void*>(entries_.data()), sizeof(Entity), *count); !status)
         return status;
     base_ = begin_ = end - *count;

@@ -3,6 +3,7 @@
 #include "pose/model_pose_tree.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_values.h"
 
 #include <memory>
@@ -92,7 +93,7 @@ Status ModelPoseManager::load_trees(StateReader& from) {
     if (Status status = from.array("trees", saved); !status) return status;
     Array<Entity> moved{Owner("model poses")};
     Array<std::uint32_t> moved_nodes{Owner("model poses")};
-    if (Status status = from.array("moved", moved); !status) return status;
+    if (Status status = read_entities(from, "moved", moved); !status) return status;
     if (Status status = from.array("moved_nodes", moved_nodes); !status) return status;
     if (moved.size() != moved_nodes.size()) return from.error("moved", "there are not as many as nodes");
     for (std::size_t i = 0; i < moved.size(); ++i) moved_.push_back({moved[i], moved_nodes[i]});

@@ -49,7 +49,7 @@ Status OwnedRows::index_loaded(StateReader& from) {
     for (std::uint32_t row = 0; row < owners.size(); ++row) {
         const Entity owner = owners[row];
         if (!owner && is_identity) continue;
-        if (!owner || owner != make_entity(owner.index(), owner.generation()) || (is_identity && owner.index() != row))
+        if (!is_possible(owner) || (is_identity && owner.index() != row))
             return from.error("owner",
                               concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
         if (!previous.empty() && previous[row] != kNilRow) continue;  // not the first of its chain

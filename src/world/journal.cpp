@@ -1,6 +1,7 @@
 #include "shoal/world/journal.h"
 
 #include "shoal/base/saved_state.h"
+#include "shoal/entity/saved_entities.h"
 
 #include <algorithm>
 
@@ -79,7 +80,7 @@ Status ChangeJournal::load(StateReader& from, std::uint64_t stamp) {
     Array<Entity> entities{Owner("journal")};
     if (Status status = from.value("complete_from", complete_from); !status) return status;
     if (Status status = from.array("entries", saved); !status) return status;
-    if (Status status = from.array("entities", entities); !status) return status;
+    if (Status status = read_entities(from, "entities", entities); !status) return status;
     std::span<const Entity> rest(entities);
     std::uint64_t last = 0;
     for (const SavedEntry& entry : saved) {

@@ -3,6 +3,7 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/saved_entities.h"
 
 #include <algorithm>
 
@@ -166,7 +167,7 @@ Status SpawnLog::load(StateReader& from) {
         copies->num_blob_entities = one.num_blob_entities;
         copies->num_copies = one.num_copies;
         copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);
-        Status status = from.array("entities", copies->entities);
+        Status status = read_entities(from, "entities", copies->entities, NullEntities::kAllowed);
         if (status) status = from.array("root_poses", copies->root_poses);
         const bool fits = (one.num_blob_entities != 0 || one.num_copies <= kMaxEmptyCopies) &&
                           copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&

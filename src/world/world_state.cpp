@@ -4,6 +4,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
+#include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
@@ -445,6 +446,7 @@ Status WorldState::load_world(StateReader& from) {
     Entity singles;
     if (Status status = from.value("clocks", clocks); !status) return status;
     if (Status status = from.value("singles", singles); !status) return status;
+    if (Status status = check_entities(from, "singles", {&singles, 1}, NullEntities::kAllowed); !status) return status;
     if (clocks.stamp == 0 || (!from.is_trusted() && clocks.stamp > ~std::uint64_t(0) / 4))
         return from.error("clocks", "the stamp is out of range");
     world_.frame_ = clocks.frame;

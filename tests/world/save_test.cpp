@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -929,6 +930,68 @@ TEST(Save, a_false_zone_is_refused_and_changes_nothing_or_gives_a_database_that_
     }
     EXPECT_GT(num_refused, 0);
     EXPECT_GT(num_taken, 0);
+}
+
+/// Makes the first entity that is not null another one. Returns whether there is one.
+bool replace_first_entity(std::vector<std::byte>& bytes, EntityBits (*change)(Entity)) {
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(Entity)) {
+        Entity entity;
+        std::memcpy(&entity, bytes.data() + at, sizeof entity);
+        if (!entity) continue;
+        entity.id = change(entity);
+        return std::memcpy(bytes.data() + at, &entity, sizeof entity) != nullptr;
+    }
+    return false;
+}
+
+constexpr EntityBits (*kImpossible[])(Entity) = {
+    [](Entity entity) { return EntityBits(entity.index()); },  // generation 0
+    [](Entity entity) { return entity.id & ~kIndexMask; },     // index 0
+    [](Entity entity) {
+        return entity.id |
+               (kSpareBits == 0 ? 0 : EntityBits(1) << (kIndexBits + kGenerationBits - 1 + (kSpareBits != 0)));
+    },
+};
+
+TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_something_is) {
+    const std::set<std::string> kNames = {"owner", "owners", "dead", "entities", "waiting", "singles"};
+    Sea sea(nullptr, 13);
+    sea.run(6);
+    sea.meddle();
+    const SavedState sound = state_of(sea.world);
+    std::set<std::string> seen;
+    Sea other(nullptr, 13);
+    for (std::size_t i = 0; i < sound.num_parts(); ++i) {
+        const std::string path(sound.part(i).path), name = path.substr(path.rfind('/') + 1);
+        if (!kNames.contains(name) || path.find("/field/") != std::string::npos) continue;  // fields may hold anything
+        for (const auto change : std::span(kImpossible).first(seen.contains(name) ? 1u : 2u + (kSpareBits != 0))) {
+            bool is_other = false;
+            const SavedState damaged =
+                with_part(sound, path, [&](auto& bytes) { is_other = replace_first_entity(bytes, change); });
+            if (!is_other) continue;
+            seen.insert(name);
+            EXPECT_FALSE(other.world.load(damaged, false)) << path;
+        }
+    }
+    EXPECT_EQ(seen, kNames);
+    EXPECT_TRUE(other.world.load(sound, false));
+}
+
+TEST(Save, an_id_that_no_entity_can_have_is_refused_in_a_zone) {
+    Sea sea(nullptr, 14);
+    sea.run(3);
+    SavedState zone;
+    StateWriter to(zone);
+    sea.sea.write_zone(1, to);
+    sea.sea.drop_zone(1);
+    for (const auto change : kImpossible) {
+        if (change == kImpossible[2] && kSpareBits == 0) continue;
+        const SavedState damaged =
+            with_part(zone, "table/0/owner", [&](auto& bytes) { replace_first_entity(bytes, change); });
+        StateReader from(damaged, false);
+        const Status status = sea.sea.read_zone(1, from).status();
+        EXPECT_NE(status.message().find("is not the id of an entity"), std::string_view::npos) << status.message();
+    }
 }
 
 TEST(Save, an_entity_that_a_zone_has_twice_is_refused) {

@@ -55,6 +55,12 @@ constexpr Entity make_entity(std::uint32_t index, Generation generation) {
     return {static_cast<EntityBits>(generation) << kIndexBits | index};
 }
 
+/// Whether an entity manager can give out this id: its index and its generation are not 0, and its spare bits are.
+constexpr bool is_possible(Entity entity) {
+    return entity.index() != 0 && entity.generation() != 0 &&
+           entity == make_entity(entity.index(), entity.generation());
+}
+
 static_assert(sizeof(Entity) == sizeof(EntityBits));
 
 }  // namespace shoal
