@@ -522,7 +522,6 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
     constexpr std::uint32_t kDeepest = 8;
     if (state.num_loops == kDeepest || !OpenBatch::fits(state, query))
         return Status::error(concat("at most ", kDeepest, " loops over queries run one within the other"));
-    if (lua_checkstack(lua, 20) == 0) return Status::error("the stack of Lua is full");
     Run run{lua, state, query, function, frame, {}};
     SerialExecutor serial;
     ++state.num_loops;

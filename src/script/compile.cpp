@@ -58,8 +58,15 @@ Status note_component(lua_State* lua, State& state, int table, const Schema& sch
 
 namespace {
 
+/// How many slots of the stack push_node() needs.
+int num_slots(Node node) {
+    int most = 0;
+    if (node.is_list() || node.is_mapping())
+        for (const Node child : node) most = std::max(most, num_slots(child));
+    return most + 3;
+}
+
 void push_node(lua_State* lua, Node node) {
-    if (lua_checkstack(lua, 8) == 0) return lua_pushnil(lua);  // no source is that deep
     switch (node.kind()) {
         case NodeKind::kNull:
             return lua_pushnil(lua);
@@ -229,6 +236,10 @@ bool compile_by_script(void* context, const CompileInput& input, CompileOutput& 
     const std::size_t num_errors = input.diagnostics.num_errors();
     lua_State* const lua = state.running;
     const int top = lua_gettop(lua);
+    if (!reserve_stack(lua, kBodySlots + num_slots(input.node))) {
+        state.compilation = outer;
+        return report(now, Status::error("the values are nested too deeply for a script"));
+    }
     lua_rawgeti(lua, LUA_REGISTRYINDEX, type.compile);
     lua_newtable(lua);
     for (const Node child : input.node) {

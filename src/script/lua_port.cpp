@@ -44,6 +44,16 @@ void open_libraries(lua_State* lua) {
 }
 
 void set_environment(lua_State* lua) { lua_setfenv(lua, -2); }
+bool reserve_stack(lua_State* lua, int slots) {
+    const auto reserve = [](lua_State* on) {
+        int& wanted = *static_cast<int*>(lua_touserdata(on, 1));
+        if (lua_checkstack(on, wanted) == 0) wanted = -1;
+        return 0;
+    };
+    if (lua_cpcall(lua, reserve, &slots) == 0) return slots >= 0;
+    lua_pop(lua, 1);
+    return false;
+}
 std::size_t raw_length(lua_State* lua, int index) { return lua_objlen(lua, index); }
 
 bool read_integer(lua_State* lua, int index, std::int64_t& value) {
@@ -106,6 +116,7 @@ void open_libraries(lua_State* lua) {
 }
 
 void set_environment(lua_State* lua) { lua_setupvalue(lua, -2, 1); }
+bool reserve_stack(lua_State* lua, int slots) { return lua_checkstack(lua, slots) != 0; }
 std::size_t raw_length(lua_State* lua, int index) { return lua_rawlen(lua, index); }
 
 bool read_integer(lua_State* lua, int index, std::int64_t& value) {

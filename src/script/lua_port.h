@@ -44,6 +44,9 @@ void open_libraries(lua_State* lua);
 bool compile(lua_State* lua, std::string_view text, const char* chunk_name);
 /// Takes a table from the top, which becomes the environment of the chunk below.
 void set_environment(lua_State* lua);
+/// Makes room for more values on the stack. Unlike lua_checkstack(), which raises an error in LuaJIT, it returns false if it
+/// would be too large.
+bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
 /// Reads a whole number that is one exactly. Returns false for others.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);

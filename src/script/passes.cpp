@@ -20,10 +20,12 @@ namespace {
 void fill_frame(const State& state, const PassContext& context) {
     lua_State* const lua = state.lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, state.frame);
+    lua_pushliteral(lua, "dt");
     lua_pushnumber(lua, context.dt);
-    lua_setfield(lua, -2, "dt");
+    lua_rawset(lua, -3);  // scripts have the table, and may have given it a metatable
+    lua_pushliteral(lua, "number");
     push_integer(lua, static_cast<std::int64_t>(context.frame));
-    lua_setfield(lua, -2, "number");
+    lua_rawset(lua, -3);
     lua_pop(lua, 1);
 }
 

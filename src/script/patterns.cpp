@@ -300,7 +300,7 @@ bool push_capture(lua_State* lua, const Matcher& matcher, std::size_t i, const c
 int push_captures(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
                   bool whole) {
     const std::size_t count = matcher.num_captures() == 0 && whole ? 1 : matcher.num_captures();
-    lua_checkstack(lua, static_cast<int>(count) + 4);
+    static_assert(kMostCaptures + 20 < kBodySlots);
     for (std::size_t i = 0; i < count; ++i)
         if (!push_capture(lua, matcher, i, first, last)) return fail(state, "the pattern has a '(' without a ')'");
     return static_cast<int>(count);

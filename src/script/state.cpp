@@ -79,7 +79,6 @@ Status error_of(const State& state, lua_State* on, int code) {
 
 Status State::call(lua_State* on, int num_arguments, int num_results) {
     const int function = lua_gettop(on) - num_arguments;
-    if (lua_checkstack(on, 8) == 0) return Status::error("the stack of Lua is full");
     lua_pushcfunction(on, add_traceback);
     lua_insert(on, function);
     const std::uint32_t unlimited = std::exchange(num_unlimited, 0);

@@ -8,7 +8,8 @@
 //
 // Functions that scripts call are bodies, int (lua_State*, State&), which return how many results they leave, or fail(). A
 // body raises no error of Lua itself, because it has objects that would never be destroyed: it reads arguments with the
-// functions below, and Lua has memory without a limit while it runs.
+// functions below, touches tables of scripts without their metatables, and while it runs Lua has memory without a limit and
+// kBodySlots of its stack. What needs more slots asks reserve_stack().
 
 #include "script/lua_port.h"
 #include "shoal/base/hash_map.h"
@@ -214,6 +215,7 @@ private:
 // --- bodies ------------------------------------------------------------------------------------------------------
 
 inline constexpr int kFailed = -1;
+inline constexpr int kBodySlots = 100;  // of the stack, for a body and all that it calls but other bodies
 using Body = int (*)(lua_State*, State&);
 
 inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
@@ -222,6 +224,7 @@ int raise(lua_State* lua, State& state);
 bool holds_too_much(lua_State* lua, State& state);
 template <Body kBody>
 int run_body(lua_State* lua) {
+    luaL_checkstack(lua, kBodySlots, "too many calls, one within the other");
     State& state = state_of(lua);
     ++state.num_unlimited;
     lua_State* const outer = std::exchange(state.running, lua);

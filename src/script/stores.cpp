@@ -78,7 +78,6 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
 Status LuaStore::call(int function, Entity entity, const std::byte* image, int num_results) const {
     State& state = *script_.state;
     lua_State* const lua = state.running;
-    if (lua_checkstack(lua, 20) == 0) return Status::error("the stack of Lua is full");
     lua_rawgeti(lua, LUA_REGISTRYINDEX, function);
     push_entity(lua, entity);
     if (image != nullptr) push_image(lua, state, schema(), image);

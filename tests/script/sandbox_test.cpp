@@ -91,6 +91,46 @@ TEST(Sandbox, memory_has_a_limit_and_the_world_goes_on) {
     EXPECT_TRUE(test.run("local t = {} for i = 1, 1000 do t[i] = {i} end"));
 }
 
+TEST(Sandbox, a_call_that_finds_the_stack_full_leaves_the_limit_of_memory_in_force) {
+    const char* const calls[] = {
+        "pcall(string.find, 'x', ('()'):rep(32))",
+        "pcall(string.gsub, 'x', ('(x?)'):rep(32), math.max)",
+        "pcall(string.gmatch('x', ('()'):rep(32)))",
+        "pcall(query.each, query, print)",
+        "pcall(shoal.add, wheel, 'glow', {kelvin = 1})",
+        "pcall(shoal.get, wheel, 'wheel')",
+        "pcall(shoal.find, 'wheel')",
+    };
+    for (const char* call : calls) {
+        ScriptWorld test({.memory_bytes = 4u << 20, .is_quiet = true});
+        test.make_wheels(1);
+        ASSERT_TRUE(
+            test.run("query, wheel, rows = shoal.query('wheel'), shoal.find('wheel')[1], {}\n"
+                     "shoal.store{component = {name = 'glow', fields = {{'kelvin', 'float'}}},\n"
+                     "add = function(e, values) rows[e] = values end, remove = function(e) rows[e] = nil end,\n"
+                     "get = function(e) return rows[e] end}"));
+        for (const char* wrap : {"local f = dive", "local f = function() return coroutine.wrap(dive)() end"}) {
+            const std::string error =
+                test.error_of(std::string("local function dive() ") + call + " return 1 + dive() end " + wrap +
+                              " pcall(f) local t = {} for i = 1, 200000 do t[i] = {} end error('it may hold all')");
+            EXPECT_TRUE(contains(error, "not enough memory")) << call << error;
+            EXPECT_LT(test.scripts.memory_used(), 5u << 20) << call;
+        }
+    }
+}
+
+TEST(Sandbox, what_a_script_does_to_the_table_of_its_passes_ends_nothing) {
+    ScriptWorld test({.is_quiet = true});
+    test.make_wheels(1);
+    ASSERT_TRUE(
+        test.run("count = 0 shoal.pass{name = 'turn', query = 'wheel', run = function(frame) count = count + 1\n"
+                 "for key in pairs(frame) do frame[key] = nil end\n"
+                 "setmetatable(frame, {__newindex = function() error('no') end}) end}"));
+    test.world.step(0.1f);
+    test.world.step(0.1f);
+    EXPECT_TRUE(test.run("assert(count == 2)"));
+}
+
 TEST(Sandbox, what_functions_of_the_library_make_counts_as_memory_and_steps) {
     ScriptWorld test({.memory_bytes = std::size_t(8) << 20, .steps = 50'000'000});
     EXPECT_TRUE(contains(test.error_of("(('x'):rep(100000)):gsub('.+', ('%0'):rep(100000))"), "not enough memory"));
