@@ -15,6 +15,7 @@ namespace shoal::lua {
 /// What Lua gives its allocator and hooks: the budget, and the state that it belongs to.
 struct Link {
     double steps_left = 0;
+    std::int32_t num_nested = 0;  // calls of functions of scripts that take stack of C, one within the other
     void* state = nullptr;
 };
 inline Link& link_of(lua_State* lua) {

@@ -13,10 +13,11 @@ static_assert(offsetof(Slot, rows) == 8 && offsetof(Slot, count) == 16 && offset
 namespace {
 
 constexpr const char* kPrelude = R"lua(
-local native, slots_at, budget_at = ...
-local ffi, type, next, error = ffi, type, next, error
+local native, slots_at, budget_at, nested_at, most_nested, too_deep = ...
+local ffi, type, next, error, pcall = ffi, type, next, error, pcall
 local make = native.column
 local left, tick = 0, nil
+local function charge() end
 if ffi then
     ffi.cdef[[
         typedef struct {
@@ -92,7 +93,7 @@ if ffi then
         if left < 0 then take() end
     end
     -- What works for long in one call counts as many steps. Calls at the end of a function leave no trace of it in errors.
-    local function charge(steps)
+    function charge(steps)
         budget[0] = budget[0] - steps
         if budget[0] < 0 then error(spent, 3) end
     end
@@ -107,8 +108,8 @@ if ffi then
         charge_text(text)
         return text
     end
-    local pcall, select, max, log = pcall, select, math.max, math.log
-    local insert, remove, sort, concat, unpack = table.insert, table.remove, table.sort, table.concat, unpack
+    local select, max = select, math.max
+    local insert, remove, concat, unpack = table.insert, table.remove, table.concat, unpack
     function table.insert(list, ...)
         local place = ...
         if select("#", ...) == 2 and type(list) == "table" and type(place) == "number" then
@@ -120,10 +121,6 @@ if ffi then
         local place = ...
         if type(place) == "number" and type(list) == "table" then charge(max(#list - place, 0) / 8) end
         return remove(list, ...)
-    end
-    function table.sort(list, ...)
-        if type(list) == "table" and #list > 1 then charge(#list * log(#list)) end
-        return sort(list, ...)
     end
     function table.concat(list, ...)
         local _, first, last = ...
@@ -158,12 +155,94 @@ if ffi then
         if type(text) == "string" and #text > 4096 then return finish(pcall(sub, text, ...)) end
         return sub(text, ...)
     end
-    function string.format(...) return finish(pcall(format, ...)) end
+    -- Coroutines, and __tostring in a format, take stack of C, which Lua 5.4 counts itself.
+    local nested = ffi.cast("int32_t*", nested_at)
+    local resume, wrap, create = coroutine.resume, coroutine.wrap, coroutine.create
+    local function leave(before, ...)
+        nested[0] = before
+        return ...
+    end
+    local function leave_or_raise(before, is_good, ...)
+        nested[0] = before
+        if is_good then return ... end
+        error((...), 2)
+    end
+    function coroutine.resume(thread, ...)
+        if type(thread) ~= "thread" then return resume(thread) end
+        local before = nested[0]
+        if before >= most_nested then return false, too_deep end
+        nested[0] = before + 1
+        return leave(before, resume(thread, ...))
+    end
+    function coroutine.wrap(run)
+        if type(run) ~= "function" then return wrap(run) end
+        local thread = create(run)
+        return function(...)
+            local before = nested[0]
+            if before >= most_nested then error(too_deep, 2) end
+            nested[0] = before + 1
+            return leave_or_raise(before, resume(thread, ...))
+        end
+    end
+    function string.format(...)
+        local before = nested[0]
+        if before >= most_nested then error(too_deep, 2) end
+        nested[0] = before + 1
+        return finish(leave(before, pcall(format, ...)))
+    end
     function _G.tonumber(text, ...)
         charge_text(text)
         if select("#", ...) == 0 then return number_of(text) end
         return number_of(text, ...)
     end
+end
+-- As xpcall, but the handler runs when the error has been caught: Lua 5.4 calls no hooks in a handler, so nothing would end one
+-- that loops. It loses no traceback, because scripts have no debug library.
+local function give(handler, is_good, ...)
+    if is_good then return true, ... end
+    return false, (handler(...))
+end
+function xpcall(run, handler, ...)
+    if type(handler) ~= "function" then error("bad argument #2 to 'xpcall' (function expected)", 2) end
+    return give(handler, pcall(run, ...))
+end
+-- Merges runs of 1, 2, 4 ... values, so that no list costs more than another, and calls of `before` take no stack of C.
+-- The list stays as it is until all is sorted.
+local log, min, find, sub = math.log, math.min, string.find, string.sub
+local function is_less(a, b) return a < b end
+local function merge(from, to, first, middle, last, before)
+    local left, right = first, middle
+    for i = first, last - 1 do
+        if left < middle and (right >= last or not before(from[right], from[left])) then
+            to[i], left = from[left], left + 1
+        else
+            to[i], right = from[right], right + 1
+        end
+    end
+end
+local function sort(list, count, before)
+    local from, to, width = {}, {}, 1
+    for i = 1, count do from[i] = list[i] end
+    while width < count do
+        for first = 1, count, 2 * width do
+            merge(from, to, first, min(first + width, count + 1), min(first + 2 * width, count + 1), before)
+        end
+        from, to, width = to, from, 2 * width
+    end
+    for i = 1, count do list[i] = from[i] end
+end
+function table.sort(list, before)
+    if type(list) ~= "table" then error("bad argument #1 to 'sort' (table expected, got " .. type(list) .. ")", 2) end
+    if before ~= nil and type(before) ~= "function" then error("bad argument #2 to 'sort' (function expected)", 2) end
+    local count = #list
+    if count < 2 then return end
+    charge(count * (1 + 1.5 * log(count)))
+    if before ~= nil then return sort(list, count, before) end
+    local is_good, why = pcall(sort, list, count, is_less)
+    if is_good then return end
+    local _, own
+    if type(why) == "string" then _, own = find(why, "^%[shoal%]:%d+: ") end
+    error(own and sub(why, own + 1) or why, 2)
 end
 local function reset() left = 0 end
 local function build(shape, slot, serial)

@@ -130,21 +130,6 @@ int get_metatable(lua_State* lua, State&) {
     return 1;
 }
 
-/// As xpcall, but the handler runs when the error has been caught: Lua 5.4 calls no hooks in a handler, so nothing would end one
-/// that loops. It loses no traceback, because scripts have no debug library. Nothing here needs to be destroyed.
-int call_with_handler(lua_State* lua) {
-    luaL_checktype(lua, 2, LUA_TFUNCTION);
-    lua_pushvalue(lua, 1);
-    lua_remove(lua, 1);
-    lua_insert(lua, 2);  // handler, function, arguments
-    const int code = lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0);
-    lua_pushboolean(lua, code == 0 ? 1 : 0);
-    lua_insert(lua, 1);
-    if (code == 0) return lua_remove(lua, 2), lua_gettop(lua);
-    lua_call(lua, 1, 1);
-    return 2;
-}
-
 /// A function of the library that loops as often as __len says. Nothing here needs to be destroyed when Lua raises an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
@@ -167,7 +152,7 @@ int call_with_raw_length(lua_State* lua) {
 
 /// Puts that check before functions of the library at the top.
 void check_lengths(lua_State* lua) {
-    for (const char* name : {"concat", "insert", "remove", "sort", "unpack"}) {
+    for (const char* name : {"concat", "insert", "remove", "unpack"}) {
         lua_getfield(lua, -1, name);
         lua_pushcclosure(lua, call_with_raw_length, 1);
         lua_setfield(lua, -2, name);
@@ -175,8 +160,7 @@ void check_lengths(lua_State* lua) {
 }
 
 constexpr Function kOwnGlobals[] = {{"setmetatable", run_body<set_metatable>},
-                                    {"getmetatable", run_body<get_metatable>},
-                                    {"xpcall", call_with_handler}};
+                                    {"getmetatable", run_body<get_metatable>}};
 constexpr Function kOwnString[] = {{"rep", run_body<repeat>}};
 constexpr Function kOwnTable[] = {{"move", run_body<move>}};
 

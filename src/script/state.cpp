@@ -79,10 +79,16 @@ Status error_of(const State& state, lua_State* on, int code) {
 
 Status State::call(lua_State* on, int num_arguments, int num_results) {
     const int function = lua_gettop(on) - num_arguments;
+    if (link.num_nested >= kMostNested) {
+        lua_settop(on, function - 1);
+        return Status::error(kTooDeep);
+    }
     lua_pushcfunction(on, add_traceback);
     lua_insert(on, function);
     const std::uint32_t unlimited = std::exchange(num_unlimited, 0);
+    const std::int32_t nested = link.num_nested++;
     const int code = lua_pcall(on, num_arguments, num_results, function);
+    link.num_nested = nested;
     num_unlimited = unlimited;
     lua_remove(on, function);
     if (code == 0) return {};
@@ -154,7 +160,10 @@ void run_prelude(State& state) {
     add_functions(lua, methods_of(kNumTokenKinds));
     lua_pushlightuserdata(lua, state.slots);
     lua_pushlightuserdata(lua, &state.link.steps_left);
-    if (const Status status = state.call(lua, 3, 3); !status) {
+    lua_pushlightuserdata(lua, &state.link.num_nested);
+    push_integer(lua, kMostNested);
+    lua_pushstring(lua, kTooDeep);
+    if (const Status status = state.call(lua, 6, 3); !status) {
         log(LogLevel::kError, status.message());
         SHOAL_ASSERT(false, "the prelude of scripts failed; this is a bug in shoal");
     }

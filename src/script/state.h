@@ -215,6 +215,9 @@ private:
 // --- bodies ------------------------------------------------------------------------------------------------------
 
 inline constexpr int kFailed = -1;
+inline constexpr std::int32_t kMostNested = 200;
+inline constexpr const char* kTooDeep =
+    "too many coroutines and functions that other functions call, one within the other: at most 200";
 inline constexpr int kBodySlots = 100;  // of the stack, for a body and all that it calls but other bodies
 using Body = int (*)(lua_State*, State&);
 
