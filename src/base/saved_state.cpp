@@ -364,6 +364,14 @@ std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
 
 // --- marks -------------------------------------------------------------------------------------------------------
 
+std::size_t StatePart::num_blocks() const {
+    return static_cast<std::size_t>((num_elements + elements_per_block - 1) / elements_per_block);
+}
+
+bool StateMarks::is_empty() const {
+    return std::ranges::all_of(words, [](std::uint64_t word) { return word == 0; });
+}
+
 std::size_t StateMarks::count_before(std::size_t mark) const {
     std::size_t count = 0;
     for (std::size_t word = 0; word < mark / 64; ++word) count += count_bits(words[word]);
@@ -737,6 +745,10 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     if (!gathers_columns_) finish_columns();
 }
 
+bool StateWriter::may_be_new(std::uint32_t block, const WrittenSince& written) const {
+    return !same_source_ || block >= num_known_ || !written(block, since_).is_empty();
+}
+
 void StateWriter::refuse(std::string_view why) {
     if (status_) status_ = Status::error(concat("it cannot be saved: ", why));
 }
@@ -834,6 +846,11 @@ void StateReader::copy_block_of(const Column& column, std::size_t number) const 
         copy_pieces(block, marks, element_bytes * kElementsPerStateMark, to);
     else
         copy_block(block, 0, block.whole_bytes, to);
+}
+
+void StateReader::gather_columns() {
+    gathers_columns_ = true;
+    columns_.clear();
 }
 
 void StateReader::finish_columns() {

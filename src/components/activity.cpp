@@ -34,6 +34,10 @@ Result<std::uint32_t> ActivityManager::add_values(const Schema& component, std::
     return added;
 }
 
+Result<bool> ActivityManager::prepare_values(const Schema&, std::span<const Entity> entities, bool removes) {
+    return rows_.prepare_values(entities, removes);
+}
+
 Result<std::uint32_t> ActivityManager::remove_values(const Schema&, std::span<const Entity> entities) {
     const StableSpan given(entities, table().entities());
     const std::uint32_t num_removed = rows_.remove(given.get());

@@ -446,6 +446,14 @@ Result<std::uint32_t> DataManager::add_values(const Schema& component, std::span
     return num_set;
 }
 
+Result<bool> DataManager::prepare_values(const Schema& component, std::span<const Entity> entities, bool removes) {
+    return rows_of(component).prepare_values(entities, removes);
+}
+
+Result<std::uint32_t> DataManager::remove_values(const Schema& component, std::span<const Entity> entities) {
+    return rows_of(component).remove(entities);
+}
+
 void DataManager::hold_rows(bool hold) {
     templates_.hold(hold);
     own_.hold(hold);

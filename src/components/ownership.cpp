@@ -51,6 +51,10 @@ OwnedColumns OwnershipManager::find_columns(const Schema& component) {
 }
 
 /// Makes room for the entities, and for as many owners.
+Result<std::uint32_t> OwnershipManager::remove_values(const Schema&, std::span<const Entity> entities) {
+    return release(entities);
+}
+
 Result<bool> OwnershipManager::prepare_values(const Schema&, std::span<const Entity> entities, bool removes) {
     if (!removes)
         if (Status status = rows_.reserve(2 * entities.size()); !status) return status;

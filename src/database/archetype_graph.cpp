@@ -6,6 +6,13 @@
 #include "shoal/table/take_plan.h"
 
 namespace shoal {
+namespace {
+
+std::uint64_t key_of_neighbour(const Archetype& type, ComponentType component, bool with) {
+    return pair_key(type.number(), component.number * 2 + with);
+}
+
+}  // namespace
 
 ArchetypeGraph::~ArchetypeGraph() {
     plans_.for_each([](std::uint64_t, const TakePlan* plan) { destroy_owned(plan); });

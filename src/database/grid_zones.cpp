@@ -32,6 +32,15 @@ double GridZones::distance_to(std::uint32_t tile, std::uint32_t num_tiles, float
     return place > high && tile + 1 < num_tiles ? std::max(0.0, place - high - blur) : 0;
 }
 
+GridZones::Point GridZones::across(Vec3 position) const {
+    return options_.up == GridUp::kZ ? Point{position.x - options_.origin.x, position.y - options_.origin.y}
+                                     : Point{position.x - options_.origin.x, position.z - options_.origin.z};
+}
+
+Zone GridZones::zone_of(Vec3 position, float radius) const {
+    return radius * 2 <= options_.tile_size ? zone_of(position) : large_zone();
+}
+
 Zone GridZones::zone_of(Vec3 position) const {
     const Point point = across(position);
     if (std::isnan(point.x) || std::isnan(point.y)) return large_zone();

@@ -87,6 +87,10 @@ AnyValue::AnyValue(const ValueType& type) : type_(type) {
     if (type.num_bytes() > kInlineBytes) large_.resize(type.num_bytes());
 }
 
+AnyValue::AnyValue(const ValueType& type, const std::byte* value) : AnyValue(type) {
+    copy_bytes(bytes().data(), value, type.num_bytes());
+}
+
 AnyValue::AnyValue(std::string_view text)
     : AnyValue(ValueType{FieldType::kFixedString,
                          FieldType(0),

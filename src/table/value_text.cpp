@@ -75,6 +75,11 @@ bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t
     return difference << (64 - 8 * num_bytes) == 0;
 }
 
+bool ValueType::operator==(const ValueType& other) const {
+    return type == other.type && element_type == other.element_type && array_length == other.array_length &&
+           value_bytes == other.value_bytes;
+}
+
 std::string ValueType::to_text() const {
     const std::string_view name = field_type_name(type);
     const bool vowel = !name.empty() && std::string_view("aeio").find(name[0]) != std::string_view::npos;

@@ -56,9 +56,7 @@ struct StatePart {
     std::size_t first_block = 0;
 
     std::uint64_t num_bytes() const { return num_elements * element_bytes; }
-    std::size_t num_blocks() const {
-        return static_cast<std::size_t>((num_elements + elements_per_block - 1) / elements_per_block);
-    }
+    SHOAL_API std::size_t num_blocks() const;
 };
 
 /// Bytes of each element that say nothing, such as those between the members of a struct: they are saved as zeros.
@@ -72,11 +70,7 @@ struct StateMarks {
     std::uint64_t words[kCount / 64] = {};
 
     bool has(std::size_t mark) const { return test_bit(words, mark); }
-    bool is_empty() const {
-        for (const std::uint64_t word : words)
-            if (word != 0) return false;
-        return true;
-    }
+    SHOAL_API bool is_empty() const;
     /// Counts the marks before one.
     SHOAL_API std::size_t count_before(std::size_t mark) const;
     std::size_t count() const { return count_before(kCount); }
@@ -244,9 +238,7 @@ public:
                           std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
                           std::span<const StateGap> gaps = {});
     /// Whether a block of the column that was written last may have elements that the state before does not have there.
-    bool may_be_new(std::uint32_t block, const WrittenSince& written) const {
-        return !same_source_ || block >= num_known_ || !written(block, since_).is_empty();
-    }
+    SHOAL_API bool may_be_new(std::uint32_t block, const WrittenSince& written) const;
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
     SHOAL_API void refuse(std::string_view why);
@@ -303,10 +295,7 @@ public:
     /// Copies the blocks of large columns in a loop. Lifetime: that of the reader.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
     /// Copies the columns that are read from now on by finish_columns(), in one loop. Nobody looks at what they are copied to before.
-    void gather_columns() {
-        gathers_columns_ = true;
-        columns_.clear();
-    }
+    SHOAL_API void gather_columns();
     SHOAL_API void finish_columns();
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
 

@@ -58,9 +58,7 @@ public:
     void drop(std::span<const Entity> entities) override { static_cast<void>(set_active(entities, true)); }
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
-    Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override {
-        return rows_.prepare_values(entities, removes);
-    }
+    SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }

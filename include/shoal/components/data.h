@@ -204,12 +204,9 @@ public:
     /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left out.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
-    Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes) override {
-        return rows_of(component).prepare_values(entities, removes);
-    }
-    Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override {
-        return rows_of(component).remove(entities);
-    }
+    SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
+                                          bool removes) override;
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     SHOAL_API void hold_rows(bool hold) override;
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(StateWriter& to) const override;

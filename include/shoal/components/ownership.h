@@ -77,9 +77,7 @@ public:
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
-    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
-        return release(entities);
-    }
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
     void save(StateWriter& to) const override { rows_.save(to); }

@@ -59,18 +59,13 @@ public:
     SHOAL_API const Archetype& archetype(const BitSet& signature);
     /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
-    const Archetype& without(const Archetype& type, ComponentType component) {
-        return neighbour(type, component, false);
-    }
+    const Archetype& without(const Archetype& type, ComponentType without) { return neighbour(type, without, false); }
     /// Whether with(), or without(), changes nothing here: the archetype was asked for before.
     SHOAL_API bool knows_neighbour(const Archetype& type, ComponentType component, bool with) const;
     /// Returns how rows are taken from one archetype to another. Cost: a look-up, after the first time.
     SHOAL_API const TakePlan& plan(const Archetype& from, const Archetype& to);
 
 private:
-    static std::uint64_t key_of_neighbour(const Archetype& type, ComponentType component, bool with) {
-        return pair_key(type.number(), component.number * 2 + with);
-    }
     SHOAL_API const Archetype& neighbour(const Archetype& type, ComponentType component, bool with);
 
     Array<const Schema*> schemas_{Owner("database")};  // by component type number; owned

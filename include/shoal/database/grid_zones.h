@@ -48,9 +48,7 @@ public:
     /// Returns the tile of a position.
     SHOAL_API Zone zone_of(Vec3 position) const;
     /// The same for something that reaches at most `radius` from `position`.
-    Zone zone_of(Vec3 position, float radius) const {
-        return radius * 2 <= options_.tile_size ? zone_of(position) : large_zone();
-    }
+    SHOAL_API Zone zone_of(Vec3 position, float radius) const;
 
     /// Adds the tiles that touch a sphere (seen from above: a disc), and the zone for what is larger than a tile.
     SHOAL_API void touch_sphere(Vec3 centre, float radius, ZoneSet& out) const;
@@ -61,10 +59,7 @@ private:
     struct Point {
         float x, y;
     };
-    Point across(Vec3 position) const {
-        return options_.up == GridUp::kZ ? Point{position.x - options_.origin.x, position.y - options_.origin.y}
-                                         : Point{position.x - options_.origin.x, position.z - options_.origin.z};
-    }
+    Point across(Vec3 position) const;
     std::uint32_t tile(float distance, std::uint32_t num_tiles) const;
     double distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const;
 

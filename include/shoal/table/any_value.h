@@ -33,9 +33,7 @@ public:
     AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
     /// Lifetime: the enumerators of the type outlive the value. Requires: nothing opaque.
     SHOAL_API explicit AnyValue(const ValueType& type);  ///< of zero bytes
-    AnyValue(const ValueType& type, const std::byte* value) : AnyValue(type) {
-        copy_bytes(bytes().data(), value, type.num_bytes());
-    }
+    SHOAL_API AnyValue(const ValueType& type, const std::byte* value);
 
     // Copied, not moved: a value that was moved from would have a type and no bytes.
     AnyValue(const AnyValue&) = default;

@@ -27,10 +27,7 @@ struct ValueType {
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
     std::uint32_t num_bytes() const { return value_bytes * num_values(); }
     /// The same, whatever the enumerators are called.
-    friend bool operator==(const ValueType& a, const ValueType& b) {
-        return a.type == b.type && a.element_type == b.element_type && a.array_length == b.array_length &&
-               a.value_bytes == b.value_bytes;
-    }
+    SHOAL_API bool operator==(const ValueType& other) const;
     /// Returns a text with an article for messages: "a vec3", "an int32", "an array of 4 floats".
     SHOAL_API std::string to_text() const;
 };
