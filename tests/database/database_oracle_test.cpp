@@ -1,6 +1,7 @@
 // Random operations on a database and on a map of maps, side by side.
 
 #include "support/database_oracle.h"
+#include "support/mark_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,13 @@ public:
     }
 
     std::size_t step() {
+        const bool is_watched = num_steps_ % 128 == 0;
+        if (is_watched) settle(), marks_.begin(database_);
+        const std::size_t num_operations = change();
+        if (is_watched) EXPECT_TRUE(marks_.all_is_marked(database_));
+        return num_operations;
+    }
+    std::size_t change() {
         const bool growing = (++num_steps_ / 300) % 2 == 0;
         switch (random_.below(growing ? 17 : 20)) {
             case 0:
@@ -540,6 +548,7 @@ private:
     std::map<std::uint32_t, Has> model_;  // by entity index
     std::vector<Entity> known_, last_;
     std::uint64_t num_steps_ = 0;
+    MarkWatch marks_;
 };
 
 // req: E13

@@ -3,6 +3,7 @@
 #include "shoal/base/random.h"
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
+#include "support/mark_watch.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -63,6 +64,8 @@ public:
 
     /// Runs queries that write, on both sides.
     void loop(Executor* executor) {
+        settle();
+        marks_.begin(database_);
         const auto run = [&](const auto& query, auto function) {
             if (executor != nullptr)
                 query.for_each(*executor, function);
@@ -84,6 +87,7 @@ public:
             known.count = *known.count ^ *known.still;
             known.still = *known.still + known.step.value_or(1);
         }
+        EXPECT_TRUE(marks_.all_is_marked(database_));
     }
 
     void compare() {
@@ -178,6 +182,7 @@ private:
     std::map<Entity, Known> known_;
     std::uint32_t number_ = 0;
     std::uint64_t stamp_ = 1;
+    shoal_test::MarkWatch marks_;
     // Made before anything is there, and kept.
     Query<From<Database>, Write<&Count::value>, Read<&Step::value>> moving_{database_};
     Query<From<Database>, Write<&Count::value>, Without<Still>> awake_{database_};

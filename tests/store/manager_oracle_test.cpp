@@ -1,6 +1,7 @@
 // Random operations on a manager and on a map, side by side, for every kind of index, policy for death and layout.
 
 #include "support/manager_testing.h"
+#include "support/mark_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -86,6 +87,13 @@ public:
 
     /// Does one random operation on both. Returns how many entities it dealt with.
     std::size_t step() {
+        const bool is_watched = num_steps_ % 32 == 0;
+        if (is_watched) settle(), marks_.begin(manager_.core());
+        const std::size_t num_entities = change();
+        if (is_watched) EXPECT_TRUE(marks_.all_is_marked(manager_.core()));
+        return num_entities;
+    }
+    std::size_t change() {
         const bool growing = (++num_steps_ / 800) % 2 == 0;
         switch (random_.below(growing ? 22 : 26)) {
             case 0:
@@ -436,6 +444,7 @@ private:
     Settler settler_;
     std::vector<Entity> known_, last_;
     std::uint64_t num_steps_ = 0;
+    MarkWatch marks_;
 };
 
 template <class T>

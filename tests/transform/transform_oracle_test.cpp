@@ -1,5 +1,6 @@
 // Random scenes against a naive model, in all modes at once.
 
+#include "support/mark_watch.h"
 #include "transform_testing.h"
 
 #include <algorithm>
@@ -195,7 +196,16 @@ protected:
         for_all([&](TransformManager& transforms) { ASSERT_EQ(transforms.num_rows(), scene.nodes.size()); });
     }
 
+    /// Ends the frame before some steps, and looks whether all that the step has written is marked.
     void step() {
+        const bool is_watched = random.below(8) == 0;
+        if (is_watched) end_frame();
+        for (std::size_t i = 0; is_watched && i < kManagers; ++i) marks[i].begin(*managers[i]);
+        change();
+        if (is_watched) batch.reset(), batch.emplace(batched);
+        for (std::size_t i = 0; is_watched && i < kManagers; ++i) EXPECT_TRUE(marks[i].all_is_marked(*managers[i]));
+    }
+    void change() {
         if (living.size() < 3) return create_tree();
         switch (random.below(20)) {
             case 0:
@@ -239,6 +249,7 @@ protected:
 
     std::uint32_t most_dirty = 0;
     std::uint64_t stamp = 1;
+    std::vector<MarkWatch> marks = std::vector(kManagers, MarkWatch(5));  // local and world poses, and parents
 };
 
 }  // namespace

@@ -1,0 +1,93 @@
+#pragma once
+// Finds values that were written without a mark, in the tables of a store.
+
+#include "shoal/base/text.h"
+#include "shoal/store/store.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal_test {
+
+/// What the tables of a store have. Values with destructors are not compared: their bytes may change when the table grows.
+class MarkWatch {
+public:
+    /// `num_columns`: of each table, the columns whose writes are marked. Those after them are for the store alone.
+    explicit MarkWatch(std::uint32_t num_columns = ~0u) : num_columns_(num_columns) {}
+
+    /// Begins to watch. Call it when the store has settled: what is written from then on carries the stamp of now.
+    void begin(const shoal::Store& store) {
+        copies_.clear();
+        stamp_ = 0;
+        for (const shoal::Table* table : store.tables()) {
+            copy(*table, copies_[table]);
+            stamp_ = std::max(stamp_, table->stamp());
+        }
+    }
+
+    /// Whether all rows that are new, and all values that are not what they were, lie in blocks that are marked now. Blocks
+    /// have 1,024 rows, so a mark that is missing shows best after a single call.
+    ::testing::AssertionResult all_is_marked(const shoal::Store& store) const {
+        for (const shoal::Table* table : store.tables()) {
+            const auto found = copies_.find(table);
+            const std::string problem = unmarked(*table, found == copies_.end() ? Copy() : found->second);
+            if (!problem.empty()) return ::testing::AssertionFailure() << table->schema().name() << problem;
+        }
+        return ::testing::AssertionSuccess();
+    }
+
+private:
+    struct Copy {
+        std::vector<shoal::Entity> owners;
+        std::vector<std::vector<std::byte>> columns;
+    };
+
+    static void copy(const shoal::Table& table, Copy& to) {
+        to.owners.assign(table.entities().begin(), table.entities().end());
+        for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c) {
+            const shoal::ColumnDefinition& column = table.schema().columns()[c];
+            const std::size_t bytes =
+                column.opaque != nullptr ? 0 : table.num_rows() * std::size_t(column.element_bytes);
+            to.columns.emplace_back(table.column(c), table.column(c) + bytes);
+        }
+    }
+
+    /// What is wrong; empty when nothing is. Looks at rows only where a block is not as it was and has no mark.
+    std::string unmarked(const shoal::Table& table, const Copy& before) const {
+        for (std::uint32_t begin = 0; begin < table.num_rows(); begin += shoal::kRowsPerStampBlock) {
+            const shoal::RowRange rows{begin, std::min(begin + shoal::kRowsPerStampBlock, table.num_rows())};
+            if (table.placed_stamp(begin / shoal::kRowsPerStampBlock) < stamp_)
+                for (std::uint32_t row = begin; row < rows.end; ++row)
+                    if (const shoal::Entity owner = table.entities()[row];
+                        owner && (row >= before.owners.size() || before.owners[row] != owner))
+                        return shoal::concat(": row ", row, " is of another entity, without a mark");
+            for (std::uint32_t c = 0; c < std::min<std::size_t>(num_columns_, table.schema().columns().size()); ++c) {
+                const shoal::ColumnDefinition& column = table.schema().columns()[c];
+                if (column.opaque != nullptr) continue;
+                if (table.written_stamp(c, begin / shoal::kRowsPerStampBlock) >= stamp_) continue;
+                const std::span<const std::byte> old =
+                    c < before.columns.size() ? before.columns[c] : std::span<const std::byte>();
+                if (differs(table.column(c), old, rows, column.element_bytes))
+                    return shoal::concat(": column ", c, " was written without a mark, in rows from ", begin, " on");
+            }
+        }
+        return {};
+    }
+    static bool differs(const std::byte* now, std::span<const std::byte> before, shoal::RowRange rows,
+                        std::size_t bytes) {
+        return before.size() < rows.end * bytes ||
+               std::memcmp(now + rows.begin * bytes, before.data() + rows.begin * bytes, rows.size() * bytes) != 0;
+    }
+
+    std::uint32_t num_columns_;
+    std::map<const shoal::Table*, Copy> copies_;
+    std::uint64_t stamp_ = 0;
+};
+
+}  // namespace shoal_test
