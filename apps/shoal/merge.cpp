@@ -124,7 +124,7 @@ std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
     const SourceFormat format = source_format(file.path);
     const bool is_strict = arguments.has(kStrictFlag.name);
     if (format == SourceFormat::kJson) report_comments_left_out(file, is_strict);
-    Result<std::string> text = rewrite(file, format, {});
+    Result<std::string> text = rewrite(file, format, {.keeps_signs = true});
     sources.diagnostics = std::move(file.diagnostics);
     if (!text) diagnostics.error({}, std::string(text.message()));
     if (is_strict && diagnostics.num_warnings() != 0)

@@ -44,6 +44,14 @@ private:
     void behind(const std::vector<Comment>& list, std::size_t depth);
     std::size_t column() const;
 
+    void choose_signs(Node root);
+    bool keeps_signs_of(SourcePosition position) const;
+    std::string_view sign_in_text(Node child) const;
+    std::string_view sign_of(Node child) const;
+    Node first_with_sign(Node root) const;
+    int commas_in_text(Node node) const;
+    bool has_commas(Node node) const;
+
     Shape shape_of(Node node) const;
     bool is_on_line_of(Node before, Node node) const;
     bool has_rows(Node list) const;
@@ -56,10 +64,11 @@ private:
     bool takes_lines(Node node) const;
     void rows(Node list, std::size_t depth);
 
+    bool keeps_braces(Node root) const;
     void root_mapping(Node root);
     void yaml_root(Node root);
     void children(Node node, std::size_t depth);
-    void child(Node node, std::size_t depth, bool is_last);
+    void child(Node node, std::size_t depth, bool puts_comma);
     void value(Node node, std::size_t depth);
 
     void yaml_children(Node node, std::size_t depth, bool is_on_line);
@@ -78,7 +87,10 @@ private:
     const SourceComments& comments_;
     SourceLayout layout_;
     Speller speller_;
-    std::string unit_;  // of indentation
+    std::string unit_;               // of indentation
+    std::string_view sign_ = " = ";  // between keys and values that do not keep theirs
+    bool commas_ = false;            // between children that do not keep theirs
+    std::uint32_t signs_file_ = 0;   // whose signs stay; 0: those of none
     std::string out_;
     bool is_block_start_ = true;  // an empty line would stand at the start of the text or of a block
     std::vector<std::pair<std::string, Node>> anchors_;
@@ -155,6 +167,72 @@ void SourceWriter::behind(const std::vector<Comment>& list, std::size_t depth) {
         append_comment(comment, depth);
         ends_line |= is_yaml() || !comment.is_block;
     }
+}
+
+// --- the signs of SJSON --------------------------------------------------------------------------------------------
+
+/// Takes the signs of the text that the root is from, if they stay: those that its first key has, and its first children.
+void SourceWriter::choose_signs(Node root) {
+    if (is_json() || is_yaml()) sign_ = ": ";
+    commas_ = is_json() || is_yaml();
+    if (!layout_.keeps_signs || format_ != SourceFormat::kSjson ||
+        speller_.format_of(root.position()) != SourceFormat::kSjson)
+        return;
+    signs_file_ = root.position().file;
+    if (const Node child = first_with_sign(root)) sign_ = sign_in_text(child);
+    for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
+        if (const int commas = commas_in_text(node); commas >= 0) return static_cast<void>(commas_ = commas != 0);
+}
+
+/// Returns the first key of the text that has a sign, on the way to the first value.
+Node SourceWriter::first_with_sign(Node root) const {
+    for (Node node = root; is_container(node) && node.size() > 0; node = *node.begin())
+        for (const Node child : node)
+            if (!sign_in_text(child).empty()) return child;
+    return {};
+}
+
+bool SourceWriter::keeps_signs_of(SourcePosition position) const {
+    return signs_file_ != 0 && position.file == signs_file_;
+}
+
+/// Returns what is between a key and its value in the text, if it is a sign with blanks around it; otherwise nothing.
+std::string_view SourceWriter::sign_in_text(Node child) const {
+    const SourcePosition key = child.key_position(), value = child.position();
+    if (!child.has_key() || !keeps_signs_of(key) || value.file != key.file || value.offset <= key.offset) return {};
+    const std::string_view text = speller_.text_from(key).substr(0, value.offset - key.offset);
+    const std::size_t sign = text.find_last_not_of(" \t");
+    if (sign == std::string_view::npos || sign == 0 || (text[sign] != ':' && text[sign] != '=')) return {};
+    return text.substr(text.find_last_not_of(" \t", sign - 1) + 1);
+}
+
+std::string_view SourceWriter::sign_of(Node child) const {
+    const std::string_view sign = sign_in_text(child);
+    return sign.empty() ? sign_ : sign;
+}
+
+/// Returns whether there are commas between the children of a list or mapping in the text; -1: it does not show.
+int SourceWriter::commas_in_text(Node node) const {
+    Node before;
+    for (const Node child : node) {
+        const SourcePosition first = before ? before.position() : SourcePosition();
+        const SourcePosition second = child.has_key() ? child.key_position() : child.position();
+        const bool has_text = keeps_signs_of(first) && second.file == first.file && second.offset > first.offset;
+        before = child;
+        if (!has_text) continue;
+        const std::string_view text = speller_.text_from(first).substr(0, second.offset - first.offset);
+        const std::size_t last = text.find_last_not_of(" \t\r\n");
+        if (last == std::string_view::npos) continue;
+        if (text[last] == ',') return 1;
+        const std::string_view line = text.substr(0, last + 1).substr(text.rfind('\n', last) + 1);
+        if (line.find("//") == std::string_view::npos && !line.ends_with("*/")) return 0;
+    }
+    return -1;
+}
+
+bool SourceWriter::has_commas(Node node) const {
+    const int commas = signs_file_ == 0 ? -1 : commas_in_text(node);
+    return commas < 0 ? commas_ : commas != 0;
 }
 
 // --- what stands on one line ---------------------------------------------------------------------------------------
@@ -257,15 +335,16 @@ bool SourceWriter::append_flat(std::string& out, Node node, std::size_t most) {
 
 bool SourceWriter::append_flat_children(std::string& out, Node node, std::size_t most) {
     bool is_first = true;
+    const std::string_view gap = has_commas(node) ? ", " : node.is_mapping() ? "  " : " ";
     for (const Node child : node) {
         if (has_comments(comments_.around(child))) return false;
-        if (!is_first) out += format_ != SourceFormat::kSjson ? ", " : node.is_mapping() ? "  " : " ";
+        if (!is_first) out += gap;
         is_first = false;
         if (child.has_key()) {
             const std::size_t begin = out.size();
             speller_.append_key(out, child);
             if (out.size() - begin > kMostKeyBytes && is_yaml()) return false;
-            out += format_ == SourceFormat::kSjson ? " = " : ": ";
+            out += sign_of(child);
         }
         if (!append_flat(out, child, most)) return false;
     }
@@ -291,7 +370,7 @@ bool SourceWriter::write_flat(Node node) {
 void SourceWriter::rows(Node list, std::size_t depth) {
     const NodeComments* const inside = comments_.inside(list);
     const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
-    const bool keeps_rows = shape_of(list) == Shape::kLines;
+    const bool keeps_rows = shape_of(list) == Shape::kLines, puts_commas = has_commas(list);
     std::uint32_t num_left = list.size();
     bool ends_line = true;
     Node before;
@@ -301,7 +380,7 @@ void SourceWriter::rows(Node list, std::size_t depth) {
     for (const Node child : list) {
         std::string text;
         append_flat(text, child, ~std::size_t(0));
-        if (--num_left > 0 && format_ != SourceFormat::kSjson) text += ',';
+        if (--num_left > 0 && puts_commas) text += ',';
         const NodeComments* const around = comments_.around(child);
         const bool is_beside = !ends_line && (around == nullptr || !has_new(around->before)) &&
                                (!keeps_rows || is_on_line_of(before, child)) &&
@@ -327,20 +406,21 @@ void SourceWriter::rows(Node list, std::size_t depth) {
 
 void SourceWriter::children(Node node, std::size_t depth) {
     std::uint32_t num_left = node.size();
-    for (const Node next : node) child(next, depth, --num_left == 0);
+    const bool puts_commas = has_commas(node);
+    for (const Node next : node) child(next, depth, --num_left > 0 && puts_commas);
     if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_end, depth);
 }
 
-void SourceWriter::child(Node node, std::size_t depth, bool is_last) {
+void SourceWriter::child(Node node, std::size_t depth, bool puts_comma) {
     const NodeComments* const around = comments_.around(node);
     if (around != nullptr) lines(around->before, depth);
     new_line(depth, around != nullptr && around->after_blank_line);
     if (node.has_key()) {
         speller_.append_key(out_, node);
-        out_ += is_json() ? ": " : " = ";
+        out_ += sign_of(node);
     }
     value(node, depth);
-    if (is_json() && !is_last) out_ += ',';
+    if (puts_comma) out_ += ',';
     if (around != nullptr) behind(around->after, depth);
 }
 
@@ -517,7 +597,7 @@ void SourceWriter::choose_indent(Node root) {
     unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
     if (layout_.indent > 0 || !is_container(root) || text.empty() || (is_yaml() && !root.is_mapping())) return;
     const bool has_bracket = !is_yaml() && (text[0] == '{' || text[0] == '[');
-    if (text[0] == '{' && format_ == SourceFormat::kSjson) return;  // the braces go, and a level with them
+    if (has_bracket && !keeps_braces(root)) return;  // the braces go, and a level with them
     for (const Node child : root) {
         const Node indented = first_indented(child, has_bracket);
         if (!indented || indented.position().file != root.position().file) continue;
@@ -547,6 +627,12 @@ void SourceWriter::take_line_ends(Node root) {
     }
     if (text.starts_with(kByteOrderMark) && speller_.format_of(root.position()) == format_)
         out_.insert(0, kByteOrderMark);
+}
+
+/// Returns whether the root is written with its brackets: in JSON, a list, and in SJSON with braces that stay.
+bool SourceWriter::keeps_braces(Node root) const {
+    if (is_json() || !root.is_mapping()) return !is_yaml();
+    return keeps_signs_of(root.position()) && speller_.text_from(root.position()).starts_with('{');
 }
 
 /// The members of the root have no braces in SJSON.
@@ -579,18 +665,20 @@ void SourceWriter::yaml_root(Node root) {
 }
 
 std::string SourceWriter::write(Node root) {
+    choose_signs(root);
     choose_indent(root);
+    const bool has_braces = keeps_braces(root);
     const NodeComments* const around = comments_.around(root);
     if (around != nullptr) lines(around->before, 0);
     if (is_yaml()) {
         yaml_root(root);
-    } else if (!is_json() && root.is_mapping()) {
+    } else if (root.is_mapping() && !keeps_braces(root)) {
         root_mapping(root);
     } else {
         new_line(0, around != nullptr && around->after_blank_line);
         value(root, 0);
     }
-    const bool has_members = root.is_mapping() ? !is_json() : is_yaml() && root.is_list();
+    const bool has_members = root.is_mapping() ? !has_braces : is_yaml() && root.is_list();
     const bool is_on_line = !has_members || (is_yaml() && out_.find('\n') == std::string::npos);
     if (around != nullptr && is_on_line) behind(around->after, 0);
     if (around != nullptr) lines(around->after, 0);

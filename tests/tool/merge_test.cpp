@@ -54,6 +54,38 @@ TEST_F(ToolMerge, keeps_the_format_of_the_first) {
     EXPECT_EQ(result.out, "glow: {power: 3, lit: true}  # more\n");
 }
 
+TEST_F(ToolMerge, keeps_colons_commas_and_braces_of_the_first) {
+    const std::string ours =
+        "// By hand.\n"
+        "{\n"
+        "  entities : {\n"
+        "    a1: { glow: { power: 1, hue: [1, 2, 3] } },  // bright\n"
+        "    a2=   { \"tag\": \"fish\" },\n"
+        "    a3: {\n"
+        "      cells: [\n"
+        "        { x: 1 },\n"
+        "        { x: 2 }\n"
+        "      ]\n"
+        "    }\n"
+        "  }\n"
+        "}\n";
+    const auto with = [&](std::string_view from, std::string_view to) {
+        std::string text = ours;
+        return text.replace(text.find(from), from.size(), to);
+    };
+    const std::string base = write("base.sjson", ours), a = write("a.sjson", with("power: 1", "power: 2")),
+                      b = write("b.sjson",
+                                "// By hand.\nentities = { a1 = { glow = { power = 1  hue = [1 2 3] } }  // bright\na2 "
+                                "= { tag = \"shark\" }\n"
+                                "a3 = { cells = [ { x = 1 } { x = 2 } ] } a4 = { glow = { power = 9 } } }\n");
+    const ToolResult result = run({"merge", base, a, b});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::string merged = with("power: 1", "power: 2");
+    merged.replace(merged.find("\"tag\": \"fish\""), 13, "tag : \"shark\"");
+    merged.replace(merged.find("      ]\n    }\n"), 14, "      ]\n    },\n    a4 : { glow : { power : 9 } }\n");
+    EXPECT_EQ(result.out, merged);
+}
+
 TEST_F(ToolMerge, conflicts_leave_everything_as_it_was) {
     const std::string base = write("base.sjson", kBase), a = write("a.sjson", kOurs);
     const std::string b = write("b.sjson", "entities = { a1 = { glow = { power = 4 } } a2 = { tag = \"fish\" } }\n");
