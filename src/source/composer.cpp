@@ -126,7 +126,15 @@ std::string_view SourceRoots::in_root(std::size_t root, std::string_view canonic
     return is_inside ? canonical.substr(folder.size()) : std::string_view();
 }
 
+/// A path that is in a root as it is written is called so, also if it is a link: what it leads to may be exchanged.
 std::string SourceRoots::name_of(const std::string& path) const {
+    for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
+        const std::string probe = path_in_root(roots_[root], "_");
+        const std::string_view folder = std::string_view(probe).substr(0, probe.size() - 1);
+        if (!folder.empty() && folder != "/" && path.size() > folder.size() && path.starts_with(folder))
+            return name_in_root(root, path.substr(folder.size()));
+        if (folder.empty() && path.find('/') == std::string::npos) return name_in_root(root, path);
+    }
     const std::string canonical = files_.canonical(path);
     for (std::size_t root = 0; root < roots_.size(); ++root)
         if (const std::string_view name = in_root(root, canonical); !name.empty()) return name_in_root(root, name);
@@ -448,7 +456,10 @@ std::optional<Composition> Composer::finish(const Document* document) {
 std::optional<Composition> Composer::finish(Node root) {
     if (!root.is_mapping()) {
         diagnostics_.error(root.position(), concat("a source is a mapping, this is ", kind_name(root.kind())),
-                           "write one entity, or a level with `entities`");
+                           root.is_list()
+                               ? "write `entities` before the list, which makes it a level; each element has its "
+                                 "key as `id`, and its component types as keys or under `components`"
+                               : "write one entity, or a level with `entities`");
         return std::nullopt;
     }
     file_roots_.push_back(root.position());

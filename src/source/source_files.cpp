@@ -7,6 +7,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/source/source_text.h"
 #include "shoal/source/yaml.h"
+#include "source/conflict_marks.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -90,6 +91,7 @@ SourceFormat source_format(std::string_view file_name) {
 }
 
 Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
+    if (refuse_conflict_marks(file, options, diagnostics)) return Status::error("it has marks of a conflict");
     const SourceFormat format = source_format(diagnostics.name(file));
     if (format == SourceFormat::kJson) return read_json(file, diagnostics, options);
     if (format == SourceFormat::kYaml) return read_yaml(file, diagnostics, options);

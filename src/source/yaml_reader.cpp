@@ -526,7 +526,10 @@ void YamlReader::plain_value(std::string_view text, std::string_view tag, Source
 
 void YamlReader::unknown_tag(std::string_view tag, SourcePosition position, std::string_view wanted) {
     const std::string shown = tag.starts_with(kCoreTag) ? concat("!!", tag.substr(kCoreTag.size())) : std::string(tag);
-    error(position, concat("the tag ", shoal::quoted(shown), " cannot stand here"), std::string(wanted));
+    const bool is_core = tag.starts_with(kCoreTag);
+    error(position, concat("the tag ", shoal::quoted(shown), " cannot stand here"),
+          is_core ? std::string(wanted)
+                  : concat(wanted, "; what a tag of another program says is a key in a source, such as `type`"));
 }
 
 }  // namespace

@@ -220,15 +220,34 @@ TEST_F(Composer, a_descendant_is_named_by_path_or_found_deeper) {  // req: G1
     EXPECT_EQ(diagnostics.format(), "");
 }
 
+TEST_F(Composer, marks_of_a_conflict_are_told_as_such_in_every_format) {
+    const std::string sjson = "glow = {\n<<<<<<< HEAD\n  power = 1\n=======\n  power = 2\n>>>>>>> other\n}\n";
+    const std::string yaml = "glow:\n<<<<<<< HEAD\n  power: 1\n\n=======\n  power: 2\n>>>>>>> other\n";
+    for (const auto& [name, text, end] :
+         {std::tuple{"x.sjson", sjson, ":6:1"}, {"x.json", sjson, ":6:1"}, {"x.yaml", yaml, ":7:1"}}) {
+        SCOPED_TRACE(name);
+        const std::size_t before = diagnostics.num_errors();
+        file(name, text);
+        EXPECT_FALSE(composed(name));
+        EXPECT_EQ(diagnostics.num_errors(), before + 1) << "and nothing else";
+        const std::string said = diagnostics.format();
+        EXPECT_NE(said.find(concat(name, ":2:1: error: a merge has left 1 conflict in this text")), std::string::npos)
+            << said;
+        EXPECT_NE(said.find(concat(name, end, ": note: it ends here")), std::string::npos) << said;
+    }
+    file("y.sjson", "tag = { text = \"\"\"\n<<<<<<< a\n>>>>>>> b\n\"\"\" }\n");
+    EXPECT_EQ(outline("y.sjson"), ". tag{text=\n<<<<<<< a\n>>>>>>> b\n}\n") << "a text may say so";
+}
+
 TEST_F(Composer, a_key_that_several_descendants_have_is_a_warning_with_the_paths_of_two) {
-    file(
-        "car.sjson",
-        "children = {\n front = { children = { wheel = {} } }\n rear = { children = { wheel = { } } }\n roof = {} }\n");
+    file("car.sjson",
+         "children = {\n front = { children = { wheel = {} } }\n rear = { children = { wheel = { } } }\n roof = { "
+         "components = { glow = {} } } }\n");
     file("x.sjson",
          "prefab = \"car\"\nmodified_children = { wheel = { name = \"flat\" } roof = {} \"rear/wheel\" = {} }\n");
     file("y.sjson", "prefab = \"car\" deleted_children = [\"wheel\"]\n");
-    EXPECT_EQ(outline("x.sjson"), ".\n./front\n./front/wheel \"flat\"\n./rear\n./rear/wheel\n./roof\n");
-    EXPECT_EQ(outline("y.sjson"), ".\n./front\n./rear\n./rear/wheel\n./roof\n");
+    EXPECT_EQ(outline("x.sjson"), ".\n./front\n./front/wheel \"flat\"\n./rear\n./rear/wheel\n./roof glow{}\n");
+    EXPECT_EQ(outline("y.sjson"), ".\n./front\n./rear\n./rear/wheel\n./roof glow{}\n");
     EXPECT_EQ(diagnostics.num_errors(), 0u);
     const std::string text = diagnostics.format();
     EXPECT_NE(
@@ -238,7 +257,7 @@ TEST_F(Composer, a_key_that_several_descendants_have_is_a_warning_with_the_paths
         << text;
     EXPECT_NE(text.find("car.sjson:3:24: note: another is here"), std::string::npos) << text;
     EXPECT_NE(
-        text.find("y.sjson:1:37: warning: \"wheel\" of `deleted_children` means several descendants, and the first "
+        text.find("y.sjson:1:36: warning: \"wheel\" of `deleted_children` means several descendants, and the first "
                   "is deleted"),
         std::string::npos)
         << text;

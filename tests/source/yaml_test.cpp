@@ -164,7 +164,9 @@ TEST(Yaml, tags_say_what_a_value_is_or_are_refused) {
                      R"(["12", "a", 12, 1.0, true, null, [], {}, 1.5])"));
     EXPECT_TRUE(same_as_json("!!int '12'", "12"));
     EXPECT_EQ(refused("a: !!int x"), "1:4: \"x\" is not of the type that its tag !!int says; remove the tag");
-    EXPECT_EQ(refused("!ship {}"), "1:1: the tag \"!ship\" cannot stand here; a mapping has the tag !!map or none");
+    EXPECT_EQ(refused("!ship {}"),
+              "1:1: the tag \"!ship\" cannot stand here; a mapping has the tag !!map or none; what a tag of "
+              "another program says is a key in a source, such as `type`");
     EXPECT_EQ(refused("a: !!binary AA=="),
               "1:4: the tag \"!!binary\" cannot stand here; a value has the tag !!str, !!int, !!float, !!bool, !!null "
               "or none");
