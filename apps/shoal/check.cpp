@@ -1,8 +1,10 @@
 // shoal check: what is wrong in sources and saves, and whether blobs are up to date.
 
 #include "loaded_save.h"
+#include "rewrite.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
+#include "shoal/source/schema_file.h"
 #include "sources.h"
 #include "up_to_date.h"
 #include "verbs.h"
@@ -33,6 +35,8 @@ constexpr std::string_view kCheckManual =
     "Reads each source with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
     "input.\n"
+    "\n"
+    "A schema file is checked as such, after those of --schema.\n"
     "\n"
     "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each "
     "other, "
@@ -68,6 +72,7 @@ struct Checked {
     bool ok = false;
     std::uint64_t num_entities = 0;
     std::uint64_t num_commands = 0;            // that wait in a save
+    std::optional<std::uint64_t> num_types;    // of a schema file
     std::vector<PersistedSnapshot> snapshots;  // of a folder
     std::optional<std::uint64_t> recovered_frame;
 };
@@ -83,9 +88,31 @@ void check_save(const Arguments& arguments, Files& files, Checked& checked) {
     checked.snapshots = std::move(save.snapshots);
 }
 
+/// Returns whether a text is a schema file: its name says so, or it reads as one and not as a source.
+bool is_schema(const std::string& name, const std::string& text) {
+    if (name.ends_with(".schema.sjson")) return true;
+    if (text.find("fields") == std::string::npos) return false;
+    Diagnostics unused;
+    return !read_document(unused.refer_file(name, text), unused, read_options(false)) && is_schema_text(name, text);
+}
+
+void check_schema(const Arguments& arguments, Files& files, const std::string& text, Checked& checked) {
+    SourceSession& session = checked.session;
+    if (Status status = add_built_ins(session.registry); !status)
+        session.diagnostics.error({}, std::string(status.message()));
+    read_schemas(arguments, files, session);
+    SourceRules rules;  // those of another schema file may differ
+    const std::uint32_t file = session.diagnostics.add_file(checked.source, text);
+    checked.ok =
+        read_schema_text(file, session.registry, rules, session.diagnostics) && session.diagnostics.num_errors() == 0;
+    if (checked.ok) checked.num_types = rules.declarations.size();
+}
+
 void check(const Arguments& arguments, Files& files, Console& console, Checked& checked) {
     SourceSession& session = checked.session;
     if (holds_world(files, checked.source)) return check_save(arguments, files, checked);
+    if (const Result<std::string> text = files.read(checked.source); text && is_schema(checked.source, *text))
+        return check_schema(arguments, files, *text, checked);
     const bool is_ready = prepare(arguments, files, console, checked.source, session);
     checked.source = session.path;
     if (!is_ready) return;
@@ -144,7 +171,9 @@ std::string text_of(const Checked& checked) {
     text += concat(checked.source, ": ", checked.ok ? "ok, " : "");
     if (checked.recovered_frame) text += concat("frame ", *checked.recovered_frame, " is recovered, ");
     if (checked.snapshots.size() != 0 && !checked.recovered_frame) text += "nothing is recovered, ";
-    if (checked.ok || checked.recovered_frame)
+    if (checked.num_types)
+        text += concat(counted(*checked.num_types, "component type", "component types"), ", ");
+    else if (checked.ok || checked.recovered_frame)
         text += concat(counted(checked.num_entities, "entity", "entities"), ", ");
     if (checked.num_commands != 0)
         text += concat(counted(checked.num_commands, "command waits", "commands wait"), ", ");
@@ -163,6 +192,7 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
         builder.string("source", utf8_text(checked->source));
         builder.boolean("ok", checked->ok);
         builder.unsigned_integer("entities", checked->num_entities);
+        if (checked->num_types) builder.unsigned_integer("component_types", *checked->num_types);
         if (checked->num_commands != 0) builder.unsigned_integer("commands", checked->num_commands);
         if (!checked->snapshots.empty()) {
             if (checked->recovered_frame) builder.unsigned_integer("recovered_frame", *checked->recovered_frame);

@@ -154,7 +154,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
         if (dependency.kind == DependencyKind::kSource && !(session.stand_in && dependency.path == session.path))
             paths.push_back(dependency.path);
     for (const std::string& schema : schema_paths(arguments))
-        if (!is_standard_stream(schema)) paths.push_back(schema);
+        if (!is_stream(schema)) paths.push_back(schema);
     return paths;
 }
 

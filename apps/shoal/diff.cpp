@@ -100,6 +100,7 @@ std::optional<SourceTree> read_tree(const std::string& name, const std::string& 
 
 /// Reads what the text of a side says. Errors: in its session.
 void read_text(Files& files, Side& side) {
+    if (refuse_blob(files, side.path, side.name, side.session->diagnostics)) return;
     const Result<std::string> text = files.read(side.path);
     if (!text)
         side.session->diagnostics.error({}, std::string(text.message()), "give the path of a source or a schema file");
@@ -198,6 +199,17 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
     return 0;
 }
 
+/// Says what git knows of two texts that say the same: a new name, other rights. Nothing if there is neither.
+std::string git_changes(const Arguments& arguments, const Side& before, const Side& after) {
+    const std::vector<std::string>& words = arguments.operands();
+    const std::string &old_mode = words[3], &new_mode = words[6];
+    std::string text;
+    if (words.size() > 7) text = concat(before.name, " is now ", after.name, ", and says the same\n");
+    if (old_mode != new_mode && !is_no_file(before) && !is_no_file(after))
+        text += concat(after.name, " has mode ", new_mode, ", and had ", old_mode, '\n');
+    return text;
+}
+
 int compare(const Arguments& arguments, Files& files, Console& console) {
     Side before, after;
     set_sides(arguments, before, after);
@@ -211,6 +223,8 @@ int compare(const Arguments& arguments, Files& files, Console& console) {
         const std::string text = concat("--- ", is_no_file(before) ? kNoFile : before.name, "\n+++ ",
                                         is_no_file(after) ? kNoFile : after.name, '\n', differences_text(differences));
         if (!console.json()) console.print(console.colors_facts() ? colored_line(text) : text);
+    } else if (arguments.has("git") && !console.json()) {
+        console.print(git_changes(arguments, before, after));
     }
     if (console.json()) print_json(console, differences, before, after);
     return differences.empty() || arguments.has("git") ? 0 : kDifferent;

@@ -53,16 +53,28 @@ Status with_advice(const Status& status, const Flag& flag, const std::string& pa
     return status ? Status() : Status::error(concat(status.message(), "; ", advice(flag, path)));
 }
 
-Result<std::string> read_standard_input() {
+Result<std::string> read_to_end(const std::string& path) {
+    std::FILE* const file = is_standard_stream(path) ? stdin : std::fopen(path.c_str(), "rb");
     std::string text;
     char piece[1 << 16];
-    while (const std::size_t count = std::fread(piece, 1, sizeof piece, stdin)) text.append(piece, count);
-    if (std::ferror(stdin) != 0)
+    while (const std::size_t count = file == nullptr ? 0 : std::fread(piece, 1, sizeof piece, file))
+        text.append(piece, count);
+    const bool failed = file == nullptr || std::ferror(file) != 0;
+    if (file != nullptr && file != stdin) std::fclose(file);
+    if (!failed) return text;
+    if (is_standard_stream(path))
         return Status::error("cannot read standard input; give - something to read, or name a file");
-    return text;
+    return Status::error(concat("cannot read \"", path, "\"; give the path of a file"));
 }
 
 }  // namespace
+
+bool is_stream(const std::string& path) {
+    if (is_standard_stream(path)) return true;
+    const bool is_open = path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+    struct stat info;
+    return is_open && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
 
 std::string name_of_output(const std::string& path) { return is_standard_stream(path) ? "standard output" : path; }
 
@@ -82,7 +94,7 @@ Status Files::check_usage() const {
     if (std::count_if(inputs_.begin(), inputs_.end(), is_standard_stream) > 1)
         return Status::error("standard input can be read once; give - once, and name the other files");
     const std::vector<std::string>& operands = arguments_.operands();
-    if (arguments_.has("stdin-name") && std::none_of(operands.begin(), operands.end(), is_standard_stream))
+    if (arguments_.has("stdin-name") && std::none_of(operands.begin(), operands.end(), is_stream))
         return Status::error("--stdin-name is for a source from standard input; give - as the source");
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         if (is_standard_stream(outputs_[i].path) && console_.json())
@@ -152,18 +164,17 @@ Status Files::add_output(std::string_view flag, const std::string& path) {
 }
 
 Result<std::string> Files::read(const std::string& path) {
-    if (!is_standard_stream(path)) return shoal::read_file(path);
-    const Result<std::string_view> text = standard_input();
+    if (!is_stream(path)) return shoal::read_file(path);
+    const Result<std::string_view> text = stream(path);
     return text ? Result<std::string>(std::string(*text)) : Result<std::string>(text.status());
 }
 
-Result<std::string_view> Files::standard_input() {
-    if (!standard_input_) {
-        Result<std::string> text = read_standard_input();
-        if (!text) return text.status();
-        standard_input_ = std::move(*text);
-    }
-    return std::string_view(*standard_input_);
+Result<std::string_view> Files::stream(const std::string& path) {
+    const auto known = streams_.find(path);
+    if (known != streams_.end()) return std::string_view(known->second);
+    Result<std::string> text = read_to_end(path);
+    if (!text) return text.status();
+    return std::string_view(streams_[path] = std::move(*text));
 }
 
 Status Files::write(std::string_view flag, std::string_view text) {

@@ -8,7 +8,8 @@
 #include "arguments.h"
 #include "shoal/source/source_files.h"
 
-#include <optional>
+#include <map>
+#include <string>
 
 namespace shoal_tool {
 
@@ -16,6 +17,10 @@ namespace shoal_tool {
 inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
+
+/// Returns whether a path is a stream that the program was started with: `-`, /dev/stdin, or a pipe that a shell has made for
+/// `<(command)`. It is read once, and is not looked for by name.
+bool is_stream(const std::string& path);
 
 /// Returns what people are told about where something was written.
 std::string name_of_output(const std::string& path);
@@ -38,8 +43,8 @@ public:
 
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
-    /// Reads standard input. Lifetime: that of this object, which keeps it.
-    shoal::Result<std::string_view> standard_input();
+    /// Reads a stream, the first time. Requires: is_stream(path). Lifetime: that of this object, which keeps it.
+    shoal::Result<std::string_view> stream(const std::string& path);
 
     /// Writes what was asked for with a flag, which was given. Errors: the output cannot be written, and is what it was.
     shoal::Status write(std::string_view flag, std::string_view text);
@@ -60,7 +65,7 @@ private:
     Console& console_;
     std::vector<std::string> inputs_;
     std::vector<Output> outputs_;
-    std::optional<std::string> standard_input_;
+    std::map<std::string, std::string> streams_;  // by path
 };
 
 /// Sources on the disk, but for one: the text that standard input had stands in for the file at `path`.

@@ -22,11 +22,11 @@ static_assert(kSaveMagic.size() == kLogMagic.size());
 /// Returns the letters with which a file begins, if they are as many as those of a save.
 std::string magic_of(Files& files, const std::string& path) {
     std::string start(kSaveMagic.size(), '\0');
-    if (!is_standard_stream(path)) {
+    if (!is_stream(path)) {
         start.resize(read_start(path, std::as_writable_bytes(std::span(start))));
         return start;
     }
-    const Result<std::string_view> text = files.standard_input();
+    const Result<std::string_view> text = files.stream(path);
     return text ? std::string(text->substr(0, start.size())) : std::string();
 }
 

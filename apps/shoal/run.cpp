@@ -190,7 +190,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.watches = arguments.has("watch");
     if (task.watches && !task.record.empty())
         return Status::error("--watch changes the level while it runs, which no recording has; leave out one of them");
-    if (task.watches && is_standard_stream(task.level))
+    if (task.watches && is_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
     if (task.watches) task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)

@@ -16,6 +16,7 @@
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/transform_text.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -74,10 +75,10 @@ Result<Blob> load_any_byte_order(std::string_view name, std::string_view bytes) 
     return blob;
 }
 
-/// Lets the text of standard input stand in for the source. Errors: in the session.
+/// Lets the text of a stream stand in for the source. Errors: in the session.
 void stand_in(const Arguments& arguments, Files& files, SourceSession& session) {
+    Result<std::string> text = files.read(session.path);
     session.path = arguments.value(kStdinNameFlag.name, kStandardInputName);
-    Result<std::string> text = files.read("-");
     if (!text)
         session.diagnostics.error({}, std::string(text.message()));
     else
@@ -111,6 +112,23 @@ bool refuse_blob(Files& files, const std::string& path, const std::string& name,
     return true;
 }
 
+/// Reports a text that is XML or HTML, such as a picture: a reader would find fault with every sign of it.
+static bool refuse_markup(Files& files, const std::string& path, Diagnostics& diagnostics) {
+    std::byte bytes[64] = {};
+    std::size_t num_bytes = 0;
+    if (!is_stream(path)) {
+        num_bytes = read_start(path, bytes);
+    } else if (const Result<std::string_view> text = files.stream(path); text) {
+        num_bytes = text->copy(reinterpret_cast<char*>(bytes), sizeof bytes);
+    }
+    std::string_view text(reinterpret_cast<const char*>(bytes), num_bytes);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with('<') || text.starts_with("<<")) return false;
+    diagnostics.error({}, concat('"', path, "\" is not a source: it begins as XML and HTML do"),
+                      "give a source in SJSON, JSON or YAML");
+    return true;
+}
+
 /// Registers what plugins say of component types. Errors: in the session's diagnostics.
 static void load_plugins(const Arguments& arguments, SourceSession& session) {
     const std::vector<std::string> paths = arguments.values(kPluginFlag.name);
@@ -139,8 +157,9 @@ static void load_scripts(const Arguments& arguments, SourceSession& session) {
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session) {
     session.path = source;
-    if (!refuse_blob(files, source, source, session.diagnostics) && is_standard_stream(source))
-        stand_in(arguments, files, session);
+    const bool is_refused =
+        refuse_blob(files, source, source, session.diagnostics) || refuse_markup(files, source, session.diagnostics);
+    if (!is_refused && is_stream(source)) stand_in(arguments, files, session);
     session.options.strict = arguments.has(kStrictFlag.name);
     session.options.compose.progress = console.progress();
     session.options.compose.roots = arguments.values("root");
@@ -179,7 +198,7 @@ void read_source_schemas(const Arguments& arguments, Files& files, SourceSession
 void read_schemas(const Arguments& arguments, Files& files, ComponentRegistry& registry, SourceRules& rules,
                   Diagnostics& diagnostics) {
     for (const std::string& schema : arguments.values("schema")) {
-        if (!is_standard_stream(schema)) {
+        if (!is_stream(schema)) {
             read_schema_file(schema, registry, rules, diagnostics);
             continue;
         }
@@ -188,7 +207,9 @@ void read_schemas(const Arguments& arguments, Files& files, ComponentRegistry& r
             diagnostics.error({}, std::string(text.message()));
             continue;
         }
-        const std::uint32_t file = diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
+        const bool is_input = is_standard_stream(schema);
+        const std::uint32_t file =
+            diagnostics.add_file(is_input ? std::string(kStandardInputName) : schema, std::move(*text));
         read_schema_text(file, registry, rules, diagnostics);
     }
 }
@@ -214,8 +235,8 @@ std::size_t read_start(const std::string& path, std::span<std::byte> start) {
 }
 
 bool is_blob_file(Files& files, const std::string& path) {
-    if (is_standard_stream(path)) {
-        const Result<std::string_view> text = files.standard_input();
+    if (is_stream(path)) {
+        const Result<std::string_view> text = files.stream(path);
         return text && starts_as_blob(bytes_of_text(*text));
     }
     std::byte start[sizeof kBlobMagic] = {};
@@ -223,9 +244,10 @@ bool is_blob_file(Files& files, const std::string& path) {
 }
 
 Result<Blob> read_blob(Files& files, const std::string& path) {
-    if (is_standard_stream(path)) {
-        const Result<std::string_view> bytes = files.standard_input();
-        return bytes ? load_any_byte_order("standard input", *bytes) : Result<Blob>(bytes.status());
+    if (is_stream(path)) {
+        const Result<std::string_view> bytes = files.stream(path);
+        const std::string name = is_standard_stream(path) ? "standard input" : concat('"', path, '"');
+        return bytes ? load_any_byte_order(name, *bytes) : Result<Blob>(bytes.status());
     }
     if (!is_swapped(path)) return Blob::read(path);
     const Result<std::string> bytes = files.read(path);

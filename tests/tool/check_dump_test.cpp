@@ -1,7 +1,9 @@
+#include "shoal/base/text.h"
 #include "tool/tool_process.h"
 
 namespace {
 
+using shoal::concat;
 using shoal_test::kReef;
 using shoal_test::ToolResult;
 class ToolCheck : public shoal_test::ToolTest {};
@@ -17,6 +19,55 @@ TEST_F(ToolCheck, says_of_each_source_whether_it_is_right) {
     EXPECT_TRUE(both.prints("good.sjson: ok, 3 entities"));
     EXPECT_TRUE(both.prints("bad.sjson: 1 error, no warnings"));
     EXPECT_TRUE(both.says(bad + ":1:38: error: ")) << both.err;
+}
+
+TEST_F(ToolCheck, a_schema_file_is_checked_as_one) {
+    const std::string types = "components = { body = { fields = { mass = float  speed = SPEED } }  rock = {} }\n";
+    const auto with = [&](std::string_view type) { return std::string(types).replace(types.find("SPEED"), 5, type); };
+    for (const char* const name : {"game.schema.sjson", "types.sjson"}) {
+        const std::string good = write(name, with("vec3"));
+        EXPECT_TRUE(run({"check", good}).prints(concat(name, ": ok, 2 component types, no warnings")))
+            << run({"check", good}).out;
+    }
+    const std::string bad = write("game.schema.sjson", with("vec5"));
+    const ToolResult result = run({"check", bad, "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.json()["errors"], 1);
+    EXPECT_TRUE(result.says("game.schema.sjson:1:58: error: ")) << result.err;
+}
+
+TEST_F(ToolCheck, a_pipe_that_a_shell_has_opened_is_read_as_standard_input_is) {
+    write("good.sjson", kReef);
+    const auto shell = [&](const std::string& command) {
+        const std::string whole = concat("bash -c ", shoal_test::shell_quoted(command), " >", path("out"), " 2>&1");
+        return std::pair(WEXITSTATUS(std::system(whole.c_str())), read(path("out")));
+    };
+    const std::string tool = shoal_test::shell_quoted(SHOAL_TOOL), good = shoal_test::shell_quoted(path("good.sjson"));
+    for (const std::string& command :
+         {concat(tool, " check <(cat ", good, ")"), concat("cat ", good, " | ", tool, " check /dev/stdin"),
+          concat(tool, " check /dev/stdin <", good)}) {
+        const auto [exit_code, out] = shell(command);
+        EXPECT_EQ(exit_code, 0) << command << out;
+        EXPECT_NE(out.find(": ok, 3 entities, no warnings"), std::string::npos) << command << out;
+    }
+}
+
+TEST_F(ToolCheck, a_picture_is_not_a_source_which_one_line_says) {
+    const std::string picture = write("x.svg", "<?xml version=\"1.0\"?>\n<svg>\n<g/>\n</svg>\n");
+    const ToolResult result = run({"check", picture});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.err, concat("error: \"", picture,
+                                 "\" is not a source: it begins as XML and HTML do; give a source in SJSON, "
+                                 "JSON or YAML\n"));
+}
+
+TEST_F(ToolCheck, a_level_that_is_a_link_is_called_as_the_link_is) {
+    write("versions/v1.sjson", kReef);
+    std::filesystem::create_symlink("versions/v1.sjson", path("level.sjson"));
+    ASSERT_EQ(run({"compile", path("level.sjson"), "-o", path("x.blob")}).exit_code, 0);
+    const ToolResult dump = run({"dump", path("x.blob")});
+    EXPECT_NE(dump.out.find("level"), std::string::npos) << dump.out;
+    EXPECT_EQ(dump.out.find("v1"), std::string::npos) << dump.out;
 }
 
 TEST_F(ToolCheck, finds_many_errors_at_once) {

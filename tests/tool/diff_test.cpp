@@ -98,6 +98,32 @@ TEST_F(ToolDiff, is_a_diff_driver_of_git) {
         << broken;
 }
 
+TEST_F(ToolDiff, blobs_are_refused_by_what_they_are) {
+    const std::string source = write("a.sjson", shoal_test::kReef), blob = path("a.blob");
+    ASSERT_EQ(run({"compile", source, "-o", blob}).exit_code, 0);
+    const ToolResult result = run({"diff", blob, source});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.err, "error: \"" + blob +
+                              "\" is a blob, not a source; give the source that it was compiled from; `shoal dump` "
+                              "shows what it holds\n");
+}
+
+TEST_F(ToolDiff, shows_git_a_new_name_and_new_rights_of_what_says_the_same) {
+    if (!has_git()) GTEST_SKIP() << "there is no git";
+    git(std::string("config diff.shoal.command \"") + SHOAL_TOOL + " diff --git\"");
+    write("repository/.gitattributes", "*.sjson diff=shoal\n");
+    write("repository/reef.sjson", "entities = { a1 = { tag = \"fish\" } }\n");
+    git("add .");
+    git("commit -q -m first");
+    git("mv reef.sjson coast.sjson");
+    EXPECT_EQ(git("diff --cached -M"), "a/reef.sjson is now b/coast.sjson, and says the same\n");
+    git("commit -q -m second");
+    write("repository/coast.sjson", "entities = { a1 = { tag = \"fish\"  } }\n");
+    EXPECT_EQ(git("diff"), "") << "another layout";
+    git("update-index --chmod=+x coast.sjson");
+    EXPECT_EQ(git("diff --cached"), "b/coast.sjson has mode 100755, and had 100644\n");
+}
+
 TEST_F(ToolDiff, makes_lines_for_git_to_compare) {
     if (!has_git()) GTEST_SKIP() << "there is no git";
     git(std::string("config diff.shoal.textconv \"") + SHOAL_TOOL + " diff --textconv\"");
