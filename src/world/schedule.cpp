@@ -425,13 +425,19 @@ Schedule::Group* Schedule::find_group(std::string_view name) const {
     return nullptr;
 }
 
+/// Ends the program, because a pass or a group is added by the name of another one.
+static void refuse_name(std::string_view taken_by, std::string_view name) {
+    const std::string message =
+        concat("the schedule has a ", taken_by, " called \"", name, "\" already; give each a name of its own");
+    fail_assertion({"a pass or group has a name of its own", message.c_str(), __FILE__, __LINE__});
+}
+
 Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses,
                                   std::span<const Access> further, Pass* pass, void (*destroy)(Pass*)) {
     forget_plan();
-    SHOAL_ASSERT(find(name) == nullptr, "the schedule has a pass of this name; give each pass a name of its own");
+    if (find(name) != nullptr) refuse_name("pass", name);
     for (const Entry* entry : entries_)
-        SHOAL_ASSERT(name.empty() || entry->group_name() != name,
-                     "a group of passes has this name; give the pass another one");
+        if (!name.empty() && entry->group_name() == name) refuse_name("group of passes", name);
     Entry* entry = make<Entry>(*this, name, group_);
     entry->pass = pass;
     entry->destroy = destroy;
@@ -443,7 +449,7 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
 }
 
 void Schedule::open_group(std::string_view name) {
-    SHOAL_ASSERT(name.empty() || find(name) == nullptr, "a pass has this name; give the group another one");
+    if (!name.empty() && find(name) != nullptr) refuse_name("pass", name);
     require_idle();
     group_ = find_group(name);
     if (group_ == nullptr && !name.empty()) group_ = groups_.emplace_back(make<Group>(name));

@@ -159,10 +159,11 @@ TEST(World, a_settle_is_timed_and_counted) {
     EXPECT_GE(world.settle_statistics().total_ns, world.settle_statistics().last_ns);
 }
 
-TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug) {
+TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug_whose_message_has_the_name) {
     Schedule schedule;
     schedule.add("twin", [](PassContext&) {});
-    EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}), "give each pass a name of its own");
+    EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}),
+                 "the schedule has a pass called \"twin\" already; give each a name of its own");
 }
 
 // --- failures ----------------------------------------------------------------------------------------------------
