@@ -46,9 +46,8 @@ public:
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Begins a file with the world as it is now; a file of that name is replaced. `setup` are bytes of the caller's, such as a
-    /// description of the level. Requires: it does not record.
-    /// Errors: the world cannot be saved; the file cannot be written, as by write_file(). An older file stays as it was.
+    /// Begins a file with the world as it is now, which replaces one of that name. `setup`: bytes of the caller's, for the replay.
+    /// Requires: it does not record. Errors: the world cannot be saved, or not written; an older file stays as it was.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if it does not record, only steps it. Throws as World::step() does.
     void step(float dt, std::span<const std::byte> inputs = {}) {
