@@ -30,6 +30,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/document/traceback.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/entity/saved_entities.h"
 #include "shoal/job/crew.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"

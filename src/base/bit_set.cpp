@@ -2,6 +2,15 @@
 
 namespace shoal {
 
+void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value) {
+    while (begin < end) {
+        const std::size_t room = 64 - begin % 64, count = room < end - begin ? room : end - begin;
+        const std::uint64_t mask = (count == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << count) - 1) << (begin % 64);
+        words[begin / 64] = value ? words[begin / 64] | mask : words[begin / 64] & ~mask;
+        begin += count;
+    }
+}
+
 std::span<std::uint64_t> BitSet::words() { return words_; }
 
 void BitSet::set_range(std::size_t begin, std::size_t end) {

@@ -16,6 +16,8 @@ namespace shoal::os {
 
 /// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr when there is none.
 void* reserve(std::size_t num_bytes);
+/// Returns the limit because of which `num_bytes` could not be reserved, such as "the limit on data (ulimit -d)".
+std::string limit_of_reserve(std::size_t num_bytes);
 void release(void* data, std::size_t num_bytes);
 void discard(void* data, std::size_t num_bytes);
 void prefer_large_pages(void* data, std::size_t num_bytes);

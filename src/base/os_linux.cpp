@@ -18,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +182,23 @@ std::string fill(int fd, const Target& target, const void* data, std::size_t num
 void* reserve(std::size_t num_bytes) {
     void* data = ::mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return data == MAP_FAILED ? nullptr : data;
+}
+
+std::string limit_of_reserve(std::size_t num_bytes) {
+    unsigned long pages = 0, data_pages = 0;  // that the process has: all, and those that it may write
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%lu %*u %*u %*u %*u %lu", &pages, &data_pages) != 2) pages = data_pages = 0;
+        std::fclose(file);
+    }
+    const auto page_bytes = static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+    const auto is_spent = [&](auto which, unsigned long used) {
+        rlimit limit{};
+        if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+        return num_bytes > limit.rlim_cur || used * page_bytes > limit.rlim_cur - num_bytes;
+    };
+    if (is_spent(RLIMIT_AS, pages)) return "the limit on address space (ulimit -v)";
+    if (is_spent(RLIMIT_DATA, data_pages)) return "the limit on data (ulimit -d)";
+    return "the limit of the system (vm.max_map_count, vm.overcommit_memory)";
 }
 
 void release(void* data, std::size_t num_bytes) { ::munmap(data, num_bytes); }

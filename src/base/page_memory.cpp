@@ -44,8 +44,8 @@ Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment) {
                                     " more bytes of address space; raise its budget or lower the capacity"));
     auto* data = overflows ? nullptr : static_cast<std::byte*>(os::reserve(num_bytes + slack));
     if (data == nullptr)
-        return Status::error(concat("cannot reserve ", asked_bytes,
-                                    " bytes of address space; raise the limit (ulimit -v) or lower the capacity"));
+        return Status::error(concat("cannot reserve ", asked_bytes, " bytes of address space; raise ",
+                                    os::limit_of_reserve(num_bytes + slack), " or lower the capacity"));
     if (slack != 0) {
         // Cut the reservation down to its aligned part.
         const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -55,6 +55,23 @@ Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment) {
         data += head;
     }
     return PageRange{data, num_bytes};
+}
+
+Status reserve_elements(PageRange& range, std::size_t& num_reserved, std::size_t element_bytes, std::size_t capacity,
+                        std::size_t minimum) {
+    SHOAL_ASSERT(range.data == nullptr, "a PageArray is reserved once");
+    SHOAL_ASSERT(minimum <= capacity, "the minimum of a PageArray is at most its capacity");
+    constexpr std::size_t kMaxBytes = ~std::size_t(0);
+    for (;; capacity = capacity / 2 < minimum ? minimum : capacity / 2) {
+        const bool overflows = capacity > kMaxBytes / element_bytes;
+        Result<PageRange> reserved = reserve_pages(overflows ? kMaxBytes : capacity * element_bytes);
+        if (reserved) {
+            range = *reserved;
+            num_reserved = capacity;
+            return {};
+        }
+        if (capacity <= minimum) return reserved.status();
+    }
 }
 
 void release_pages(PageRange range) {

@@ -435,8 +435,7 @@ Status ComponentMirror::load_pictures(StateReader& from) {
         const StatePath::Scope scope = from.in(picture_name(i));
         Picture& picture = pictures_.emplace_back();
         picture.stamp = saved[i].stamp;
-        if (Status status = read_entities(from, "owners", picture.owners, NullEntities::kAllowed); !status)
-            return status;
+        if (Status status = read_entities(from, "owners", picture.owners, true); !status) return status;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::uint32_t bytes = component_.column(columns_[c].number).element_bytes;
             Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));

@@ -446,7 +446,7 @@ Status WorldState::load_world(StateReader& from) {
     Entity singles;
     if (Status status = from.value("clocks", clocks); !status) return status;
     if (Status status = from.value("singles", singles); !status) return status;
-    if (Status status = check_entities(from, "singles", {&singles, 1}, NullEntities::kAllowed); !status) return status;
+    if (Status status = check_entities(from, "singles", {&singles, 1}, true); !status) return status;
     if (clocks.stamp == 0 || (!from.is_trusted() && clocks.stamp > ~std::uint64_t(0) / 4))
         return from.error("clocks", "the stamp is out of range");
     world_.frame_ = clocks.frame;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace shoal {
 namespace {
@@ -192,6 +193,21 @@ TEST(PageArray, when_not_even_the_minimum_fits_there_is_a_status_and_nothing_is_
         return status.message().find("209715200 bytes of address space") != std::string_view::npos ? 0 : 2;
     });
     EXPECT_EQ(result, 0);
+}
+
+TEST(Pages, the_message_names_the_limit_that_was_struck) {
+    if (kSanitized) GTEST_SKIP() << "the sanitizer itself needs the address space";
+    // Body for a child whose limit is small.
+    const auto names = [](const char* limit) {
+        const Result<PageRange> range = reserve_pages(1024 * kMegabyte);
+        return range || range.message().find(limit) == std::string_view::npos ? 1 : 0;
+    };
+    EXPECT_EQ(with_address_space(100 * kMegabyte, [&] { return names("(ulimit -v)"); }), 0);
+    const auto with_data = [&] {
+        const rlimit limit{200 * kMegabyte, 200 * kMegabyte};
+        return ::setrlimit(RLIMIT_DATA, &limit) == 0 ? names("(ulimit -d)") : 99;
+    };
+    EXPECT_EQ(with_address_space(std::size_t(1) << 40, with_data), 0);
 }
 
 TEST(PageHooks, a_program_may_refuse_a_reservation_and_is_asked_with_its_bytes) {

@@ -41,14 +41,7 @@ constexpr bool test_and_set_bit(std::uint64_t* words, std::size_t bit) {
 }
 
 /// Sets the bits begin to end - 1 to `value`.
-constexpr void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value) {
-    while (begin < end) {
-        const std::size_t room = 64 - begin % 64, count = room < end - begin ? room : end - begin;
-        const std::uint64_t mask = (count == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << count) - 1) << (begin % 64);
-        words[begin / 64] = value ? words[begin / 64] | mask : words[begin / 64] & ~mask;
-        begin += count;
-    }
-}
+SHOAL_API void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value);
 
 /// Calls visit(first + i) for each bit i of a word that is set, ascending.
 template <class Visit>

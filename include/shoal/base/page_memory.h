@@ -54,6 +54,9 @@ SHOAL_API PageHooks set_page_hooks(const PageHooks& hooks);
 /// Reserves `num_bytes` (rounded up to pages), aligned to `alignment` (a power of two, at least a page).
 /// Errors: out of address space, or the hooks do not allow it.
 SHOAL_API Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment = kPageBytes);
+/// What PageArray::reserve() does for elements of so many bytes.
+SHOAL_API Status reserve_elements(PageRange& range, std::size_t& num_reserved, std::size_t element_bytes,
+                                  std::size_t capacity, std::size_t minimum);
 SHOAL_API void release_pages(PageRange range);
 /// Gives the pages of [begin, begin + num_bytes) back to the system. Requires: both are multiples of kPageBytes.
 SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
@@ -85,19 +88,7 @@ public:
     /// Reserves room for `capacity` elements. When address space is short, halves the capacity until it fits, but not
     /// below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
-        SHOAL_ASSERT(range_.data == nullptr, "a PageArray is reserved once");
-        SHOAL_ASSERT(minimum <= capacity, "the minimum of a PageArray is at most its capacity");
-        constexpr std::size_t kMaxBytes = ~std::size_t(0);
-        for (;; capacity = capacity / 2 < minimum ? minimum : capacity / 2) {
-            const bool overflows = capacity > kMaxBytes / sizeof(T);
-            Result<PageRange> range = reserve_pages(overflows ? kMaxBytes : capacity * sizeof(T));
-            if (range) {
-                range_ = *range;
-                capacity_ = capacity;
-                return {};
-            }
-            if (capacity <= minimum) return range.status();
-        }
+        return reserve_elements(range_, capacity_, sizeof(T), capacity, minimum);
     }
 
     T* data() { return reinterpret_cast<T*>(range_.data); }

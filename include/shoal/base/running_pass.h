@@ -18,8 +18,7 @@ SHOAL_API const char* running_pass();
 /// Says which pass the calling thread runs from now on, or none with nullptr.
 SHOAL_API void set_running_pass(const char* name);
 
-/// Ends the program because of a structural call on what must stay as it is: `call` was made on `kind`, about `component`
-/// if it is not empty, while passes run, or a loop over the rows.
+/// Ends the program: `call` was made on `kind`, about `component` if that is not empty, while passes or a loop run over rows.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_structural_call(const char* call, std::string_view kind,
                                                                   std::string_view component, bool passes_run);
 
@@ -28,7 +27,6 @@ class PassHold {
 public:
     void hold(bool hold) { __atomic_fetch_add(&num_worlds_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }
     bool is_held() const { return __atomic_load_n(&num_worlds_, __ATOMIC_RELAXED) != 0; }
-    /// Ends the program if it is held: see refuse_structural_call(). Cost: a load and a branch.
     void require_free(const char* call, const char* kind) const {
         if (SHOAL_UNLIKELY(is_held())) refuse_structural_call(call, kind, {}, true);
     }

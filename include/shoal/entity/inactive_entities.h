@@ -8,8 +8,7 @@
 //
 // An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share the
 // entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
-// Thread: the structural thread changes it; any thread reads it between these calls. While the passes of a world run,
-// changes end the program.
+// Thread: the structural thread changes it, which ends the program while passes run; any thread reads it between these calls.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/row_range.h"
@@ -23,9 +22,7 @@ public:
     /// Called with living entities that became active or inactive by themselves, and with inactive ones that have died.
     using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
 
-    /// `hold` outlives it.
     explicit InactiveEntities(const PassHold& hold) : hold_(hold) {}
-
     bool empty() const { return num_inactive_ == 0; }
     std::uint64_t size() const { return num_inactive_; }
     /// Requires: the entity lives, or is null.

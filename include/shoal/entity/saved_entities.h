@@ -1,5 +1,5 @@
 #pragma once
-// Reads ids of entities from a saved state, which may say anything.
+// Ids of entities in a saved state, which may say anything: an error for those that no entity manager gives out.
 // Thread: that of the reader.
 
 #include "shoal/base/saved_state.h"
@@ -7,15 +7,10 @@
 
 namespace shoal {
 
-enum class NullEntities : std::uint8_t { kRefused, kAllowed };
-
-/// Errors: one of `entities` has bits that no entity manager gives out, or is null and that is not allowed. What this
-/// program has written is not looked at.
+/// Errors: one of `entities` is no id, or null unless `may_be_null`. Those of a trusted state are not looked at.
 SHOAL_API Status check_entities(StateReader& from, std::string_view name, std::span<const Entity> entities,
-                                NullEntities nulls = NullEntities::kRefused);
-
-/// Reads the array `name`. Errors: as above, or those of StateReader::array().
-SHOAL_API Status read_entities(StateReader& from, std::string_view name, Array<Entity>& to,
-                               NullEntities nulls = NullEntities::kRefused);
+                                bool may_be_null = false);
+/// Reads the array `name`. Errors: the same, or those of StateReader::array().
+SHOAL_API Status read_entities(StateReader& from, std::string_view name, Array<Entity>& to, bool may_be_null = false);
 
 }  // namespace shoal

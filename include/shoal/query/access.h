@@ -26,13 +26,7 @@ struct Access {
 };
 
 /// Whether two passes with these accesses must not overlap: one writes what the other touches.
-constexpr bool conflict(const Access& a, const Access& b) {
-    if (!a.writes && !b.writes) return false;
-    if (a.is_everything() || b.is_everything()) return true;
-    if (a.store != b.store || a.object != b.object) return false;
-    if (a.component == ComponentId() || b.component == ComponentId()) return true;
-    return a.component == b.component && (a.field == kAllFields || b.field == kAllFields || a.field == b.field);
-}
+SHOAL_API bool conflict(const Access& a, const Access& b);
 
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
 template <auto kMember>

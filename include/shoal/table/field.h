@@ -67,34 +67,13 @@ constexpr std::uint32_t field_type_bytes(FieldType type) {
     return kBytes[static_cast<int>(type)];
 }
 constexpr std::uint32_t field_type_alignment(FieldType type) {
-    switch (type) {
-        case FieldType::kVec2:
-        case FieldType::kVec3:
-        case FieldType::kVec4:
-        case FieldType::kQuaternion:
-        case FieldType::kMatrix3x4:
-            return 4;
-        case FieldType::kBlobArray:
-            return 8;
-        case FieldType::kFixedString:
-            return 1;
-        default:
-            return field_type_bytes(type);
-    }
+    constexpr std::uint8_t kAlignment[kNumFieldTypes] = {
+        0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 4, 4, 4, 4, 4, 0, 8, 8, sizeof(Entity), 1, 8, 0};
+    return kAlignment[static_cast<int>(type)];
 }
 /// The number of floats in a value of a type that can be split; 1 for other types.
 constexpr std::uint32_t field_type_lanes(FieldType type) {
-    switch (type) {
-        case FieldType::kVec2:
-            return 2;
-        case FieldType::kVec3:
-            return 3;
-        case FieldType::kVec4:
-        case FieldType::kQuaternion:
-            return 4;
-        default:
-            return 1;
-    }
+    return type < FieldType::kVec2 || type > FieldType::kQuaternion ? 1 : field_type_bytes(type) / sizeof(float);
 }
 
 /// How values of an opaque type are made, moved and destroyed. All take pointers to values of `size` bytes.
