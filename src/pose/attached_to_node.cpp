@@ -4,19 +4,10 @@
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
 
-#include <cmath>
 #include <cstring>
 
 namespace shoal {
 namespace {
-
-/// A value from a file may be any four numbers.
-Quaternion unit_rotation(Quaternion q) {
-    const float length = std::sqrt(squared_length(q));
-    if (is_sound_rotation(q)) return q;
-    if (!(length > 0) || !std::isfinite(length)) return {};
-    return {q.x / length, q.y / length, q.z / length, q.w / length};
-}
 
 AttachedToNode read_component(const ComponentTable& at, std::uint32_t row) {
     AttachedToNode component;
@@ -66,8 +57,8 @@ std::size_t move_attached(Store& attached, const ModelPoseManager& models, Trans
             const Matrix3x4* const node = find_node_pose(models, transforms.entity(parent), component.node);
             if (node == nullptr) continue;
             const Transform pose =
-                nearest_pose(product(*node, local_matrix(component.position, unit_rotation(component.rotation),
-                                                         component.scale)))
+                nearest_pose(
+                    product(*node, local_matrix(component.position, normalized(component.rotation), component.scale)))
                     .pose;
             if (!is_sound_position(pose.position) || !is_sound_scale(pose.scale) ||
                 are_same(pose, transforms.local(child)))

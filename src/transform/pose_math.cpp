@@ -162,6 +162,12 @@ NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& worl
     return nearest(relative_affine(parent, world));
 }
 
+bool is_finite(const Matrix3x4& matrix) {
+    bool finite = true;
+    for (const Vec4& row : matrix.row) finite &= is_sound_position({row.x, row.y, row.z}) && row.w - row.w == 0;
+    return finite;
+}
+
 bool is_regular(const Matrix3x4& matrix) {
     Axes unused;
     return is_finite(matrix) && cofactors(widen(matrix).axes, unused) != 0;
@@ -177,11 +183,9 @@ Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world) {
     return result;
 }
 
-Quaternion mended_rotation(Quaternion q, float square) {
-    SHOAL_CHECK(false, "a rotation is not a quaternion of length 1; normalise it");
-    if (!(square > 0) || !std::isfinite(square)) return {};
-    const float scale = 1 / std::sqrt(square);
-    return {q.x * scale, q.y * scale, q.z * scale, q.w * scale};
+Quaternion mended_rotation(Quaternion q) {
+    SHOAL_CHECK(is_sound_rotation(q), "a rotation is not a quaternion of length 1; pass it through normalized()");
+    return normalized(q);
 }
 
 Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
@@ -204,11 +208,9 @@ Transform compose(const Transform& root, const Transform& local) {
     const Matrix3x4 outer = local_matrix(root.position, root.rotation, root.scale);
     const Matrix3x4 both = product(outer, local_matrix(local.position, local.rotation, local.scale));
     if (root.scale.x != root.scale.y || root.scale.x != root.scale.z) return nearest_pose(both).pose;
-    const auto [ax, ay, az, aw] = root.rotation;
-    const auto [bx, by, bz, bw] = local.rotation;
-    const Quaternion rotation{aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
-                              aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz};
-    return {{both.row[0].w, both.row[1].w, both.row[2].w}, sound_rotation(rotation), local.scale * root.scale.x};
+    return {{both.row[0].w, both.row[1].w, both.row[2].w},
+            sound_rotation(root.rotation * local.rotation),
+            local.scale * root.scale.x};
 }
 
 }  // namespace shoal

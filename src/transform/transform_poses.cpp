@@ -148,7 +148,8 @@ void TransformManager::Work::make_sound(std::uint64_t columns, std::span<const s
         for (const std::uint32_t row : rows) {
             if (!is_sound_position(position[row])) refuse(row, "a position that is infinite or not a number");
             if (!is_sound_scale(scale[row])) refuse(row, "a scale that is zero, infinite or not a number");
-            if (!is_sound_rotation(rotation[row])) refuse(row, "a rotation that is not of length 1; normalise it");
+            if (!is_sound_rotation(rotation[row]))
+                refuse(row, "a rotation that is not of length 1; pass it through normalized()");
         }
     if (has(kRotationColumn))
         for (const std::uint32_t row : rows) rotation[row] = sound_rotation(rotation[row]);

@@ -1,5 +1,6 @@
 // Transforms in immediate mode: structure and poses, which are up to date at once or at the end of a batch.
 
+#include "shoal/transform/pose_math.h"
 #include "transform_testing.h"
 
 #include <algorithm>
@@ -31,6 +32,20 @@ TEST_F(TransformTest, rotation_and_scale_are_kept_apart_so_that_nothing_drifts) 
     transforms.set_rotation(at_entity(ids[0]), {});
     EXPECT_EQ(transforms.local(at_entity(ids[1])), rest);
     EXPECT_LT(difference(pose_of(at(1)) * pose_of(rest), transforms.world(at_entity(ids[1]))), 1e-6);
+
+    // A rotation that is made of the one before, in each frame, by every setter.
+    const Quaternion step = rotation_about({1, 2, 3}, 0.01);
+    transforms.set_local(at_entity(ids[0]), {{}, {}, {2, 2, 2}});
+    for (int i = 0; i < 100'000; ++i) {
+        Transform local = transforms.local(at_entity(ids[0]));
+        local.rotation = local.rotation * step;
+        if (i % 3 == 0) transforms.set_rotation(at_entity(ids[0]), local.rotation);
+        if (i % 3 == 1) transforms.set_local(at_entity(ids[0]), local);
+        if (i % 3 == 2) EXPECT_EQ(transforms.set_locals({&ids[0], 1}, {&local, 1}), 1u);
+    }
+    EXPECT_NEAR(squared_length(transforms.local(at_entity(ids[0])).rotation), 1, 2e-6);
+    for (const float along : {transforms.world_scale(at_entity(ids[0])).x, transforms.world_scale(at_entity(ids[0])).z})
+        EXPECT_NEAR(along, 2, 1e-5);
 }
 
 TEST_F(TransformTest, a_node_costs_at_most_160_bytes) {

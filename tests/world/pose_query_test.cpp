@@ -52,7 +52,7 @@ TEST_F(PoseQueryDeath, a_query_that_writes_a_pose_that_is_not_sound_ends_a_check
     if (SHOAL_CHECKED == 0) GTEST_SKIP() << "unchecked builds mend rotations";
     const auto write = [&](auto&& query, auto value) { query.for_each([&](auto&& field) { field = value; }); };
     EXPECT_DEATH(write(world.query<Write<&Transform::rotation>>(), Quaternion{0, 0, 0, 2}),
-                 "a query gave entity .* a rotation that is not of length 1; normalise it");
+                 "a query gave entity .* a rotation that is not of length 1; pass it through normalized");
     EXPECT_DEATH(write(world.query<Write<&Transform::scale>>(), Vec3{1, 0, 1}), "a query gave entity .* a scale that");
     EXPECT_DEATH(write(world.query<Write<&Transform::position>>(), Vec3{1 / std::sin(0.f), 0, 1}),
                  "a query gave entity .* a position that is infinite");

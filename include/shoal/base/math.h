@@ -67,6 +67,18 @@ inline Vec3 normalized(Vec3 a) {
     return size > 0 ? a / size : a;
 }
 
+/// Turns as `b` does, and then as `a` does. Normalise what many products are made of, or its length drifts.
+SHOAL_API Quaternion operator*(Quaternion a, Quaternion b);
+/// The rotation of length 1 in the same direction; the identity if there is none. Such rotations turn vectors.
+SHOAL_API Quaternion normalized(Quaternion q);
+SHOAL_API Vec3 rotated(Quaternion q, Vec3 v);
+/// Turns about `axis`, of any length, by the right-hand rule. Units: radians. The same bits on every machine, as all here.
+SHOAL_API Quaternion rotation_about(Vec3 axis, double radians);
+/// Turns the z axis to `forward`, and the y axis as near to `up` as it can be. Neither needs a length of 1.
+SHOAL_API Quaternion look_rotation(Vec3 forward, Vec3 up = {0, 1, 0});
+/// The rotation on the shorter way from `a` (t = 0) to `b` (t = 1), at a constant speed. Requires: both have length 1.
+SHOAL_API Quaternion slerp(Quaternion a, Quaternion b, float t);
+
 constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
 constexpr Vec4 operator*(Vec4 a, float s) { return {a.x * s, a.y * s, a.z * s, a.w * s}; }
 constexpr Vec4& operator+=(Vec4& a, Vec4 b) { return a = a + b; }

@@ -28,25 +28,19 @@ SHOAL_API bool is_regular(const Matrix3x4& matrix);
 /// Returns inverse(parent) x world. Requires: the parent can be inverted.
 SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// The rare part of sound_rotation(), for a rotation whose length is not 1.
-SHOAL_API Quaternion mended_rotation(Quaternion rotation, float square);
+/// The rare part of sound_rotation().
+SHOAL_API Quaternion mended_rotation(Quaternion rotation);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
 inline bool is_sound_scale(Vec3 v) { return is_sound_position(v) && v.x != 0 && v.y != 0 && v.z != 0; }
-inline bool is_finite(const Matrix3x4& matrix) {
-    bool finite = true;
-    for (const Vec4& row : matrix.row) finite &= is_sound_position({row.x, row.y, row.z}) && row.w - row.w == 0;
-    return finite;
-}
+SHOAL_API bool is_finite(const Matrix3x4& matrix);
 inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
-inline bool is_sound_rotation(Quaternion q) {
-    return SHOAL_LIKELY(squared_length(q) >= 0.998f && squared_length(q) <= 1.002f);
-}
+inline bool is_sound_rotation(Quaternion q) { return squared_length(q) >= 0.998f && squared_length(q) <= 1.002f; }
 
-/// Returns a rotation of length 1: `q` if it is one, otherwise `q` normalised, or the identity if it has no length.
-/// Requires: length 1, but for rounding (asserted in checked builds).
+/// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations which are made of others
+/// do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) {
-    return is_sound_rotation(q) ? q : mended_rotation(q, squared_length(q));
+    return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f) ? q : mended_rotation(q);
 }
 
 /// Returns `local` with a part of it replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
