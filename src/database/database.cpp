@@ -122,8 +122,8 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     if (!component || !schema.many() || further_values(*component) != nullptr) return component;
     // Their rows go with those of the entities, so they look for no deaths themselves.
     further_.resize(component->number + 1, nullptr);
-    further_[component->number] = make_owned<OwnedRows>(graph_.schema(*component), entities_, pool_,
-                                                        OwnedRowsOptions{.death = DeathPolicy::kRandomProbe});
+    further_[component->number] =
+        make_owned<OwnedRows>(graph_.schema(*component), entities_, pool_, OwnedRowsOptions{.follows_deaths = false});
     Table& table = further_[component->number]->table();
     table.set_stamp(std::max(stamp_, table.stamp()));
     tables_.list_also(table);

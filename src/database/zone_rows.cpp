@@ -213,11 +213,12 @@ struct Database::ReturningRows {
 
         /// Errors: component types have other fields than they had, or values are none of these.
         static Result<Table> read(Database& database, StateReader& from);
-        /// Switches the toggled component types of a row that has come back as they were.
-        void switch_toggled(DatabaseRow at, std::size_t row) const {
+        /// Switches the toggled component types of a row that has come back as they were, but for those of `kept`.
+        void switch_toggled(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->toggled().size(); ++i)
-                at.table->presence_[std::size_t(at.table->type().toggle_index(type->toggled()[i]))].set(
-                    at.row, test_bit(is_on[i].data(), row));
+                if (kept == nullptr || !kept->has(type->toggled()[i]))
+                    at.table->presence_[std::size_t(at.table->type().toggle_index(type->toggled()[i]))].set(
+                        at.row, test_bit(is_on[i].data(), row));
         }
     };
     /// Row `row` of a table, whose owner has a row now, which gains what is in the file.
@@ -233,14 +234,28 @@ struct Database::ReturningRows {
 
         static Result<Further> read(const Database& database, StateReader& from, ComponentType component);
     };
+    /// A value of a `many` type in row `row` of a table, whose owner has values of the type by now, which come before it.
+    struct Later {
+        std::size_t table;
+        std::uint32_t row;
+        ComponentType component;
+    };
 
-    explicit ReturningRows(Database& owner) : database(owner) {}
+    ReturningRows(Database& owner, std::span<const Entity> died) : database(owner), gone(died) {}
 
     Status check_owners(StateReader& from, std::uint32_t num_tables) const;
     Status read_rows(Zone zone, StateReader& from);
     Status read_further(StateReader& from, ComponentType component);
     void gain_rows();
     void append_further();
+    Columns take_further(ComponentType component, Entity owner);
+    void append(ComponentType component, Entity owner, const Columns& columns, std::size_t first_column,
+                std::size_t place);
+    /// Replaces those of `gone` by null, which gets nothing.
+    void forget_gone(Array<Entity>& owners) const {
+        for (Entity& owner : owners)
+            if (std::binary_search(gone.begin(), gone.end(), owner)) owner = kNullEntity;
+    }
     /// Returns what an entity will have, or nullptr.
     const Archetype* type_of(Entity entity) const {
         if (const std::uint32_t* const number = given_of.find(entity.index())) return &given[*number].target->type();
@@ -249,11 +264,13 @@ struct Database::ReturningRows {
     }
 
     Database& database;
+    std::span<const Entity> gone;  // ascending
     Array<Entity> placed{Owner("database")};
     Array<Table> tables{Owner("database")};  // those of `given`
     Array<Given> given{Owner("database")};
     HashMap<std::uint32_t, std::uint32_t> given_of{Owner("database")};  // by the index of the owner
     Array<Further> further{Owner("database")};
+    Array<Later> later{Owner("database")};
 };
 
 namespace {
@@ -301,11 +318,11 @@ Result<Array<Entity>> Database::check_zone(Zone zone, StateReader& from) {
     return owners;
 }
 
-Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from) {
+Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from, std::span<const Entity> gone) {
     require_unlocked("read_zone()");
     const Result<std::uint32_t> num_tables = read_num_tables(zone, from);
     if (!num_tables) return num_tables.status();
-    ReturningRows rows(*this);
+    ReturningRows rows(*this, gone);
     if (Status status = rows.check_owners(from, *num_tables); !status) return status;
     Status status;
     for (std::uint32_t number = 0; status && number < *num_tables; ++number) {
@@ -346,30 +363,17 @@ Result<Array<ComponentType>> read_components(const Database& database, StateRead
 
 }  // namespace
 
-/// Errors: an entity that lives has a row now with a component that its row in the file has too, or two rows in the file.
+/// Errors: an entity that lives has two rows in the file.
 Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t num_tables) const {
-    BitSet seen{Owner("database")}, is_in_file{Owner("database")};  // the second: by component type
+    BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
         const StatePath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = read_entities(from, "owner", owners); !status) return status;
-        const Result<Array<ComponentType>> components = read_components(database, from);
-        if (!components) return components.status();
-        is_in_file.clear();
-        for (const ComponentType component : *components) is_in_file.set(component.number);
-        for (const Entity owner : owners) {
-            if (!database.entities_.alive(owner)) continue;
-            if (seen.test_and_set(owner.index()))
+        forget_gone(owners);
+        for (const Entity owner : owners)
+            if (database.entities_.alive(owner) && seen.test_and_set(owner.index()))
                 return from.error("owner", concat("entity ", entity_text(owner), " has two rows"));
-            const DatabaseRow at = database.find(owner);
-            if (!at) continue;
-            for (const ComponentType component : at.table->type().components())
-                if (is_in_file.test(component.number))
-                    return Status::error(concat("entity ", entity_text(owner), " was given \"",
-                                                database.schema(component).name(), "\" in zone ", at.table->zone(),
-                                                ", which its row in the file has too; remove it before the row comes "
-                                                "back"));
-        }
     }
     return {};
 }
@@ -399,6 +403,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
 Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();
+    forget_gone(table->owners);
     const Archetype& type = *table->type;
     const std::span<const Entity> owners = table->owners;
     const std::size_t first_given = given.size();
@@ -410,7 +415,11 @@ Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
             continue;
         }
         const Archetype* both = &at.table->type();
-        for (const ComponentType component : type.components()) both = &database.graph_.with(*both, component);
+        for (const ComponentType component : type.components()) {
+            if (both->has(component) && database.further_values(component) != nullptr)
+                later.push_back({tables.size(), row, component});
+            both = &database.graph_.with(*both, component);
+        }
         const Result<DatabaseTable*> target = database.table_for(*both, zone);
         if (!target) return target.status();
         given_of.set(owners[row].index(), static_cast<std::uint32_t>(given.size()));
@@ -435,11 +444,12 @@ void Database::ReturningRows::gain_rows() {
         const Table& table = tables[each.table];
         DatabaseRow at = database.find(table.owners[each.row]);
         DatabaseTable& from = *at.table;
+        const Archetype& before = from.type();
         if (&from != each.target) at = database.transfer_row(at, *each.target, database.plan_to(from, *each.target));
-        database.write_rows(*at.table, {at.row, at.row + 1}, &from.type(),
-                            values_from(database, *table.type, table.columns, 0, firsts),
-                            RowRange{each.row, each.row + 1});
-        table.switch_toggled(at, each.row);
+        Array<ComponentValues> values = values_from(database, *table.type, table.columns, 0, firsts);
+        erase_if(values, [&](const ComponentValues& value) { return before.has(value.component); });
+        database.write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{each.row, each.row + 1});
+        table.switch_toggled(at, each.row, &before);
     }
 }
 
@@ -458,11 +468,13 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
     return made;
 }
 
-/// The same, and makes room for them.
+/// The same, and makes room for them, and for those of rows that come after others.
 Status Database::ReturningRows::read_further(StateReader& from, ComponentType component) {
     const StatePath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);
     if (!made) return made.status();
+    forget_gone(made->owners);
+    std::size_t num_values = made->owners.size();
     std::uint32_t highest = 0;
     for (const Entity owner : made->owners) {
         if (!database.entities_.alive(owner)) continue;
@@ -470,27 +482,59 @@ Status Database::ReturningRows::read_further(StateReader& from, ComponentType co
             return from.error("owner", concat("entity ", entity_text(owner), " has none of them"));
         highest = std::max(highest, owner.index());
     }
-    const std::size_t num_owners = made->owners.size();
-    if (num_owners == 0) return {};
+    for (const Later& each : later) {
+        if (each.component != component) continue;
+        ++num_values;
+        highest = std::max(highest, tables[each.table].owners[each.row].index());
+    }
+    if (num_values == 0) return {};
     further.push_back(std::move(*made));
-    return database.further_values(component)->reserve(num_owners, highest);
+    return database.further_values(component)->reserve(num_values, highest);
 }
 
-/// Requires: reserved.
-void Database::ReturningRows::append_further() {
-    for (const Further& made : further) {
-        OwnedRows& to = *database.further_values(made.component);
-        const std::span<const ColumnDefinition> definitions = database.schema(made.component).columns();
-        const Array<Entity>& owners = made.owners;
-        for (std::size_t i = owners.size(); i-- > 0;) {  // a value that is added comes before the others
-            if (!database.entities_.alive(owners[i])) continue;
-            const std::uint32_t row = to.append(owners[i]);
-            for (std::uint32_t c = 0; c < definitions.size(); ++c) {
-                const std::size_t bytes = definitions[c].element_bytes;
-                std::memcpy(to.table().unmarked_column(c) + row * bytes, made.columns[c].data() + i * bytes, bytes);
-            }
-            database.tables_.count_changes();
+/// Adds a value before the further ones of its owner. `first_column` of `columns` is the first of the component.
+void Database::ReturningRows::append(ComponentType component, Entity owner, const Columns& columns,
+                                     std::size_t first_column, std::size_t place) {
+    OwnedRows& to = *database.further_values(component);
+    const std::uint32_t row = to.append(owner);
+    for (std::uint32_t c = 0; c < database.schema(component).num_columns(); ++c) {
+        const std::size_t bytes = database.schema(component).column(c).element_bytes;
+        std::memcpy(to.table().unmarked_column(c) + row * bytes, columns[first_column + c].data() + place * bytes,
+                    bytes);
+    }
+    database.tables_.count_changes();
+}
+
+/// Removes the further values of an entity, and returns them in order.
+Columns Database::ReturningRows::take_further(ComponentType component, Entity owner) {
+    OwnedRows& from = *database.further_values(component);
+    Columns taken{Owner("zone")};
+    for (std::uint32_t c = 0; c < database.schema(component).num_columns(); ++c) {
+        Array<std::byte>& column = taken.emplace_back(Owner("zone"));
+        const std::size_t bytes = database.schema(component).column(c).element_bytes;
+        for (std::uint32_t row = from.find(owner); row != kNilRow;
+             row = from.table().links(LinkColumn::kChainNext)[row]) {
+            const std::byte* const value = from.table().column(c) + row * bytes;
+            column.insert(column.end(), value, value + bytes);
         }
+    }
+    from.remove({&owner, 1});
+    return taken;
+}
+
+/// From the last to the first, because each comes before those that are there. Requires: reserved.
+void Database::ReturningRows::append_further() {
+    Array<Columns> taken{Owner("zone")};
+    for (const Later& each : later) taken.push_back(take_further(each.component, tables[each.table].owners[each.row]));
+    for (const Further& made : further)
+        for (std::size_t i = made.owners.size(); i-- > 0;)
+            if (database.entities_.alive(made.owners[i])) append(made.component, made.owners[i], made.columns, 0, i);
+    for (std::size_t i = 0; i < later.size(); ++i) {
+        const auto& [number, row, component] = later[i];
+        const Table& table = tables[number];
+        append(component, table.owners[row], table.columns, table.type->first_column(component), row);
+        const std::size_t bytes = database.schema(component).column(0).element_bytes;
+        for (std::size_t k = taken[i][0].size() / bytes; k-- > 0;) append(component, table.owners[row], taken[i], 0, k);
     }
 }
 

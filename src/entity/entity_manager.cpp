@@ -78,6 +78,11 @@ EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_wait
 
 EntityManager::~EntityManager() = default;
 
+void EntityManager::StructuralCall::begin(bool* busy) {
+    SHOAL_ASSERT(!__atomic_exchange_n(busy, true, __ATOMIC_ACQUIRE),
+                 "only one thread at a time may call an EntityManager; alive() alone may be called from any thread");
+}
+
 Status EntityManager::create(std::span<Entity> out) {
     require_free("create()");
     const StructuralCall call(busy_);

@@ -46,8 +46,11 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
     SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,
                  "random probes remove rows one by one; a store that removes more chooses another policy");
     table_.attach_index(&index_);
-    if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor(schema_.name());
-    if (options.death != DeathPolicy::kByCallback) return;
+    if (!options.follows_deaths) return;
+    if (options.death != DeathPolicy::kByCallback) {
+        cursor_ = entities.open_death_cursor(schema_.name());
+        return;
+    }
     callback_ =
         options.remove_dead != nullptr
             ? entities.add_destruction_callback(options.remove_dead, options.store)
@@ -472,6 +475,7 @@ void OwnedRows::remove_dead(const SettleContext& context) {
     } else if (options_.death == DeathPolicy::kRandomProbe) {
         SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");
         collect(*context.random, options_.max_collected);
+        remove_before_reuse();
     }
     if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
 }
@@ -490,6 +494,15 @@ void OwnedRows::remove_listed_deaths() {
     else
         remove_owned(dead.entities, &entities_);
     entities_.advance(cursor_, dead.end);
+}
+
+/// Removes the rows that random probes have not found before others get the ids of their owners.
+void OwnedRows::remove_before_reuse() {
+    const std::uint64_t num_deaths = entities_.deaths_end();
+    if (num_deaths != entities_.death_position(cursor_)) entities_.advance(cursor_, num_deaths);
+    if (num_deaths - removed_all_at_ < entities_.deaths_before_reuse() / 2) return;
+    remove_all_dead();
+    removed_all_at_ = num_deaths;
 }
 
 /// Removes every row whose entity is dead.

@@ -13,6 +13,7 @@ void OwnedRows::save(StateWriter& to) const {
     const StatePath::Scope scope = to.in("rows");
     table_.save(to);
     if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
+    if (cursor_.number != 0 && options_.death == DeathPolicy::kRandomProbe) to.value("removed_all_at", removed_all_at_);
 }
 
 Status OwnedRows::load(StateReader& from) {
@@ -27,6 +28,9 @@ Status OwnedRows::load(StateReader& from) {
         table_.clear();
         return status;
     }
+    removed_all_at_ = 0;
+    if (from.has("removed_all_at"))
+        if (Status status = from.value("removed_all_at", removed_all_at_); !status) return status;
     if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
     std::uint64_t position = 0;
     if (Status status = from.value("deaths_seen", position); !status) return status;

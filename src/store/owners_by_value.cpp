@@ -74,10 +74,9 @@ OwnedRows& OwnersByValue::rows_of(StringId value) {
     if (OwnedRows** const known = rows_by_value_.find(value)) return **known;
     build();
     // Nobody settles these rows, so they take no part in the list of deaths.
-    auto* const made = new OwnedRows(member_, source_.entity_manager(), pool_,
-                                     {.index = RowIndexKind::kHash,
-                                      .death = DeathPolicy::kRandomProbe,
-                                      .capacity_rows = source_.options().capacity_rows});
+    auto* const made = new OwnedRows(
+        member_, source_.entity_manager(), pool_,
+        {.index = RowIndexKind::kHash, .capacity_rows = source_.options().capacity_rows, .follows_deaths = false});
     fill(value, *made);
     return *rows_by_value_.add(value, made);
 }

@@ -23,6 +23,8 @@ std::uint64_t version_of(const Blob& blob) {
 SpawnLog::~SpawnLog() { clear(); }
 
 void SpawnLog::clear() {
+    dead_.clear(), is_known_.clear();
+    num_known_ = 0;
     by_version_.for_each([](std::uint64_t, SpawnedCopies* copies) { delete copies; });
     by_version_.clear();
 }
@@ -34,12 +36,14 @@ SpawnedCopies* SpawnLog::find(const Blob& blob) {
 }
 
 SpawnedCopies* SpawnLog::find_living(const Blob& blob) {
+    take_out_dead();
     SpawnedCopies* const copies = find(blob);
     if (copies != nullptr) forget_dead(*copies);
     return copies;
 }
 
 std::uint32_t SpawnLog::count_others(const Blob& blob) {
+    take_out_dead();
     std::uint32_t num_others = 0;
     by_version_.for_each([&](std::uint64_t version, SpawnedCopies* copies) {
         if (copies->resource != blob.id() || version == version_of(blob)) return;
@@ -62,7 +66,7 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
                       std::span<const RootPose> root_poses) {
     const std::uint32_t num_before = copies.num_copies;
     copies.num_copies += num_copies;
-    copies.entities.insert(copies.entities.end(), entities.begin(), entities.end());
+    for (const Entity entity : entities) copies.entities.push_back(entities_.alive(entity) ? entity : kNullEntity);
     if (root_poses.empty() && copies.root_poses.empty()) return;
     copies.root_poses.resize(num_before);  // those before were not moved
     copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
@@ -71,6 +75,7 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
 
 void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses) {
     if (spawned.num_copies() == 0 || !blob.id()) return;
+    note_entities(spawned.entities());
     SpawnedCopies& copies = copies_of(blob);
     append(copies, spawned.num_copies(), spawned.entities(), root_poses);
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
@@ -78,12 +83,62 @@ void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const Roo
 
 void SpawnLog::forget(std::span<const Entity> entities) {
     if (entities.empty()) return;
+    take_out_dead();
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());
     by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
         for (Entity& entity : copies->entities)
             if (forgotten.test(entity.index()) && entities_.alive(entity)) entity = kNullEntity;
     });
+}
+
+// --- who has died ------------------------------------------------------------------------------------------------
+
+/// Returns who has died since the last note_deaths() and may be in a copy, ascending.
+Array<Entity> SpawnLog::new_dead() const {
+    if (!deaths_.fell_behind()) return deaths_.dead([this](Entity entity) { return is_known_.test(entity.index()); });
+    Array<Entity> dead("spawn log");
+    by_version_.for_each([&](std::uint64_t, const SpawnedCopies* copies) {
+        for (const Entity entity : copies->entities)
+            if (!entities_.alive(entity)) dead.push_back(entity);
+    });
+    std::sort(dead.begin(), dead.end());
+    return dead;
+}
+
+/// To look through all copies takes long, so that waits until many have died, or somebody asks.
+void SpawnLog::note_deaths() {
+    if (deaths_.is_at_end()) return;
+    const Array<Entity> dead = new_dead();
+    deaths_.pass_all();
+    dead_.insert(dead_.end(), dead.begin(), dead.end());
+    std::sort(dead_.begin(), dead_.end());
+    if (dead_.size() > kFewEntities && dead_.size() > num_known_ / 2) take_out_dead();
+}
+
+void SpawnLog::take_out_dead() {
+    note_deaths();
+    if (dead_.empty()) return;
+    num_known_ = 0;
+    is_known_.clear();
+    by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {
+        for (Entity& entity : copies->entities) {
+            if (std::binary_search(dead_.begin(), dead_.end(), entity)) entity = kNullEntity;
+            if (!entity) continue;
+            is_known_.set(entity.index());
+            ++num_known_;
+        }
+    });
+    dead_.clear();
+}
+
+/// Before they are added: one of them may have the id of one that has died.
+void SpawnLog::note_entities(std::span<const Entity> entities) {
+    note_deaths();
+    const auto is_dead = [&](Entity entity) { return std::binary_search(dead_.begin(), dead_.end(), entity); };
+    if (!dead_.empty() && std::ranges::any_of(entities, is_dead)) take_out_dead();
+    for (const Entity entity : entities) is_known_.set(entity.index());
+    num_known_ += entities.size();
 }
 
 void SpawnLog::forget_dead(SpawnedCopies& copies) const {
@@ -107,6 +162,7 @@ void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entit
     SpawnedCopies* const before = find(older);
     if (before == nullptr) return;
     by_version_.erase(version_of(older));
+    note_entities(entities);
     append(copies_of(newer), before->num_copies, entities, before->root_poses);
     delete before;
 }
@@ -142,10 +198,16 @@ void SpawnLog::save(StateWriter& to) const {
     Array<ResourceId> resources{Owner("spawn log")};
     for (const SavedCopies& one : saved) resources.push_back((*by_version_.find(one.version))->resource);
     to.array("resources", std::span<const ResourceId>(resources));
+    Array<Entity> dead = new_dead();
+    dead.insert(dead.end(), dead_.begin(), dead_.end());
+    std::sort(dead.begin(), dead.end());
     for (const SavedCopies& one : saved) {
         const SpawnedCopies& copies = **by_version_.find(one.version);
         const StatePath::Scope scope = to.in(version_name(one.version));
-        to.array("entities", std::span<const Entity>(copies.entities));
+        Array<Entity> living = copies.entities;
+        for (Entity& entity : living)
+            if (!entities_.alive(entity) || std::binary_search(dead.begin(), dead.end(), entity)) entity = kNullEntity;
+        to.array("entities", std::span<const Entity>(living));
         to.array("root_poses", std::span<const RootPose>(copies.root_poses));
     }
 }
@@ -167,12 +229,14 @@ Status SpawnLog::load(StateReader& from) {
         copies->num_blob_entities = one.num_blob_entities;
         copies->num_copies = one.num_copies;
         copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);
-        Status status = read_entities(from, "entities", copies->entities, NullEntities::kAllowed);
+        Status status = read_entities(from, "entities", copies->entities, true);
         if (status) status = from.array("root_poses", copies->root_poses);
         const bool fits = (one.num_blob_entities != 0 || one.num_copies <= kMaxEmptyCopies) &&
                           copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
         if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
+        for (const Entity entity : copies->entities) is_known_.set(entity.index());
+        num_known_ += copies->entities.size();
         if (!is_new) delete copies;
         if (!status) return clear(), status;
     }

@@ -4,11 +4,14 @@
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
 // An id for each entity, and a pose for each copy of those that were given any. Copies of which nobody lives any more are
-// forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the last one.
+// forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the last one. Each
+// settle notes who has died, because their ids come back as those of others.
 // Thread: the structural thread of the world.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/resource/spawner.h"
+#include "world/death_follower.h"
 
 namespace shoal {
 
@@ -18,7 +21,7 @@ struct SpawnedCopies {
     std::uint32_t num_blob_entities = 0;
     std::uint32_t num_copies = 0;   // also of a version without entities
     std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
-    /// Shape: num_blob_entities for each copy. Entities that have died stay until the whole copy is dead; null: none.
+    /// Shape: num_blob_entities for each copy. Null: it has died, or is of another copy.
     Array<Entity> entities{Owner("spawn log")};
     /// Shape: one for each copy, or empty: none was moved.
     Array<RootPose> root_poses{Owner("spawn log")};
@@ -31,13 +34,16 @@ struct SpawnedCopies {
 class SpawnLog {
 public:
     /// `entities` outlives the log.
-    explicit SpawnLog(const EntityManager& entities) : entities_(entities) {}
+    explicit SpawnLog(EntityManager& entities)
+        : entities_(entities), deaths_(entities, "the log of what was spawned") {}
     ~SpawnLog();
     SpawnLog(const SpawnLog&) = delete;
     SpawnLog& operator=(const SpawnLog&) = delete;
 
     /// Notes the copies of a spawn. Shape: root_poses: one per copy, or empty.
     void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses);
+    /// Notes who has died, as a settle does.
+    void note_deaths();
     /// Takes living entities out of the copies that they are of, before they become those of another.
     void forget(std::span<const Entity> entities);
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
@@ -57,11 +63,18 @@ public:
 private:
     void clear();
     SpawnedCopies& copies_of(const Blob& blob);
+    Array<Entity> new_dead() const;
+    void take_out_dead();
+    void note_entities(std::span<const Entity> entities);
     void forget_dead(SpawnedCopies& copies) const;
     void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
                 std::span<const RootPose> root_poses);
 
     const EntityManager& entities_;
+    DeathFollower deaths_;
+    BitSet is_known_{Owner("spawn log")};     // by entity index: copies may have an entity
+    Array<Entity> dead_{Owner("spawn log")};  // ascending: noted, and not yet taken out of the copies
+    std::size_t num_known_ = 0;               // entities in all copies
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
 };
 

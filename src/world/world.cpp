@@ -996,6 +996,13 @@ void World::move_transforms(const SettleContext& context) {
     if (attached != nullptr) move_attached(*attached, *model_poses_, *transforms_, context.executor);
 }
 
+/// Lets go of the ids of those that have died, which will be those of others.
+void World::note_deaths() {
+    if (!entities_.alive(singles_)) singles_ = kNullEntity;
+    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->note_deaths();
+    if (SHOAL_UNLIKELY(spawn_log_ != nullptr)) spawn_log_->note_deaths();
+}
+
 /// Visits the stores by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     ++stamp_;
@@ -1007,6 +1014,7 @@ void World::settle_stores() {
     relations_.settle(stores_);
     move_transforms(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    note_deaths();
     if (!places_.empty()) places_.move_fields(transforms_, context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();

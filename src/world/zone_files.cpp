@@ -42,7 +42,8 @@ Status ZoneFiles::about(std::string_view what, Zone zone, const Status& status) 
     return Status::error(concat("cannot ", what, " zone ", zone, ": ", status.message()));
 }
 
-ZoneFiles::ZoneFiles(World& world, Database& database) : world_(world), database_(database) {}
+ZoneFiles::ZoneFiles(World& world, Database& database)
+    : world_(world), database_(database), deaths_(world.entities_, "zones in files") {}
 
 ZoneFiles::~ZoneFiles() {
     if (watches_) database_.watch_zones(false);
@@ -92,9 +93,53 @@ Status ZoneFiles::check_loaded(const World& world, std::span<const Entity> entit
     return {};
 }
 
+// --- who has died ------------------------------------------------------------------------------------------------
+
+/// Returns who has died since the last note_deaths() and may have a row in a file, ascending.
+Array<Entity> ZoneFiles::new_dead() const {
+    if (deaths_.fell_behind()) return Array<Entity>("zone files");
+    return deaths_.dead([this](Entity entity) { return has_row_.test(entity.index()); });
+}
+
+/// Returns those of new_dead() that have a row in a file.
+Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead) const {
+    Array<Entity> gone("zone files");
+    if (deaths_.fell_behind()) {
+        for (const Entity owner : file.owners)
+            if (!world_.entities_.alive(owner)) gone.push_back(owner);
+    } else {
+        for (const Entity entity : dead)
+            if (std::binary_search(file.owners.begin(), file.owners.end(), entity)) gone.push_back(entity);
+    }
+    return gone;
+}
+
+/// Says which of the entities that a file has rows of have died. Shape: gone: ascending.
+void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
+    file.owners.insert(file.owners.end(), file.gone.begin(), file.gone.end());
+    erase_if(file.owners, [&](Entity owner) { return std::binary_search(gone.begin(), gone.end(), owner); });
+    std::sort(file.owners.begin(), file.owners.end());
+    file.gone = std::move(gone);
+}
+
+void ZoneFiles::note_deaths() {
+    if (deaths_.is_at_end()) return;
+    const Array<Entity> dead = new_dead();
+    if (!dead.empty() || deaths_.fell_behind())
+        for (File& file : files_) {
+            Array<Entity> gone = new_gone(file, dead);
+            if (gone.empty()) continue;
+            gone.insert(gone.end(), file.gone.begin(), file.gone.end());
+            std::sort(gone.begin(), gone.end());
+            set_gone(file, std::move(gone));
+        }
+    deaths_.pass_all();
+}
+
 // --- unloading ---------------------------------------------------------------------------------------------------
 
 Status ZoneFiles::unload(Zone zone) {
+    note_deaths();
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr)  // rows have come to it since
         if (Status status = load(zone); !status) return status;
@@ -106,6 +151,12 @@ Status ZoneFiles::unload(Zone zone) {
         if (table != nullptr && table->zone() == zone)
             file.owners.insert(file.owners.end(), table->entities().begin(), table->entities().end());
     std::sort(file.owners.begin(), file.owners.end());
+    Array<Entity> gone("zone files");
+    for (const Entity owner : file.owners) {
+        has_row_.set(owner.index());
+        if (!world_.entities_.alive(owner)) gone.push_back(owner);
+    }
+    set_gone(file, std::move(gone));
     database_.drop_zone(zone);
     files_.insert(std::ranges::lower_bound(files_, zone, {}, &File::zone), std::move(file));
     unloaded_.insert(zone);
@@ -142,6 +193,7 @@ Status ZoneFiles::write(File& file, std::span<const std::byte> bytes) const {
 // --- loading -----------------------------------------------------------------------------------------------------
 
 Status ZoneFiles::load(Zone zone) {
+    note_deaths();
     const File* const file = find(zone);
     if (file == nullptr) return {};
     if (Status status = read_rows(*file); !status) return about("load", zone, status);
@@ -169,7 +221,7 @@ Status ZoneFiles::read_rows(const File& file) {
     const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
     StateReader from(*state, false);
-    return database_.read_zone(file.zone, from).status();
+    return database_.read_zone(file.zone, from, file.gone).status();
 }
 
 /// Removes the file of a zone.
@@ -177,6 +229,7 @@ void ZoneFiles::forget(Zone zone) {
     remove(*find(zone));
     files_.erase(files_.begin() + (find(zone) - files_.data()));
     unloaded_.erase(zone);
+    if (files_.empty()) has_row_.clear();
 }
 
 Status ZoneFiles::load_all() {

@@ -5,6 +5,7 @@
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
 //     zones/12/file    the bytes of the file of zone 12: a saved state itself; see Database::write_zone()
+//     zones/12/gone    the owners of its rows that have died since it was written, ascending; left out if all live
 //     zones/visits     for each zone that was ever visited the stamp then, ascending: a budget goes by them
 //     zones/refused    the same for zones that could not be unloaded
 //     zones/visited    the zones that queries have visited since the last settle, ascending
@@ -12,10 +13,12 @@
 // Where zones are streamed and none is unloaded, there are neither a list nor files; where they are not, there is nothing.
 // Thread: the structural thread of the world.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/folder.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/world/world.h"
 #include "shoal/world/zone_files.h"
+#include "world/death_follower.h"
 
 #include <algorithm>
 #include <string>
@@ -46,7 +49,8 @@ class ZoneFiles {
         Zone zone = kNoZone;
         std::uint64_t number = 0;  // of the file: no other one that this process writes has it; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};  // ascending
+        Array<Entity> owners{Owner("zone files")};  // ascending; those that live, as far as deaths are known
+        Array<Entity> gone{Owner("zone files")};    // ascending; the others, whose ids may be those of others by now
         std::uint64_t failed_at = 0;                // when it could not be loaded, which was logged; or 0
     };
 
@@ -112,6 +116,8 @@ public:
 
     /// From now on, queries say which zones they visit.
     void watch();
+    /// Notes who has died, as a settle does: their ids come back some time.
+    void note_deaths();
     /// Returns the zone in whose file the row of an entity lies, or kNoZone.
     Zone zone_of(Entity entity) const;
     static Zone zone_of(const World& world, Entity entity) {
@@ -149,6 +155,10 @@ private:
         return found == files.end() || found->zone != zone ? nullptr : &*found;
     }
     File* find(Zone zone) { return find(files_, zone); }
+    Array<Entity> new_dead() const;
+    Array<Entity> new_gone(const File& file, std::span<const Entity> dead) const;
+    void set_gone(File& file, Array<Entity> gone) const;
+    static Status read_gone(StateReader& from, Zone zone, Array<Entity>& gone);
     Status write(File& file, std::span<const std::byte> bytes) const;
     Status write_rows(File& file) const;
     Result<std::string> read(const File& file) const;
@@ -166,6 +176,8 @@ private:
     ZoneSet unloaded_;                                               // those of files_
     HashMap<Zone, std::uint64_t> refused_{Owner("zone files")};      // could not be unloaded then, which was logged
     HashMap<Zone, std::uint64_t> last_visits_{Owner("zone files")};  // the stamp of the last settle after a visit
+    DeathFollower deaths_;
+    BitSet has_row_{Owner("zone files")};  // by entity index: files may have a row of an entity
     bool watches_ = false;
     std::uint64_t num_unloads_ = 0, num_loads_ = 0;
 };

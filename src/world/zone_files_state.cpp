@@ -4,10 +4,12 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/entity/saved_entities.h"
 #include "world/state_file.h"
 #include "world/zone_files.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -49,6 +51,15 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 
 std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
+/// Reads which owners of the rows of a file have died.
+Status ZoneFiles::read_gone(StateReader& from, Zone zone, Array<Entity>& gone) {
+    const std::string name = concat(zone, "/gone");
+    if (!from.has(name)) return {};
+    Status status = read_entities(from, name, gone);
+    std::sort(gone.begin(), gone.end());
+    return status;
+}
+
 // --- saving ------------------------------------------------------------------------------------------------------
 
 void ZoneFiles::save(StateWriter& to, std::string_view store) const {
@@ -64,7 +75,12 @@ void ZoneFiles::save(StateWriter& to, std::string_view store) const {
     for (const File& file : files_)
         zones.push_back({file.zone, 0, file.num_rows, file.num_bytes, file.hash, file.failed_at});
     to.array("list", std::span<const SavedZone>(zones));
+    const Array<Entity> dead = new_dead();
     for (const File& file : files_) {
+        Array<Entity> gone = new_gone(file, dead);
+        gone.insert(gone.end(), file.gone.begin(), file.gone.end());
+        std::sort(gone.begin(), gone.end());
+        if (!gone.empty()) to.array(concat(file.zone, "/gone"), std::span<const Entity>(gone));
         const std::string name = part_name(file.zone);
         if (to.share(name, file.number)) continue;
         const Result<std::string> bytes = read(file);
@@ -132,8 +148,10 @@ Status ZoneFiles::read_into(World& world, Database& database, StateReader& from)
         Array<std::byte> bytes{Owner("zone files")};
         const Result<SavedState> state = open(from, saved, world.executor(), bytes);
         if (!state) return state.status();
+        Array<Entity> gone{Owner("zone files")};
+        if (Status status = read_gone(from, saved.zone, gone); !status) return status;
         StateReader rows(*state, from.is_trusted());
-        if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows); !read)
+        if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows, gone); !read)
             return about("load", saved.zone, read.status());
     }
     return {};
@@ -160,6 +178,7 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
     File file;
     file.zone = saved.zone;
     file.failed_at = saved.failed_at;
+    if (Status status = read_gone(from, saved.zone, file.gone); !status) return status;
     const File* const known = find(files_, saved.zone);
     const bool is_known = known != nullptr && known->num_bytes == saved.num_bytes && known->hash == saved.hash;
     if (from.is_trusted() && is_known && file_stamp(path_of(*known)).num_bytes == saved.num_bytes) {
@@ -176,6 +195,7 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
     file.num_rows = file.owners.size();
     if (file.num_rows != saved.num_rows)
         return from.error("list", concat("zone ", saved.zone, " has ", file.num_rows, " rows, not ", saved.num_rows));
+    set_gone(file, std::exchange(file.gone, Array<Entity>("zone files")));
     if (Status status = write(file, bytes); !status) return about("load", saved.zone, status);
     return file;
 }
@@ -196,9 +216,14 @@ void ZoneFiles::take(Loaded& loaded) {
         File* const known = find(loaded.files_, file.zone);
         if (known == nullptr || known->number != file.number) continue;
         known->failed_at = file.failed_at;
+        Array<Entity> gone = std::move(file.gone);
         file = std::move(*known);
+        set_gone(file, std::move(gone));
         known->number = 0;
     }
+    has_row_.clear();
+    for (const File& file : files_)
+        for (const Entity owner : file.owners) has_row_.set(owner.index());
     // The other files that `loaded` has now go with it.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);

@@ -133,6 +133,24 @@ TYPED_TEST(ManagerDeath, many_dead_are_collected_quickly_and_within_the_budget) 
     }
 }
 
+TYPED_TEST(ManagerDeath, no_policy_leaves_a_row_to_the_entity_that_gets_the_id_of_the_dead) {
+    for (const RowIndexKind kind : kinds_of<TypeParam>())
+        for (const DeathPolicy death : kPolicies) {
+            EntityManager entities({.minimum_waiting = 4});
+            Manager<TypeParam> manager(entities, this->pool, {.index = kind, .death = death, .max_collected = 0});
+            const std::vector<Entity> made = create(entities, 1000);
+            ASSERT_TRUE(manager.add(made).ok());
+            const Entity one = made[500];
+            entities.destroy(one);
+            Settler settler(seed());
+            for (Entity next = *entities.create(); next != one; next = *entities.create()) {
+                entities.destroy(next);
+                settler.settle(manager.core());
+            }
+            EXPECT_FALSE(manager.has(one)) << kind_name(kind);
+        }
+}
+
 // req: B20 B21
 TYPED_TEST(ManagerDeath, random_probes_look_at_no_holes) {
     for (const RowIndexKind kind : kinds_of<TypeParam>()) {

@@ -398,6 +398,30 @@ TEST_F(Reload, of_an_entity_that_was_spawned_into_again_follows_its_last_copy_on
     EXPECT_EQ(values_of<Note>(world, first.entity(0)), (std::vector<Note>{{2, 0}}));
 }
 
+TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_also_after_loading) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}};
+    Source edited = source;
+    for (Item& item : edited) item.hull->armor += 10;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    for (const bool loads : {false, true}) {
+        EntityManager entities({.minimum_waiting = 1});
+        World world(entities, {.reloadable = true});
+        auto& hulls = world.manager<Hull>();
+        const Spawned ship = world.spawn(before).value();
+        const Entity one = ship.entity(1);
+        world.settle();
+        entities.destroy(one);
+        world.settle();
+        for (Entity next = *entities.create(); next != one; next = *entities.create()) entities.destroy(next);
+        ASSERT_TRUE(hulls.add(one, Hull{50}).ok());
+        Array<std::byte> save;
+        if (loads) ASSERT_TRUE(world.save(save).ok() && world.load(save).ok());
+        ASSERT_TRUE(world.reload(before, after).ok());
+        EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(one)), 50);
+        EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ship.entity(0))), 11);
+    }
+}
+
 TEST_F(Reload, makes_new_entities_and_destroys_those_that_are_gone) {
     const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
     const Source edited = {{.guid = 4, .hull = Hull{4}, .target = 3},

@@ -105,6 +105,8 @@ public:
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
+    /// At least so many die between the death of an entity and the life of another with its id.
+    std::uint64_t deaths_before_reuse() const { return minimum_waiting_ * std::uint64_t(kGenerationMask); }
     /// Where a cursor is in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
     /// Puts a cursor where it was when death_position() was saved. Errors: there are fewer deaths.
@@ -123,8 +125,7 @@ public:
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
-    /// Worlds say that their passes run, or have ended: meanwhile all calls that are not const end the program.
-    /// Thread: any.
+    /// Worlds say that their passes run, or have ended: in between, calls that change something end the program. Thread: any.
     SHOAL_API void hold(bool hold);
     bool is_held() const { return hold_.is_held(); }
     /// In checked builds worlds call it when they have settled: warns once of deaths nobody looked at for 1,000 calls.
@@ -146,25 +147,20 @@ public:
 
 private:
     /// Asserts in checked builds that no other structural call is running.
-#if SHOAL_CHECKED
     class StructuralCall {
     public:
-        explicit StructuralCall(bool& busy) : busy_(busy) {
-            SHOAL_ASSERT(
-                !__atomic_exchange_n(&busy_, true, __ATOMIC_ACQUIRE),
-                "only one thread at a time may call an EntityManager; alive() alone may be called from any thread");
+        explicit StructuralCall([[maybe_unused]] bool& busy) {
+            if constexpr (SHOAL_CHECKED != 0) begin(busy_ = &busy);
         }
         StructuralCall(const StructuralCall&) = delete;
-        ~StructuralCall() { __atomic_store_n(&busy_, false, __ATOMIC_RELEASE); }
+        ~StructuralCall() {
+            if constexpr (SHOAL_CHECKED != 0) __atomic_store_n(busy_, false, __ATOMIC_RELEASE);
+        }
 
     private:
-        bool& busy_;
+        SHOAL_API static void begin(bool* busy);
+        bool* busy_ = nullptr;
     };
-#else
-    struct StructuralCall {
-        explicit StructuralCall(bool&) {}
-    };
-#endif
 
     struct Callback {
         DestructionFunction function;  // nullptr: removed while callbacks ran
@@ -173,7 +169,6 @@ private:
     };
 
     void require_free(const char* call) const { hold_.require_free(call, "the entity manager"); }
-
     static constexpr bool kMayLackIndices = kIndexBits > 22;
 
     SHOAL_INLINE Entity create_or_null() {

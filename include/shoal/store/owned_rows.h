@@ -71,6 +71,7 @@ struct OwnedRowsOptions {
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
     RemoveDead remove_dead = nullptr;  ///< nullptr: the rows are removed, and nothing else. Requires: no random probe
+    bool follows_deaths = true;        ///< false: the store removes rows of the dead itself, and never settles these
     void* store = nullptr;             ///< what remove_dead is called with
     const char* kind = "a store";      ///< what Store::kind() of the store says
 };
@@ -264,6 +265,7 @@ private:
     void remove_listed_deaths();
     void stop_following_deaths();
     void remove_all_dead();
+    void remove_before_reuse();
     std::uint32_t draw_row(Random& random);
     void count_owned();
     void forget_shown();
@@ -282,7 +284,8 @@ private:
     const Table* table_pointer_ = &table_;
     DeathCursor cursor_;
     DestructionCallback callback_;
-    std::uint32_t num_locks_ = 0;  // of loops, and kPassesRun for each world whose passes run
+    std::uint64_t removed_all_at_ = 0;  // the number of deaths when random probes last had all dead rows removed
+    std::uint32_t num_locks_ = 0;       // of loops, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // paged, one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_

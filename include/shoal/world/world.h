@@ -630,6 +630,7 @@ private:
     void warn_of_missing_settle();
     bool is_at_rest() const { return !passes_run_ && !is_settling_ && num_open_spawns_ == 0; }
     void hold_rows(bool hold);
+    void note_deaths();
     void settle_stores();
     void move_transforms(const SettleContext& context);
     Status load_kept(const SavedState& from);
