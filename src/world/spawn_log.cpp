@@ -235,7 +235,10 @@ Status SpawnLog::load(StateReader& from) {
                           copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
         if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
-        for (const Entity entity : copies->entities) is_known_.set(entity.index());
+        for (Entity& entity : copies->entities) {
+            if (!entities_.alive(entity)) entity = kNullEntity;  // an older program saved the dead, too
+            is_known_.set(entity.index());
+        }
         num_known_ += copies->entities.size();
         if (!is_new) delete copies;
         if (!status) return clear(), status;

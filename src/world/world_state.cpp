@@ -292,6 +292,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
     if (Status status = make_stores(from); !status) return status;
     const Result<Database*> of_zones = with_zones ? find_database_of_zones(state, from) : Result<Database*>(nullptr);
     if (!of_zones) return of_zones.status();
+    world_.note_deaths();  // cursors that no store has are at the end after a load
     // Files are made ready before anything of the world changes, and those of now stay until nothing can fail.
     ZoneFiles* const files = with_zones ? world_.zone_files_ : nullptr;
     ZoneFiles::Loaded zones(files);

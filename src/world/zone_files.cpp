@@ -122,6 +122,17 @@ void ZoneFiles::set_gone(File& file, Array<Entity> gone) const {
     file.gone = std::move(gone);
 }
 
+/// Looks from now on at the deaths of those that a file has rows of. Some are dead already.
+void ZoneFiles::note_owners(File& file) {
+    Array<Entity> gone = file.gone;
+    for (const Entity owner : file.owners) {
+        has_row_.set(owner.index());
+        if (!world_.entities_.alive(owner)) gone.push_back(owner);
+    }
+    std::sort(gone.begin(), gone.end());
+    set_gone(file, std::move(gone));
+}
+
 void ZoneFiles::note_deaths() {
     if (deaths_.is_at_end()) return;
     const Array<Entity> dead = new_dead();
@@ -151,12 +162,7 @@ Status ZoneFiles::unload(Zone zone) {
         if (table != nullptr && table->zone() == zone)
             file.owners.insert(file.owners.end(), table->entities().begin(), table->entities().end());
     std::sort(file.owners.begin(), file.owners.end());
-    Array<Entity> gone("zone files");
-    for (const Entity owner : file.owners) {
-        has_row_.set(owner.index());
-        if (!world_.entities_.alive(owner)) gone.push_back(owner);
-    }
-    set_gone(file, std::move(gone));
+    note_owners(file);
     database_.drop_zone(zone);
     files_.insert(std::ranges::lower_bound(files_, zone, {}, &File::zone), std::move(file));
     unloaded_.insert(zone);

@@ -158,6 +158,7 @@ private:
     Array<Entity> new_dead() const;
     Array<Entity> new_gone(const File& file, std::span<const Entity> dead) const;
     void set_gone(File& file, Array<Entity> gone) const;
+    void note_owners(File& file);
     static Status read_gone(StateReader& from, Zone zone, Array<Entity>& gone);
     Status write(File& file, std::span<const std::byte> bytes) const;
     Status write_rows(File& file) const;

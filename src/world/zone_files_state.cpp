@@ -214,16 +214,16 @@ void ZoneFiles::take(Loaded& loaded) {
     for (File& file : files_) {
         unloaded_.insert(file.zone);
         File* const known = find(loaded.files_, file.zone);
-        if (known == nullptr || known->number != file.number) continue;
+        if (known == nullptr || known->number != file.number) {
+            note_owners(file);
+            continue;
+        }
         known->failed_at = file.failed_at;
         Array<Entity> gone = std::move(file.gone);
         file = std::move(*known);
-        set_gone(file, std::move(gone));
+        if (gone != file.gone) set_gone(file, std::move(gone));
         known->number = 0;
     }
-    has_row_.clear();
-    for (const File& file : files_)
-        for (const Entity owner : file.owners) has_row_.set(owner.index());
     // The other files that `loaded` has now go with it.
     set_stamps(last_visits_, loaded.visits_);
     set_stamps(refused_, loaded.refused_);
