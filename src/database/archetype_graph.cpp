@@ -1,6 +1,5 @@
 #include "shoal/database/archetype_graph.h"
 
-#include "database/owned_objects.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/table/take_plan.h"
@@ -15,9 +14,9 @@ std::uint64_t key_of_neighbour(const Archetype& type, ComponentType component, b
 }  // namespace
 
 ArchetypeGraph::~ArchetypeGraph() {
-    plans_.for_each([](std::uint64_t, const TakePlan* plan) { destroy_owned(plan); });
-    for (const Archetype* type : archetypes_) destroy_owned(type);
-    for (const Schema* schema : schemas_) destroy_owned(schema);
+    plans_.for_each([](std::uint64_t, const TakePlan* plan) { destroy_owned("database", plan); });
+    for (const Archetype* type : archetypes_) destroy_owned("database", type);
+    for (const Schema* schema : schemas_) destroy_owned("database", schema);
 }
 
 // --- component types ---------------------------------------------------------------------------------------------
@@ -54,7 +53,7 @@ Result<ComponentType> ArchetypeGraph::add_component(const Schema& schema) {
                                     "\" may occur several times in an entity, and one bit cannot say which of them are "
                                     "off; leave out `toggled`, or keep it in a component manager"));
     const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
-    schemas_.push_back(make_owned<Schema>(schema));
+    schemas_.push_back(make_owned<Schema>("database", schema));
     component_by_id_.add(schema.id(), component);
     return component;
 }
@@ -82,7 +81,7 @@ const Archetype& ArchetypeGraph::archetype(const BitSet& signature) {
         schemas.push_back(&schema(components.back()));
     });
     const auto number = static_cast<std::uint32_t>(archetypes_.size());
-    archetypes_.push_back(make_owned<Archetype>(number, components, schemas));
+    archetypes_.push_back(make_owned<Archetype>("database", number, components, schemas));
     number_by_signature_.add(key, number);
     return *archetypes_.back();
 }
@@ -108,7 +107,7 @@ bool ArchetypeGraph::knows_neighbour(const Archetype& type, ComponentType compon
 const TakePlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to) {
     const std::uint64_t key = pair_key(from.number(), to.number());
     if (TakePlan* const* known = plans_.find(key)) return **known;
-    auto* plan = make_owned<TakePlan>();
+    auto* plan = make_owned<TakePlan>("database");
     for (const ComponentType component : from.components()) {
         const std::span<const ColumnDefinition> columns = schema(component).columns();
         if (to.has(component))

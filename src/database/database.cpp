@@ -4,7 +4,6 @@
 
 #include "database/arguments.h"
 #include "database/memory_shares.h"
-#include "database/owned_objects.h"
 #include "database/rows.h"
 #include "database/selection.h"
 #include "database/spawn_zones.h"
@@ -62,7 +61,7 @@ void Database::require_current(DatabaseRow row, const Schema& component) const {
 
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
     : entities_(entities), pool_(pool), options_(options), tables_(pool, directory_, options.capacity_rows) {
-    selection_ = make_owned<Selection>(directory_, tables_, entities);
+    selection_ = make_owned<Selection>("database", directory_, tables_, entities);
     require_options();
     cursor_ = entities.open_death_cursor("the database");
     deaths_seen_ = entities.deaths_end();
@@ -76,10 +75,10 @@ Database::~Database() {
     });
     while (deferred_changes_ != nullptr) std::exchange(deferred_changes_, nullptr)->release();
     entities_.close_death_cursor(cursor_);
-    for (const TypedList* list : lists_) destroy_owned(list);
-    for (const OwnedRows* further : further_) destroy_owned(further);
-    destroy_owned(spawn_place_);
-    destroy_owned(selection_);
+    for (const TypedList* list : lists_) destroy_owned("database", list);
+    for (const OwnedRows* further : further_) destroy_owned("database", further);
+    destroy_owned("database", spawn_place_);
+    destroy_owned("database", selection_);
     watch_zones(false);
 }
 
@@ -122,8 +121,8 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     if (!component || !schema.many() || further_values(*component) != nullptr) return component;
     // Their rows go with those of the entities, so they look for no deaths themselves.
     further_.resize(component->number + 1, nullptr);
-    further_[component->number] =
-        make_owned<OwnedRows>(graph_.schema(*component), entities_, pool_, OwnedRowsOptions{.follows_deaths = false});
+    further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
+                                                        OwnedRowsOptions{.follows_deaths = false});
     Table& table = further_[component->number]->table();
     table.set_stamp(std::max(stamp_, table.stamp()));
     tables_.list_also(table);
@@ -164,7 +163,7 @@ ComponentType Database::find_described(const Schema& schema) const {
 Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const ComponentType> components) {
     require_known(false);
     if (lists_.size() <= slot) lists_.resize(slot + 1, nullptr);
-    auto* list = make_owned<TypedList>();
+    auto* list = make_owned<TypedList>("database");
     list->type = &archetype(components);
     return *(lists_[slot] = list);
 }

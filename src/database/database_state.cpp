@@ -1,6 +1,5 @@
 // The tables of a database in a saved state.
 
-#include "database/owned_objects.h"
 #include "database/table_name.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/saved_state.h"
@@ -60,7 +59,7 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
         if (table.number < tables_.size() && tables_[table.number] != nullptr &&
             &tables_[table.number]->type() == types[table.archetype] && tables_[table.number]->zone() == table.zone)
             kept[table.number] = std::exchange(tables_[table.number], nullptr);
-    for (const DatabaseTable* table : tables_) destroy_owned(table);
+    for (const DatabaseTable* table : tables_) destroy_owned("database", table);
     tables_ = std::move(kept);
     free_numbers_ = std::move(free_numbers);
     next_visited_ = std::min(next_visited, num_numbers);
@@ -76,8 +75,8 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
         if (find(type, table.zone) != nullptr)
             status = from.error("tables", concat("zone ", table.zone, " has two tables of one archetype"));
         if (tables_[table.number] == nullptr)
-            tables_[table.number] =
-                make_owned<DatabaseTable>(table.number, type, table.zone, *pool_, capacity_rows_, directory_->rows());
+            tables_[table.number] = make_owned<DatabaseTable>("database", table.number, type, table.zone, *pool_,
+                                                              capacity_rows_, directory_->rows());
         empty_visits_[table.number] = table.empty_visits;
         number_by_place_.set(pair_key(table.zone, type.number()), table.number);
         next_in_zone_[table.number] = first_in_zone_.find_or(table.zone, kNone);

@@ -4,7 +4,6 @@
 // the entity goes to other archetypes and zones without them.
 
 #include "database/arguments.h"
-#include "database/owned_objects.h"
 #include "database/rows.h"
 #include "shoal/base/text.h"
 #include "shoal/table/copy_elements.h"

@@ -6,7 +6,6 @@
 //     position          0 1 2 3 | 4 5 | .          the place of each in the batch of its component type
 //     velocity          0 1 2 3 | . . | 4
 
-#include "database/owned_objects.h"
 #include "database/rows.h"
 #include "database/spawn_places.h"
 #include "database/spawn_zones.h"
@@ -432,7 +431,7 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
                                 schema.offset_in_column(field),
                                 tiles,
                                 static_cast<std::uint32_t>(index)};
-    if (spawn_place_ == nullptr) spawn_place_ = make_owned<SpawnPlaceField>(place);
+    if (spawn_place_ == nullptr) spawn_place_ = make_owned<SpawnPlaceField>("database", place);
     if (spawn_place_->is_same(place)) return {};
     const Schema& other = this->schema(spawn_place_->component);
     return Status::error(
@@ -444,7 +443,7 @@ void Database::begin_spawn() {
     require_unlocked("spawn()");
     SHOAL_ASSERT(spawn_ == nullptr,
                  "a spawn function spawned into the database that spawns; ask for it with commands().spawn() instead");
-    spawn_ = make_owned<Spawn>(*this);
+    spawn_ = make_owned<Spawn>("database", *this);
 }
 
 bool Database::spawns_into_tiles_of(ComponentId component, std::size_t field) const {
@@ -465,7 +464,7 @@ Status Database::spawn(const SpawnBatch& batch) {
 Status Database::finish_spawn() {
     SHOAL_ASSERT(spawn_ != nullptr, "no spawn is under way");
     Status status = spawn_->finish();
-    destroy_owned(std::exchange(spawn_, nullptr));
+    destroy_owned("database", std::exchange(spawn_, nullptr));
     return status;
 }
 

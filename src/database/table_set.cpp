@@ -1,6 +1,5 @@
 #include "shoal/database/table_set.h"
 
-#include "database/owned_objects.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ TableSet::TableSet(PagePool& pool, DatabaseDirectory& directory, std::uint32_t c
     : pool_(&pool), directory_(&directory), capacity_rows_(capacity_rows) {}
 
 TableSet::~TableSet() {
-    for (const DatabaseTable* table : tables_) destroy_owned(table);
+    for (const DatabaseTable* table : tables_) destroy_owned("database", table);
 }
 
 DatabaseTable* TableSet::find(const Archetype& type, Zone zone) const {
@@ -37,7 +36,7 @@ Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) 
     const bool is_new = free_numbers_.empty();
     const std::uint32_t number = is_new ? static_cast<std::uint32_t>(tables_.size()) : free_numbers_.back();
     if (Status status = directory_->reserve_tables(number + 1); !status) return status;
-    auto* table = make_owned<DatabaseTable>(number, type, zone, *pool_, capacity_rows_, directory_->rows());
+    auto* table = make_owned<DatabaseTable>("database", number, type, zone, *pool_, capacity_rows_, directory_->rows());
     if (is_new) {
         tables_.push_back(table);
         list_.push_back(&table->table());
@@ -103,7 +102,7 @@ void TableSet::retire(DatabaseTable& table) {
     free_numbers_.push_back(number);
     tables_[number] = nullptr;
     empty_visits_[number] = 0;
-    destroy_owned(&table);
+    destroy_owned("database", &table);
 }
 
 Status TableSet::validate() const {

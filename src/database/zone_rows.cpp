@@ -10,7 +10,6 @@
 //     "further/wound/owner"      those values of a `many` type that are not the first of their entities: the second one of
 //     "further/wound/column/0"   an entity before the third
 
-#include "database/owned_objects.h"
 #include "database/rows.h"
 #include "database/table_name.h"
 #include "shoal/base/hash_map.h"
@@ -547,8 +546,8 @@ struct Database::WatchedZones {
 };
 
 void Database::watch_zones(bool watches) {
-    if (watches && watched_zones_ == nullptr) watched_zones_ = make_owned<WatchedZones>();
-    if (!watches && watched_zones_ != nullptr) destroy_owned(std::exchange(watched_zones_, nullptr));
+    if (watches && watched_zones_ == nullptr) watched_zones_ = make_owned<WatchedZones>("database");
+    if (!watches && watched_zones_ != nullptr) destroy_owned("database", std::exchange(watched_zones_, nullptr));
 }
 
 ZoneSet Database::take_watched_zones() {

@@ -17,7 +17,7 @@ Status unknown_component(const World& world, std::string_view name) {
 shoal_component* component_of(PluginHost& host, const Schema& schema) {
     for (shoal_component* known : host.components)
         if (known->id == schema.id()) return known;
-    host.components.push_back(make_owned<shoal_component>(schema.id(), schema.name()));
+    host.components.push_back(make_owned<shoal_component>("plugins", schema.id(), schema.name()));
     return host.components.back();
 }
 
@@ -330,7 +330,7 @@ void migrate_by_plugin(void* step, const std::byte* const* olds, std::byte* cons
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema) {
     for (PluginType* type : plugin.types)
         if (&type->component == &component) return type->schema = schema, *type;
-    plugin.types.push_back(make_owned<PluginType>(plugin, component, schema));
+    plugin.types.push_back(make_owned<PluginType>("plugins", plugin, component, schema));
     return *plugin.types.back();
 }
 

@@ -48,7 +48,7 @@ PluginHost::PluginHost(World& world_of_all) : world(world_of_all) {
 
 PluginHost::~PluginHost() {
     world.stop_telling(this);
-    for (shoal_component* component : components) destroy_owned(component);
+    for (shoal_component* component : components) destroy_owned("plugins", component);
 }
 
 void PluginHost::renew_all() {
@@ -240,7 +240,7 @@ shoal_channel* open_channel(shoal_world* plugin, const char* name, std::uint32_t
     if (event_bytes == 0) return refuse(error, concat("events of channel \"", name, "\" have 0 bytes")), nullptr;
     const Result<detail::EventLog*> log = plugin->world.events(name, event_bytes);
     if (!log) return refuse(error, log.message()), nullptr;
-    plugin->channels.push_back(make_owned<shoal_channel>(**log, std::string(name), event_bytes));
+    plugin->channels.push_back(make_owned<shoal_channel>("plugins", **log, std::string(name), event_bytes));
     return plugin->channels.back();
 }
 
@@ -471,10 +471,10 @@ Status add_entry(shoal_world& plugin, PluginReactionEntry& entry) {
     if (!kept) return Status::error("no store keeps the component type of a reaction");
     const Result<ReactionTo> to = reaction_to(entry, *kept.schema);
     if (!to) return to.status();
-    auto* const reaction = make_owned<PluginReaction>(plugin.host, entry, to->wants_values);
-    const auto end = [](Reaction& done) { destroy_owned(static_cast<PluginReaction*>(&done)); };
+    auto* const reaction = make_owned<PluginReaction>("plugins", plugin.host, entry, to->wants_values);
+    const auto end = [](Reaction& done) { destroy_owned("plugins", static_cast<PluginReaction*>(&done)); };
     const Result<ReactionId> added = plugin.world.react(entry.component, *to, *reaction, end);
-    if (!added) return destroy_owned(reaction), added.status();
+    if (!added) return destroy_owned("plugins", reaction), added.status();
     entry.id = *added;
     entry.store = kept.store;
     return {};
@@ -504,21 +504,21 @@ void shoal_world::remove_calls() {
     for (; !passes.empty(); passes.pop_back()) {
         const shoal::Status removed = world.schedule().remove(passes.back()->name);
         static_cast<void>(removed);  // the program may have removed it
-        shoal::destroy_owned(passes.back());
+        shoal::destroy_owned("plugins", passes.back());
     }
     for (; !reactions.empty(); reactions.pop_back()) world.remove_reaction(reactions.back().id);
-    for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned(queries.back());
+    for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned("plugins", queries.back());
     verbs.clear();
     for (; !types.empty(); types.pop_back()) {
         types.back()->leave_registry();
-        shoal::destroy_owned(types.back());
+        shoal::destroy_owned("plugins", types.back());
     }
     for (; !stores.empty(); stores.pop_back()) {
         for (shoal_world* other : host.plugins)
             for (shoal::PluginReactionEntry& entry : other->reactions)
                 if (entry.store == stores.back()) entry.store = nullptr;
         world.detach(*stores.back());
-        shoal::destroy_owned(stores.back());
+        shoal::destroy_owned("plugins", stores.back());
     }
     for (; !replaced.empty(); replaced.pop_back()) {  // what it was to take over stays where it was
         const shoal::Status attached = world.attach(*replaced.back());
@@ -529,7 +529,7 @@ void shoal_world::remove_calls() {
 void shoal_world::remove_rest() {
     for (; !channels.empty(); channels.pop_back()) {
         world.end_events(channels.back()->log);
-        shoal::destroy_owned(channels.back());
+        shoal::destroy_owned("plugins", channels.back());
     }
 }
 

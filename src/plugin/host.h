@@ -337,17 +337,6 @@ Status call_plugin(std::string_view what, Call&& call) {
                                             : std::string(error.text));
 }
 
-template <class T, class... Arguments>
-T* make_owned(Arguments&&... arguments) {
-    static_assert(alignof(T) <= alignof(std::max_align_t));
-    return ::new (allocate_memory(sizeof(T), "plugins")) T(std::forward<Arguments>(arguments)...);
-}
-template <class T>
-void destroy_owned(T* owned) {
-    owned->~T();
-    release_memory(owned, sizeof(T), "plugins");
-}
-
 /// Copies a text that ends with NUL to a plugin, cut. Returns its length.
 std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity);
 

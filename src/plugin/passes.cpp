@@ -234,10 +234,10 @@ Result<shoal_query*> make_query(shoal_world& plugin, const char* text, const Nam
     if (Status status = columns.check(); !status) return status;
     if (columns.count > kMostPluginColumns)
         return Status::error(concat("a query shows at most ", kMostPluginColumns, " columns, not ", columns.count));
-    auto* const query = make_owned<shoal_query>(plugin, text);
+    auto* const query = make_owned<shoal_query>("plugins", plugin, text);
     query->column_names = columns.copies();
     if (Status status = query->make(); !status) {
-        destroy_owned(query);
+        destroy_owned("plugins", query);
         return status;
     }
     plugin.queries.push_back(query);
@@ -262,7 +262,7 @@ Status check_query(std::string_view call, const shoal_world* plugin, const shoal
 
 void end_query(shoal_world& plugin, shoal_query* query) {
     plugin.queries.erase(std::ranges::find(plugin.queries, query));
-    destroy_owned(query);
+    destroy_owned("plugins", query);
 }
 
 int destroy(shoal_world* plugin, shoal_query* query, shoal_error* error) {
@@ -364,17 +364,17 @@ Status keep_order(shoal_world& plugin, bool was_ordered) {
     plugin.passes.pop_back();
     static_cast<void>(schedule.remove(pass->name));
     if (pass->query != nullptr) end_query(plugin, pass->query);
-    destroy_owned(pass);
+    destroy_owned("plugins", pass);
     return status;
 }
 
 Status add_pass(shoal_world& plugin, const shoal_pass_definition& given) {
     if (Status status = check(plugin, given); !status) return status;
     const bool was_ordered = plugin.world.schedule().prepare().ok();
-    auto* const pass = make_owned<PluginPass>(plugin, given.name);
+    auto* const pass = make_owned<PluginPass>("plugins", plugin, given.name);
     if (Status status = fill(*pass, given); !status) {
         if (pass->query != nullptr) end_query(plugin, pass->query);
-        destroy_owned(pass);
+        destroy_owned("plugins", pass);
         return Status::error(concat("pass \"", given.name, "\": ", status.message()));
     }
     PassOrder order = plugin.world.schedule().add(
@@ -403,7 +403,7 @@ int remove(shoal_world* plugin, const char* name, shoal_error* error) {
     const Status status = plugin->world.schedule().remove(name);
     if (status) plugin->world.schedule().forget_order(name);
     if (pass->query != nullptr) end_query(*plugin, pass->query);
-    destroy_owned(pass);
+    destroy_owned("plugins", pass);
     return answer(error, status);
 }
 

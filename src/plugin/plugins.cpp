@@ -151,7 +151,7 @@ void forget_passes(World& world, const Array<std::string>& names) {
 
 }  // namespace
 
-Plugins::Plugins(World& world) : shared_(make_owned<Shared>(world)) {}
+Plugins::Plugins(World& world) : shared_(make_owned<Shared>("plugins", world)) {}
 
 Plugins::~Plugins() {
     require_idle();
@@ -163,10 +163,10 @@ Plugins::~Plugins() {
         forget_passes(shared_->world, passes);
         destroy(loaded_.back());
     }
-    destroy_owned(shared_);
+    destroy_owned("plugins", shared_);
 }
 
-void Plugins::destroy(Loaded* loaded) { destroy_owned(loaded); }
+void Plugins::destroy(Loaded* loaded) { destroy_owned("plugins", loaded); }
 
 std::size_t Plugins::find(std::string_view name) const {
     std::size_t i = 0;
@@ -198,7 +198,7 @@ Result<Plugins::Loaded*> Plugins::open(const std::string& path) const {
     if (exported == nullptr) return error_in(path, concat(kEntry, "() returned NULL"));
     if (Status status = check_versions(*exported); !status) return error_in(path, status.message());
     if (Status status = check_contents(*exported); !status) return error_in(path, status.message());
-    return make_owned<Loaded>(*shared_, path, std::move(*library), *exported);
+    return make_owned<Loaded>("plugins", *shared_, path, std::move(*library), *exported);
 }
 
 /// Errors: another plugin that it depends on is not loaded.

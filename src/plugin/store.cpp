@@ -406,10 +406,10 @@ Result<PluginStore*> make_store(shoal_world& plugin, const Schema& schema, const
     if (Status status = check_store(schema, store); !status) return status;
     const Result<ComponentManager*> replaced = take_over(plugin, schema);
     if (!replaced) return replaced.status();
-    auto* const made = make_owned<PluginStore>(plugin, schema, store);
+    auto* const made = make_owned<PluginStore>("plugins", plugin, schema, store);
     if (Status status = fill(plugin.host, *made, *replaced); !status) {
         made->let_go();
-        destroy_owned(made);
+        destroy_owned("plugins", made);
         if (*replaced != nullptr) {
             plugin.world.end_schema_change(plugin.changes.back(), false);
             plugin.changes.pop_back();

@@ -9,6 +9,7 @@
 #include "shoal/base/config.h"
 
 #include <cstddef>
+#include <new>
 
 namespace shoal {
 
@@ -28,6 +29,19 @@ SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 /// name.
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
+
+/// Makes an object in bookkeeping memory, and destroys it; nullptr is none. Requires: `owner` is that which it was made for.
+template <class T, class... Arguments>
+T* make_owned(const char* owner, Arguments&&... arguments) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return ::new (allocate_memory(sizeof(T), owner)) T(static_cast<Arguments&&>(arguments)...);
+}
+template <class T>
+void destroy_owned(const char* owner, const T* object) {
+    if (object == nullptr) return;
+    object->~T();
+    release_memory(const_cast<T*>(object), sizeof(T), owner);
+}
 
 /// Returns how many bytes of bookkeeping memory all owners hold now.
 SHOAL_API std::size_t bookkeeping_bytes();

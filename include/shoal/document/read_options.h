@@ -1,5 +1,6 @@
 #pragma once
-// Options of all readers.
+// Options of all readers. Each looks at those that its format knows,
+// and leaves the others alone.
 // Thread: a value.
 
 #include "shoal/base/config.h"

@@ -1,6 +1,7 @@
 #pragma once
 // Poses from matrices, computed in double precision, for set_world_pose() and for links that keep a world pose; and
-// checks that a pose is sound: finite, with a rotation of length 1 and no scale of 0.
+// checks that a pose is sound.
+// A pose is sound if it is finite, with a rotation of length 1 and no scale of 0.
 // Thread: all functions here are pure.
 
 #include "shoal/table/field_part.h"
