@@ -1,7 +1,9 @@
 #include "shoal/store/relation_index.h"
 
+#include "shoal/base/log.h"
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 
 #include <algorithm>
 
@@ -60,9 +62,12 @@ void RelationIndex::clear_references(Entity target) {
         const ComponentRow at = store().find_row(component().id(), referrer, 0);
         const Entity none;
         if (!at) continue;
-        const Status status = store().write_field(at, part_, reinterpret_cast<const std::byte*>(&none));
-        SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-        has_cleared_ = true;
+        if (const Status status = store().write_field(at, part_, reinterpret_cast<const std::byte*>(&none)); status)
+            has_cleared_ = true;
+        else
+            log(LogLevel::kError, concat("entity ", entity_text(referrer), " keeps its reference to a dead one in \"",
+                                         component().name(), '.', component().fields()[field_].name,
+                                         "\", because the store refuses null: ", status.message()));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "world/world_state.h"
 
 #include "shoal/base/file.h"
+#include "shoal/base/log.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
@@ -280,8 +281,12 @@ Status WorldState::visit(const SavedState& other, void (*look)(void* context), v
     const std::size_t num_owned = world_.owned_.size();
     if (Status status = load(other, false, false); !status) return status;
     look(context);
-    const Status back = load(mine, true, false);
-    SHOAL_ASSERT(back.ok(), "the state that a world had a moment ago could not be loaded");
+    if (Status back = load(mine, true, false); !back) {  // a store of the program or of a plugin refuses it
+        log(LogLevel::kError, concat("the state that a world had a moment ago could not be loaded again, and the world "
+                                     "keeps the one that was looked at: ",
+                                     back.message()));
+        return back;
+    }
     world_.destroy_stores_after(num_owned);
     return {};
 }

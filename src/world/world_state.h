@@ -66,7 +66,8 @@ public:
     /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and stores that
     /// only the other state has go; component types that databases have taken from it stay. Unloaded zones stay where they are,
     /// and those of the other state are not looked at.
-    /// Errors: it does not fit, or the world cannot be saved; look() was not called.
+    /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses what the
+    /// world had: the world keeps the other state, and the log says so.
     Status visit(const SavedState& other, void (*look)(void* context), void* context);
 
 private:

@@ -1,7 +1,10 @@
 // Relations know who refers to whom, and deal with references to the dead, whatever store keeps them.
 
+#include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/logged.h"
 #include "support/testing.h"
 
 #include <algorithm>
@@ -214,6 +217,52 @@ TEST_F(RelationRules, a_reference_to_the_dead_that_comes_back_is_cleared_again) 
         EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(missile)), kNullEntity) << i;
         missiles.set<&Missile::target>(missiles.instance(missile), ship);
     }
+}
+
+/// A store of the program that does not let its fields be set.
+class SealedMissiles final : public Store {
+public:
+    SealedMissiles(EntityManager&, PagePool& pool) : table(schema_of<Missile>(), pool) {}
+
+    std::span<const Schema* const> schemas() const override { return {&schema_, 1}; }
+    Status spawn(const SpawnBatch&) override { return {}; }
+    void drop(std::span<const Entity>) override {}
+    void settle(const SettleContext&) override {}
+    std::span<const Table* const> tables() const override { return {&shown_, 1}; }
+    std::size_t statistics(std::span<StoreStatistics>) const override { return 0; }
+    Status write_field(const ComponentRow&, const FieldPart&, const std::byte*) override {
+        return Status::error("they are sealed");
+    }
+
+    Table table;
+
+private:
+    const Table* shown_ = &table;
+    const Schema* schema_ = &schema_of<Missile>();
+};
+
+TEST(Relations, a_store_that_refuses_null_keeps_its_reference_and_the_world_goes_on_and_says_so) {
+    EntityManager entities;
+    World world(entities);
+    auto& sealed = world.make_store<SealedMissiles>();
+    Entities made(3);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(sealed.table.reserve(2));
+    sealed.table.append(std::span(made).first(2));
+    for (std::uint32_t row = 0; row < 2; ++row)
+        std::memcpy(sealed.table.write_element(schema_of<Missile>().fields()[1].first_column, row), &made[2],
+                    sizeof(Entity));
+    world.settle();
+    ASSERT_EQ(listed(world.referrers<&Missile::target>(made[2])).size(), 2u);
+    entities.destroy(made[2]);
+    const shoal_test::Logged logged;
+    world.settle();
+    world.settle();
+    ASSERT_EQ(logged.lines.size(), 2u);
+    EXPECT_EQ(logged.lines[0], concat("entity ", entity_text(made[0]),
+                                      " keeps its reference to a dead one in \"missile.target\", because the store "
+                                      "refuses null: they are sealed"));
+    EXPECT_EQ(world.field<Entity>(made[0], "missile.target").value(), made[2]);
 }
 
 TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
