@@ -77,13 +77,16 @@ function(shoal_add_library name output_name kind flavour)
   add_dependencies(shoal_libraries ${library})
 endfunction()
 
-# shoal::plugin is what a plugin is compiled with: the C interface, and nothing to link.
+# shoal::plugin is what a plugin is compiled with: the C interface, and nothing to link. Variables of its inline functions
+# are its own: the system never unloads a library that shares them, and a newer version would use those of the older.
 add_library(shoal_plugin_headers INTERFACE)
 add_library(shoal::plugin ALIAS shoal_plugin_headers)
 set_target_properties(shoal_plugin_headers PROPERTIES EXPORT_NAME plugin)
 target_include_directories(shoal_plugin_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_options(shoal_plugin_headers INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
+target_compile_options(shoal_plugin_headers INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:C,CXX>:-fvisibility=hidden>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(SHOAL_WIDE_IDS)
   target_compile_definitions(shoal_plugin_headers INTERFACE SHOAL_WIDE_IDS=1)
 endif()

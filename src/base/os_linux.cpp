@@ -12,9 +12,12 @@
 #include <string_view>
 #include <utility>
 
+#include <cxxabi.h>
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -401,6 +404,61 @@ char* resize_text(void* text, std::size_t num_bytes) {
     return bytes.data();
 }
 
+/// Calls visit(symbol, name) for the symbols that a library exports or needs. Stops where the file is not what it says.
+template <class Visit>
+void for_each_symbol(const std::string& bytes, Visit&& visit) {
+    const auto read = [&bytes](std::size_t offset, auto& value) {
+        const bool fits = offset <= bytes.size() && bytes.size() - offset >= sizeof value;
+        if (fits) std::memcpy(&value, bytes.data() + offset, sizeof value);
+        return fits;
+    };
+    ElfW(Ehdr) header;
+    if (!read(0, header)) return;
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+        ElfW(Shdr) symbols, names;
+        ElfW(Sym) symbol;
+        if (!read(header.e_shoff + i * sizeof symbols, symbols)) return;
+        if (symbols.sh_type != SHT_DYNSYM) continue;
+        if (!read(header.e_shoff + symbols.sh_link * sizeof names, names)) return;
+        for (std::size_t at = 0; at + sizeof symbol <= symbols.sh_size; at += sizeof symbol) {
+            if (!read(symbols.sh_offset + at, symbol)) return;
+            const std::size_t name = names.sh_offset + symbol.st_name;
+            const std::size_t end = name < bytes.size() ? bytes.find('\0', name) : std::string::npos;
+            if (end != std::string::npos) visit(symbol, bytes.substr(name, end - name));
+        }
+    }
+}
+
+/// Whether an address lies in a library that was opened from a copy: its file is gone.
+bool is_in_copy(void* address, void* library) {
+    Dl_info info{};
+    link_map* own = nullptr;
+    if (address == nullptr || ::dladdr(address, &info) == 0 || ::dlinfo(library, RTLD_DI_LINKMAP, &own) != 0)
+        return false;
+    if (reinterpret_cast<std::uintptr_t>(info.dli_fbase) == own->l_addr) return false;
+    return info.dli_fname != nullptr && info.dli_fname[0] != 0 && ::access(info.dli_fname, F_OK) != 0;
+}
+
+/// A library with a unique symbol is never unloaded, and all libraries that are opened later use its variable: static ones of
+/// inline functions, which a newer version of a plugin would take for its own. Returns what to do if one of them is that of a
+/// copy that was opened before, or an empty text.
+std::string find_stale_variable(void* library, const std::string& bytes) {
+    std::string failure;
+    for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
+        constexpr unsigned kUnique = 10;  // STB_GNU_UNIQUE
+        if (!failure.empty() || symbol.st_info >> 4 != kUnique || symbol.st_shndx == SHN_UNDEF) return;
+        if (!is_in_copy(::dlsym(library, name.c_str()), library)) return;
+        int status = 0;
+        char* const plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+        failure = "its variable \"" + (plain == nullptr ? name : std::string(plain)) +
+                  "\" is that of a version that was opened before, which the system keeps; compile it with "
+                  "-fvisibility=hidden or -fno-gnu-unique, as the CMake target shoal::plugin does, and start the "
+                  "program again";
+        std::free(plain);
+    });
+    return failure;
+}
+
 /// Opens a library by its bytes, in a file beside `path`. `cannot_create`: there is no room for one.
 std::string open_copy(const std::string& path, const std::string& bytes, void*& library, bool& cannot_create) {
     Temporary copy(name_beside(path));
@@ -410,7 +468,10 @@ std::string open_copy(const std::string& path, const std::string& bytes, void*& 
     if (!write_all(file.fd, bytes.data(), bytes.size())) failure = reason("cannot write a temporary copy");
     if (failure.empty() && file.close() != 0) failure = reason("cannot write a temporary copy");
     if (failure.empty()) library = ::dlopen(copy.path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (failure.empty() && library == nullptr) {
+    if (library != nullptr) {
+        failure = find_stale_variable(library, bytes);
+        if (!failure.empty()) ::dlclose(std::exchange(library, nullptr));
+    } else if (failure.empty()) {
         const char* const said = ::dlerror();
         failure = said == nullptr ? "it is no shared library" : said;
         for (std::size_t at; (at = failure.find(copy.path)) != std::string::npos;)

@@ -323,6 +323,23 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
 }
 
+TEST(Plugins, that_would_use_variables_of_an_older_version_are_refused) {
+    Host host;
+    const ExchangedFile file;
+    file.become("unique");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    const std::string problem = concat(
+        "cannot load plugin ", file.path(),
+        ": its variable \"shoal_test_unique\" is that of a version that was opened before, which the system keeps; ",
+        "compile it with -fno-gnu-unique and -fvisibility-inlines-hidden, as the CMake target shoal::plugin does, ",
+        "and start the program again");
+    EXPECT_EQ(host.plugins.reload("unique").message(), problem);
+    EXPECT_EQ(host.plugins.num_plugins(), 1u) << "the one before works on";
+    ASSERT_TRUE(host.plugins.unload("unique"));
+    EXPECT_EQ(host.plugins.load(file.path()).message(), problem);
+    EXPECT_EQ(file.num_files(), 1u) << "copies are gone";
+}
+
 TEST(Plugins, on_which_others_depend_are_loaded_first_and_unloaded_last) {
     Host host;
     EXPECT_NE(host.load("DEPENDS").message().find("depends on plugin \"wheels\", which is not loaded"),

@@ -13,8 +13,8 @@ class SharedLibrary {
 public:
     SharedLibrary() = default;
     /// Opens a file; its symbols are for find() only. The copy lies beside the file while it is opened, or among the temporary
-    /// files. Errors: the file cannot be read, it is no shared library, or a symbol that it needs is missing; the message
-    /// says why, without the path.
+    /// files. Errors: the file cannot be read, it is no shared library, a symbol that it needs is missing, or the system gives
+    /// it variables of a version that was opened before; the message says why, without the path.
     SHOAL_API static Result<SharedLibrary> open(const std::string& path);
     SharedLibrary(SharedLibrary&& other) noexcept : library_(other.library_) { other.library_ = nullptr; }
     SharedLibrary& operator=(SharedLibrary&& other) noexcept { return std::swap(library_, other.library_), *this; }
