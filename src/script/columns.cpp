@@ -245,6 +245,7 @@ const Slot* read_column(lua_State* lua, State& state, int at) {
 bool read_operands(lua_State* lua, State& state, Operands& operands) {
     operands.to = read_column(lua, state, 1);
     if (operands.to == nullptr) return false;
+    state.link.steps_left -= static_cast<double>(operands.to->count) / 16;
     const ColumnPlan& plan = *operands.to->plan;
     if (!operands.to->is_written)
         return fail(state, "the query only reads \"", plan.name, "\"; write & before its component"), false;
@@ -329,6 +330,7 @@ template <class Operation>
 int reduce(lua_State* lua, State& state, double first, Operation operation) {
     const Slot* const slot = read_column(lua, state, 1);
     if (slot == nullptr) return kFailed;
+    state.link.steps_left -= static_cast<double>(slot->count) / 16;
     for (std::uint32_t i = 0; i < slot->count; ++i) first = operation(first, load_number(*slot, i));
     return lua_pushnumber(lua, first), 1;
 }
@@ -443,7 +445,7 @@ namespace {
 void forget_plan(Query& query) {
     luaL_unref(query.script->state->lua, LUA_REGISTRYINDEX, std::exchange(query.shapes, LUA_NOREF));
     query.columns.clear();
-    if (query.query != nullptr) destroy_owned(std::exchange(query.query, nullptr));
+    if (query.query != nullptr) destroy_owned("scripts", std::exchange(query.query, nullptr));
 }
 
 }  // namespace
@@ -454,7 +456,7 @@ Status prepare_query(Query& query) {
     Result<TextQuery> made = TextQuery::make(state.world.stores(), query.text);
     Status status = made.status();
     if (status) {
-        query.query = ::new (allocate_memory(sizeof(TextQuery), "scripts")) TextQuery(std::move(*made));
+        query.query = make_owned<TextQuery>("scripts", std::move(*made));
         status = add_all_columns(state.running, query);
     }
     query.problem = status ? Status() : Status::error(concat("query \"", query.text, "\": ", status.message()));
@@ -463,7 +465,7 @@ Status prepare_query(Query& query) {
 }
 
 Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names) {
-    auto* const query = make_owned<Query>(&script, text, std::move(names));
+    auto* const query = make_owned<Query>("scripts", &script, text, std::move(names));
     script.queries.push_back(query);
     Status status = prepare_query(*query);
     if (status) return query;
@@ -475,7 +477,7 @@ void destroy_query(Query* query) {
     drop(query->script->state->queries, *query);
     erase(query->script->queries, query);
     forget_plan(*query);
-    destroy_owned(query);
+    destroy_owned("scripts", query);
 }
 
 void renew_queries(State& state) {
@@ -522,6 +524,7 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
     constexpr std::uint32_t kDeepest = 8;
     if (state.num_loops == kDeepest || !OpenBatch::fits(state, query))
         return Status::error(concat("at most ", kDeepest, " loops over queries run one within the other"));
+    state.link.steps_left -= static_cast<double>(query.query->num_rows()) / 16;
     Run run{lua, state, query, function, frame, {}};
     SerialExecutor serial;
     ++state.num_loops;
@@ -558,6 +561,16 @@ bool check_query(State& state, const Query& query) {
     return true;
 }
 
+/// Finds a query that the script has made before with the same words.
+const Kept<Query>* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
+    const auto is_same = [&](const Kept<Query>& kept) {
+        return kept.object != nullptr && kept.object->script == state.script && kept.object->text == text &&
+               std::ranges::equal(kept.object->names, names);
+    };
+    const auto at = std::ranges::find_if(state.queries, is_same);
+    return at == state.queries.end() ? nullptr : &*at;
+}
+
 int query(lua_State* lua, State& state) {
     std::string_view text;
     if (!read_text(lua, state, 1, "the text of a query", text)) return kFailed;
@@ -570,6 +583,11 @@ int query(lua_State* lua, State& state) {
         lua_setfield(lua, -2, "columns");
         if (const Status status = read_texts(lua, 3, "columns", names); !status) return fail(state, status.message());
     }
+    if (const Kept<Query>* const same = find_same(state, text, names);
+        same != nullptr && same->object->query != nullptr)
+        return push_token(lua, state, {static_cast<std::uint32_t>(same - state.queries.begin()), same->serial, kQuery}),
+               1;
+    if (!has_room(state, state.script->queries.size(), "queries")) return kFailed;
     const Result<Query*> made = make_query(*state.script, text, std::move(names));
     if (!made) return fail(state, made.message());
     const std::uint32_t serial = state.next_serial();
@@ -589,11 +607,13 @@ int count(lua_State* lua, State& state) {
     const Query* const query = read_query(lua, state);
     if (query == nullptr || !check_query(state, *query)) return kFailed;
     std::int64_t rows = 0;
+    state.link.steps_left -= static_cast<double>(query->query->num_rows()) / 16;
     query->query->for_each_batch([&](const TextBatch& batch) { rows += batch.num_rows(); });
     return push_integer(lua, rows), 1;
 }
 
-int push_entities(lua_State* lua, const TextQuery& query) {
+int push_entities(lua_State* lua, State& state, const TextQuery& query) {
+    state.link.steps_left -= static_cast<double>(query.num_rows()) / 16;
     lua_createtable(lua, 0, 0);
     int i = 0;
     query.for_each_batch([&](const TextBatch& batch) {
@@ -608,7 +628,7 @@ int push_entities(lua_State* lua, const TextQuery& query) {
 int entities(lua_State* lua, State& state) {
     const Query* const query = read_query(lua, state);
     if (query == nullptr || !check_query(state, *query)) return kFailed;
-    return push_entities(lua, *query->query);
+    return push_entities(lua, state, *query->query);
 }
 
 /// The entities that match a text, in a list.
@@ -616,9 +636,10 @@ int find(lua_State* lua, State& state) {
     std::string_view text;
     if (!read_text(lua, state, 1, "the text of a query", text)) return kFailed;
     if (state.rows_are_held()) return fail(state, "find() runs outside of passes and loops; make a query and keep it");
+    state.link.steps_left -= kStepsToMake;
     const Result<TextQuery> made = TextQuery::make(state.world.stores(), text);
     if (!made) return fail(state, "query \"", text, "\": ", made.message());
-    return push_entities(lua, *made);
+    return push_entities(lua, state, *made);
 }
 
 constexpr Function kColumnMethods[] = {{"fill", run_body<fill>},  {"copy", run_body<fill>}, {"add", run_body<add_into>},

@@ -41,11 +41,11 @@ Status note_component(lua_State* lua, State& state, int table, const Schema& sch
     }
     for (DeclaredType*& known : state.script->types)
         if (known->schema.id() == schema.id()) {
-            destroy_owned(std::exchange(known, state.script->types.back()));
+            destroy_owned("scripts", std::exchange(known, state.script->types.back()));
             state.script->types.pop_back();
             break;
         }
-    auto* const type = make_owned<DeclaredType>(*state.script, schema);
+    auto* const type = make_owned<DeclaredType>("scripts", *state.script, schema);
     type->compile = function;
     type->spawn_order = static_cast<std::int32_t>(order);
     type->keys = std::move(keys);
@@ -76,6 +76,8 @@ void push_node(lua_State* lua, Node node) {
         case NodeKind::kNumber:
             if (const std::int64_t* const whole = node.is_integer() ? node.as_int64() : nullptr)
                 return push_integer(lua, *whole);
+            if (const std::uint64_t* const whole = node.is_integer() ? node.as_uint64() : nullptr)
+                return push_unsigned(lua, *whole);
             return lua_pushnumber(lua, node.as_double());
         case NodeKind::kString:
             return push_text(lua, node.as_string());

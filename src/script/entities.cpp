@@ -146,6 +146,7 @@ int change_text(lua_State* lua, State& state, TextChange change) {
     Entity entity;
     std::string_view text;
     if (!read_living(lua, state, 1, entity) || !read_text(lua, state, 2, "a name or a tag", text)) return kFailed;
+    state.link.steps_left -= static_cast<double>(text.size()) / 16;
     Commands* const held = commands_of(state);
     Commands& commands = held != nullptr ? *held : state.world.commands();
     if (change == TextChange::kName)
@@ -200,8 +201,8 @@ const FieldPath* find_path(State& state, std::string_view name) {
     if (FieldPath* const* known = state.paths.find(hash); known != nullptr && (*known)->name() == name) return *known;
     Result<FieldPath> found = state.world.find_field(name);
     if (!found) return fail(state, found.message()), nullptr;
-    FieldPath* const kept = ::new (allocate_memory(sizeof(FieldPath), "scripts")) FieldPath(std::move(*found));
-    if (FieldPath* const* other = state.paths.find(hash)) destroy_owned(*other);
+    FieldPath* const kept = make_owned<FieldPath>("scripts", std::move(*found));
+    if (FieldPath* const* other = state.paths.find(hash)) destroy_owned("scripts", *other);
     return state.paths.set(hash, kept);
 }
 
@@ -355,6 +356,8 @@ int write_log(lua_State* lua, State& state) {
     if (state.options.is_quiet) return 0;
     std::string text = state.script == nullptr ? "script" : state.script->name;
     text += ':';
+    bool is_signed = false;
+    std::uint64_t bits = 0;
     for (int i = 1; i <= lua_gettop(lua); ++i) {
         text += ' ';
         const int type = lua_type(lua, i);
@@ -368,10 +371,13 @@ int write_log(lua_State* lua, State& state) {
             text += lua_toboolean(lua, i) != 0 ? "true" : "false";
         } else if (is_entity(lua, i)) {
             text += concat("entity ", entity_at(lua, i).index(), ":", +entity_at(lua, i).generation());
+        } else if (read_wide(lua, i, is_signed, bits)) {
+            text += is_signed ? concat(static_cast<std::int64_t>(bits)) : concat(bits);
         } else {
             text += type_of(lua, i);
         }
     }
+    state.link.steps_left -= static_cast<double>(text.size());
     log(LogLevel::kNote, text);
     return 0;
 }

@@ -13,7 +13,7 @@ void destroy_channel(Channel* channel) {
     drop(state.channels, *channel);
     erase(channel->script->channels, channel);
     state.world.end_events(*channel->log);
-    destroy_owned(channel);
+    destroy_owned("scripts", channel);
 }
 
 namespace {
@@ -37,13 +37,14 @@ int events(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE)
         return fail(state, "argument 1 is a table that describes events: name and fields");
     if (state.rows_are_held()) return fail(state, "channels are opened outside of passes and loops");
+    if (!has_room(state, state.script->channels.size(), "channels")) return kFailed;
     Result<Schema> schema = read_schema(lua, state, 1, "events");
     if (!schema) return fail(state, schema.message());
     if (schema->struct_bytes() == 0)
         return fail(state, "events \"", schema->name(), "\" have no fields; give them one");
     const Result<detail::EventLog*> log = state.world.events(schema->name(), schema->struct_bytes());
     if (!log) return fail(state, log.message());
-    auto* const channel = make_owned<Channel>(state.script, std::move(*schema), *log);
+    auto* const channel = make_owned<Channel>("scripts", state.script, std::move(*schema), *log);
     state.script->channels.push_back(channel);
     const std::uint32_t serial = state.next_serial();
     push_token(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
@@ -148,6 +149,7 @@ int react(lua_State* lua, State& state, ReactionKind kind) {
     if (!read_text(lua, state, 1, "the name of a component type", name)) return kFailed;
     if (!read_function(lua, state, 2, "what is called")) return kFailed;
     if (state.rows_are_held()) return fail(state, "reactions are added outside of passes and loops");
+    if (!has_room(state, state.script->reactions.size(), "reactions")) return kFailed;
     ReactionEntry entry;
     entry.name = name;
     entry.kind = kind;
@@ -199,11 +201,10 @@ Status add_reaction(Script& script, ReactionEntry& entry) {
     if (!kept) return kept.status();
     const Result<ReactionTo> to = reaction_to(entry, *kept->schema);
     if (!to) return to.status();
-    auto* const reaction =
-        ::new (allocate_memory(sizeof(ScriptReaction), "scripts")) ScriptReaction(script, entry.run, entry.name);
-    const auto end = [](Reaction& done) { destroy_owned(static_cast<ScriptReaction*>(&done)); };
+    auto* const reaction = make_owned<ScriptReaction>("scripts", script, entry.run, entry.name);
+    const auto end = [](Reaction& done) { destroy_owned("scripts", static_cast<ScriptReaction*>(&done)); };
     const Result<ReactionId> added = state.world.react(kept->schema->id(), *to, *reaction, end);
-    if (!added) return destroy_owned(reaction), added.status();
+    if (!added) return destroy_owned("scripts", reaction), added.status();
     entry.id = *added;
     entry.store = kept->store;
     return {};

@@ -62,10 +62,48 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
     value = static_cast<std::int64_t>(number);
     return static_cast<double>(value) == number;
 }
-void push_integer(lua_State* lua, std::int64_t value) { lua_pushnumber(lua, static_cast<double>(value)); }
+
+namespace {
+
+constexpr int kTypeOfCdata = 10;  // LuaJIT has no public name for it
+constexpr std::int64_t kMostExact = std::int64_t(1) << 53;
+
+void push_wide(lua_State* lua, bool is_signed, std::uint64_t bits) {
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, link_of(lua).make_wide);
+    lua_pushboolean(lua, is_signed ? 1 : 0);
+    lua_pushnumber(lua, static_cast<double>(bits >> 32));
+    lua_pushnumber(lua, static_cast<double>(bits & 0xFFFFFFFF));
+    lua_call(lua, 3, 1);
+}
+
+}  // namespace
+
+void push_integer(lua_State* lua, std::int64_t value) {
+    if (value < -kMostExact || value > kMostExact) return push_wide(lua, true, static_cast<std::uint64_t>(value));
+    lua_pushnumber(lua, static_cast<double>(value));
+}
+void push_unsigned(lua_State* lua, std::uint64_t value) {
+    if (value > static_cast<std::uint64_t>(kMostExact)) return push_wide(lua, false, value);
+    lua_pushnumber(lua, static_cast<double>(value));
+}
+
+bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits) {
+    if (lua_type(lua, index) != kTypeOfCdata) return false;
+    lua_pushvalue(lua, index);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, link_of(lua).read_wide);
+    lua_insert(lua, -2);
+    lua_call(lua, 1, 3);
+    const bool is_wide = lua_type(lua, -3) == LUA_TBOOLEAN;
+    if (is_wide) {
+        is_signed = lua_toboolean(lua, -3) != 0;
+        bits =
+            static_cast<std::uint64_t>(lua_tonumber(lua, -2)) << 32 | static_cast<std::uint64_t>(lua_tonumber(lua, -1));
+    }
+    lua_pop(lua, 3);
+    return is_wide;
+}
 
 bool read_foreign_token(lua_State* lua, int index, Token& token) {
-    constexpr int kTypeOfCdata = 10;  // LuaJIT has no public name for it
     if (lua_type(lua, index) != kTypeOfCdata) return false;
     // The columns of the prelude, or a 64-bit number, which has as many bytes. Both are checked against the slots.
     const auto* const words = static_cast<const std::uint32_t*>(lua_topointer(lua, index));
@@ -125,6 +163,8 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
     return is_integer != 0;
 }
 void push_integer(lua_State* lua, std::int64_t value) { lua_pushinteger(lua, value); }
+void push_unsigned(lua_State* lua, std::uint64_t value) { lua_pushinteger(lua, static_cast<std::int64_t>(value)); }
+bool read_wide(lua_State*, int, bool&, std::uint64_t&) { return false; }
 
 bool read_foreign_token(lua_State*, int, Token&) { return false; }
 

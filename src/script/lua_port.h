@@ -17,6 +17,7 @@ struct Link {
     double steps_left = 0;
     std::int32_t num_nested = 0;  // calls of functions of scripts that take stack of C, one within the other
     void* state = nullptr;
+    int make_wide = LUA_NOREF, read_wide = LUA_NOREF;  // of the prelude: 64-bit numbers of LuaJIT
 };
 inline Link& link_of(lua_State* lua) {
     void* user = nullptr;
@@ -51,7 +52,12 @@ bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
 /// Reads a whole number that is one exactly. Returns false for others.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
+/// Pushes a whole number. In LuaJIT those beyond 2^53, which its numbers round, are 64-bit numbers: 9007199254740993LL.
 void push_integer(lua_State* lua, std::int64_t value);
+/// The same; Lua 5.4 has it as a signed number with the same bits.
+void push_unsigned(lua_State* lua, std::uint64_t value);
+/// Reads a 64-bit number of LuaJIT. Returns false for all else.
+bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits);
 /// Reads a token that the prelude has made without the C interface: cdata, in LuaJIT.
 bool read_foreign_token(lua_State* lua, int index, Token& token);
 

@@ -166,7 +166,7 @@ void destroy_pass(PassEntry* pass) {
     if (pass->query != nullptr) destroy_query(pass->query);
     luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->run);
     luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->definition);
-    destroy_owned(pass);
+    destroy_owned("scripts", pass);
 }
 
 // --- reading -----------------------------------------------------------------------------------------------------
@@ -222,6 +222,10 @@ Status read_query_of(lua_State* lua, PassEntry& pass) {
 
 /// What a pass declares beside the fields of its table.
 Status read_pass(lua_State* lua, PassEntry& pass) {
+    static constexpr std::string_view kKeys[] = {"name",       "run",       "query",        "columns",
+                                                 "reads",      "writes",    "after",        "before",
+                                                 "reads_from", "writes_to", "every_frames", "every_seconds"};
+    if (Status status = check_keys(lua, 1, kKeys); !status) return status;
     if (Status status = read_lists(lua, pass); !status) return status;
     if (Status status = read_query_of(lua, pass); !status) return status;
     lua_getfield(lua, 1, "run");
@@ -237,10 +241,11 @@ Status read_pass(lua_State* lua, PassEntry& pass) {
 int pass(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table that describes a pass");
     if (state.rows_are_held()) return fail(state, "passes are added outside of passes and loops");
+    if (!has_room(state, state.script->passes.size(), "passes")) return kFailed;
     lua_settop(lua, 1);
     lua_pushnil(lua);
     lua_setmetatable(lua, 1);  // it is read as it is
-    auto* const made = make_owned<PassEntry>(state.script);
+    auto* const made = make_owned<PassEntry>("scripts", state.script);
     state.script->passes.push_back(made);
     Status status = read_field(lua, 1, "name", made->name);
     if (status && made->name.empty()) status = Status::error("a pass has no \"name\"");
@@ -292,6 +297,7 @@ namespace {
 Status read_field_definition(lua_State* lua, FieldDefinition& field) {
     if (lua_type(lua, -1) != LUA_TTABLE) return Status::error("a field is {\"name\", \"type\"}");
     const int table = lua_gettop(lua);
+    static constexpr std::string_view kKeys[] = {"default", "length", "bytes", "unit", "split"};
     std::string type;
     for (int i = 1; i <= 2; ++i) {
         lua_rawgeti(lua, table, i);
@@ -306,7 +312,9 @@ Status read_field_definition(lua_State* lua, FieldDefinition& field) {
         return Status::error(concat("field \"", field.name, "\": there is no type \"", type,
                                     "\"; write float, vec3, int32, bool, entity, string_id or another plain type"));
     double length = 0, bytes = 0;
-    Status status = read_field(lua, table, "length", length);
+    Status status = check_keys(lua, table, kKeys, 2);
+    if (!status) return Status::error(concat("field \"", field.name, "\": ", status.message()));
+    status = read_field(lua, table, "length", length);
     if (status) status = read_field(lua, table, "bytes", bytes);
     if (status) status = read_field(lua, table, "unit", field.unit);
     if (status) status = read_field(lua, table, "split", field.split);
@@ -360,6 +368,10 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
     lua_setmetatable(lua, table);
     Status status = read_field(lua, table, "name", definition.name);
     if (status && definition.name.empty()) status = Status::error("it has no \"name\"");
+    const bool is_component = what == "component";
+    static constexpr std::string_view kKeys[] = {"name", "fields", "version", "whole", "toggled",
+                                                 "many", "single", "compile", "keys",  "spawn_order"};
+    if (status) status = check_keys(lua, table, std::span(kKeys).first(is_component ? std::size(kKeys) : 2));
     if (status) status = read_field(lua, table, "version", version);
     if (status && !(version >= 1 && version <= 1e9)) status = Status::error("\"version\" is from 1 to 1e9");
     if (status) status = read_field(lua, table, "whole", definition.whole);
@@ -418,6 +430,7 @@ Status make_table(State& state, const Schema& schema) {
 int component(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table that describes a component type");
     if (state.rows_are_held()) return fail(state, "component types are declared outside of passes and loops");
+    if (!has_room(state, state.script->types.size(), "component types")) return kFailed;
     const Result<Schema> schema = read_schema(lua, state, 1, "component");
     if (!schema) return fail(state, schema.message());
     state.forget_paths();

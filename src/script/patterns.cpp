@@ -131,7 +131,10 @@ private:
         const int c = static_cast<unsigned char>(*at);
         if (*p == '.') return true;
         if (*p == '%') return is_of_class(c, static_cast<unsigned char>(p[1]));
-        if (*p == '[') return is_in_set(c, p, class_end - 1);
+        if (*p == '[') {
+            steps_left_ -= static_cast<double>(class_end - p) / 16;
+            return is_in_set(c, p, class_end - 1);
+        }
         return static_cast<unsigned char>(*p) == c;
     }
 
@@ -221,6 +224,7 @@ private:
         if (p == pattern_end_ || *p != '[') return fail("%f needs a set in brackets");
         const char* const set_end = class_end(p);
         if (set_end == nullptr) return nullptr;
+        steps_left_ -= static_cast<double>(set_end - p) / 8;
         const bool is_there = is_frontier(at, p, set_end - 1);
         p = set_end;
         return is_there ? at : nullptr;
@@ -255,6 +259,7 @@ private:
             }
             const char* const rest = class_end(p);
             if (rest == nullptr) return nullptr;
+            steps_left_ -= static_cast<double>(rest - p) / 16;
             const char suffix = rest == pattern_end_ ? '\0' : *rest;
             if (suffix == '*') return expand_most(at, p, rest);
             if (suffix == '+') return is_single(at, p, rest) ? expand_most(at + 1, p, rest) : nullptr;
@@ -322,14 +327,18 @@ bool read_start(lua_State* lua, State& state, int index, std::size_t size, std::
     return true;
 }
 
-bool has_no_specials(std::string_view pattern) { return pattern.find_first_of("^$*+?.([%-") == std::string_view::npos; }
+bool has_no_specials(State& state, std::string_view pattern) {
+    state.link.steps_left -= static_cast<double>(pattern.size()) / 16;
+    return pattern.find_first_of("^$*+?.([%-") == std::string_view::npos;
+}
 
 /// Where a text that is no pattern lies; npos: nowhere.
 std::size_t find_plain(State& state, std::string_view text, std::string_view part, std::size_t start) {
-    const std::size_t found = text.find(part, start);
-    const std::size_t read = (found == std::string_view::npos ? text.size() : found) - std::min(start, text.size());
-    state.link.steps_left -= static_cast<double>(read) / 16;
-    return found;
+    const std::string_view rest = text.substr(std::min(start, text.size()));
+    const void* const at = memmem(rest.data(), rest.size(), part.data(), part.size());  // in linear time, unlike find()
+    const std::size_t read = at == nullptr ? rest.size() : static_cast<const char*>(at) - rest.data();
+    state.link.steps_left -= static_cast<double>(read + part.size()) / 16;
+    return at == nullptr ? std::string_view::npos : start + read;
 }
 
 int find_or_match(lua_State* lua, State& state, bool finds) {
@@ -339,7 +348,7 @@ int find_or_match(lua_State* lua, State& state, bool finds) {
     if (!read_text_or_number(lua, state, 2, "a pattern", pattern)) return kFailed;
     if (!read_start(lua, state, 3, text.size(), start)) return kFailed;
     if (start > text.size()) return lua_pushnil(lua), 1;
-    if (finds && (lua_toboolean(lua, 4) != 0 || has_no_specials(pattern))) {
+    if (finds && (lua_toboolean(lua, 4) != 0 || has_no_specials(state, pattern))) {
         const std::size_t found = find_plain(state, text, pattern, start);
         if (found == std::string_view::npos) return lua_pushnil(lua), 1;
         push_integer(lua, static_cast<std::int64_t>(found) + 1);
@@ -403,6 +412,7 @@ int gmatch(lua_State* lua, State& state) {
 /// Appends a replacement text, whose %0 to %9 stand for captures.
 bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
               std::string_view replacement, std::string& out) {
+    state.link.steps_left -= static_cast<double>(replacement.size()) / 16;
     for (std::size_t i = 0; i < replacement.size(); ++i) {
         if (out.size() > state.options.memory_bytes)
             return fail(state, "not enough memory for what string.gsub makes"), false;

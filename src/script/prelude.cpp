@@ -17,6 +17,7 @@ local native, slots_at, budget_at, nested_at, most_nested, too_deep = ...
 local ffi, type, next, error, pcall = ffi, type, next, error, pcall
 local make = native.column
 local left, tick = 0, nil
+local make_wide, read_wide
 local function charge() end
 if ffi then
     ffi.cdef[[
@@ -110,16 +111,20 @@ if ffi then
     end
     local select, max = select, math.max
     local insert, remove, concat, unpack = table.insert, table.remove, table.concat, unpack
+    local number_of = tonumber
     function table.insert(list, ...)
-        local place = ...
-        if select("#", ...) == 2 and type(list) == "table" and type(place) == "number" then
-            charge(max(#list - place, 0) / 8)
+        if select("#", ...) == 2 and type(list) == "table" then
+            local place, count = number_of((...)), #list
+            if place and not (place >= 1 and place < count + 2) then
+                error("bad argument #2 to 'insert' (position out of bounds)", 2)
+            end
+            charge((count - (place or count)) / 8)
         end
         return insert(list, ...)
     end
     function table.remove(list, ...)
-        local place = ...
-        if type(place) == "number" and type(list) == "table" then charge(max(#list - place, 0) / 8) end
+        local place = number_of((...))
+        if place and place >= 1 and type(list) == "table" then charge(max(#list - place, 0) / 8) end
         return remove(list, ...)
     end
     function table.concat(list, ...)
@@ -146,7 +151,7 @@ if ffi then
             return whole(text, ...)
         end
     end
-    local byte, sub, format, number_of = string.byte, string.sub, string.format, tonumber
+    local byte, sub, format = string.byte, string.sub, string.format
     function string.byte(text, first, last)
         if last ~= nil then charge_text(text) end
         return byte(text, first, last)
@@ -154,6 +159,20 @@ if ffi then
     function string.sub(text, ...)
         if type(text) == "string" and #text > 4096 then return finish(pcall(sub, text, ...)) end
         return sub(text, ...)
+    end
+    -- A whole number of 64 bits from its halves, and the halves of one.
+    local signed, unsigned, is_of = ffi.typeof("int64_t"), ffi.typeof("uint64_t"), ffi.istype
+    local half = unsigned(4294967296)
+    function make_wide(is_signed, high, low)
+        local value = unsigned(high) * half + low
+        if is_signed then return signed(value) end
+        return value
+    end
+    function read_wide(value)
+        local is_signed = is_of(signed, value)
+        if not is_signed and not is_of(unsigned, value) then return end
+        local bits = unsigned(value)
+        return is_signed, number_of(bits / half), number_of(bits % half)
     end
     -- Coroutines, and __tostring in a format, take stack of C, which Lua 5.4 counts itself.
     local nested = ffi.cast("int32_t*", nested_at)
@@ -260,7 +279,7 @@ local function enter(run, frame, batch, slot, serial, shapes)
     if frame == nil then return run(batch, columns(shapes, slot, serial, 1)) end
     return run(frame, batch, columns(shapes, slot, serial, 1))
 end
-return enter, reset, tick
+return enter, reset, tick, make_wide, read_wide
 )lua";
 
 }  // namespace

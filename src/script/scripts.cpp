@@ -61,7 +61,7 @@ void remove_all(Script& script) {
     for (const ReactionEntry& reaction : script.reactions) luaL_unref(state.lua, LUA_REGISTRYINDEX, reaction.run);
     script.reactions.clear();
     while (!script.stores.empty()) destroy_store(script.stores.back());
-    for (; !script.types.empty(); script.types.pop_back()) destroy_owned(script.types.back());
+    for (; !script.types.empty(); script.types.pop_back()) destroy_owned("scripts", script.types.back());
     while (!script.queries.empty()) destroy_query(script.queries.back());
     while (!script.channels.empty()) destroy_channel(script.channels.back());
 }
@@ -69,7 +69,7 @@ void remove_all(Script& script) {
 void destroy_script(Script* script) {
     remove_all(*script);
     luaL_unref(script->state->lua, LUA_REGISTRYINDEX, script->environment);
-    destroy_owned(script);
+    destroy_owned("scripts", script);
 }
 
 /// Takes back what a text has done, or lets it be.
@@ -96,7 +96,7 @@ void end_load(Script& script, bool keep) {
 // --- running -----------------------------------------------------------------------------------------------------
 
 Script* make_script(State& state, std::string_view name, std::string_view path) {
-    auto* const script = make_owned<Script>(&state, name, path);
+    auto* const script = make_owned<Script>("scripts", &state, name, path);
     lua_State* const lua = state.lua;
     push_environment(lua, state);
     lua_newtable(lua);
@@ -218,7 +218,7 @@ struct Scripts::Shared : State {
 };
 
 Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) {
-    shared_ = ::new (allocate_memory(sizeof(Shared), "scripts")) Shared(world, options);
+    shared_ = make_owned<Shared>("scripts", world, options);
     seal_libraries(shared_->lua, *shared_);
 }
 
@@ -226,7 +226,7 @@ Scripts::~Scripts() {
     require_idle(*shared_);
     shared_->is_exchanging = true;
     for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy_script(shared_->scripts.back());
-    destroy_owned(shared_);
+    destroy_owned("scripts", shared_);
 }
 
 std::size_t Scripts::num_scripts() const { return shared_->scripts.size(); }

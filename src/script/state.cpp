@@ -3,6 +3,7 @@
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -51,6 +52,18 @@ void hide_own_functions(lua_State* lua) {
     if (shown.size() != length) push_text(lua, shown);
 }
 
+/// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, as the square of its depth.
+void push_last_calls(lua_State* lua) {
+    std::string text = lua_tostring(lua, -1);
+    text += kTraceback;
+    lua_Debug at{};
+    for (int level = 1; level <= 20 && lua_getstack(lua, level, &at) != 0; ++level)
+        if (lua_getinfo(lua, "Sl", &at) != 0 && at.currentline > 0)
+            text += concat("\n\t", std::string_view(at.short_src), ':', at.currentline, ": in function");
+    text += "\n\t...";
+    push_text(lua, text);
+}
+
 /// Adds a traceback to what was raised.
 int add_traceback(lua_State* lua) {
     State& state = state_of(lua);
@@ -58,7 +71,11 @@ int add_traceback(lua_State* lua) {
     if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
     // An error in a loop over a query has come through here before.
     if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) {
-        luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
+        lua_Debug deep{};
+        if (lua_getstack(lua, 200, &deep) != 0)
+            push_last_calls(lua);
+        else
+            luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
         hide_own_functions(lua);
     }
     --state.num_unlimited;
@@ -103,6 +120,14 @@ bool holds_too_much(lua_State* lua, State& state) {
     return fail(state, "not enough memory: scripts may hold ", state.options.memory_bytes, " bytes"), true;
 }
 
+bool has_room(State& state, std::size_t num_made, const char* what) {
+    constexpr std::size_t kMost = 1000;
+    state.link.steps_left -= kStepsToMake;
+    if (num_made < kMost) return true;
+    return fail(state, "a script makes at most ", kMost, ' ', what, "; make each once, and keep it in a variable"),
+           false;
+}
+
 int raise(lua_State* lua, State& state) {
     if (state.error.find(kTraceback) == std::string::npos)
         luaL_where(lua, 1);
@@ -137,7 +162,7 @@ void State::report(std::string_view where, const Status& failure, std::string* l
 
 void State::forget_paths() {
     if (paths.empty()) return;
-    paths.for_each([](std::uint64_t, FieldPath* path) { destroy_owned(path); });
+    paths.for_each([](std::uint64_t, FieldPath* path) { destroy_owned("scripts", path); });
     paths.clear();
 }
 
@@ -163,10 +188,12 @@ void run_prelude(State& state) {
     lua_pushlightuserdata(lua, &state.link.num_nested);
     push_integer(lua, kMostNested);
     lua_pushstring(lua, kTooDeep);
-    if (const Status status = state.call(lua, 6, 3); !status) {
+    if (const Status status = state.call(lua, 6, 5); !status) {
         log(LogLevel::kError, status.message());
         SHOAL_ASSERT(false, "the prelude of scripts failed; this is a bug in shoal");
     }
+    state.link.read_wide = luaL_ref(lua, LUA_REGISTRYINDEX);
+    state.link.make_wide = luaL_ref(lua, LUA_REGISTRYINDEX);
     lua_setfield(lua, LUA_REGISTRYINDEX, "shoal.tick");
     state.reset = luaL_ref(lua, LUA_REGISTRYINDEX);
     state.enter = luaL_ref(lua, LUA_REGISTRYINDEX);
@@ -287,6 +314,12 @@ void push_entity(lua_State* lua, Entity entity) {
     lua_pushlightuserdata(lua, reinterpret_cast<void*>(std::uintptr_t(entity.id) | 0x80000000u));  // NOLINT
 }
 
+static bool is_wide(lua_State* lua, int index) {
+    bool is_signed = false;
+    std::uint64_t bits = 0;
+    return read_wide(lua, index, is_signed, bits);
+}
+
 const char* type_of(lua_State* lua, int index) {
     switch (lua_type(lua, index)) {
         case LUA_TNONE:
@@ -308,7 +341,7 @@ const char* type_of(lua_State* lua, int index) {
         case LUA_TLIGHTUSERDATA:
             return is_entity(lua, index) ? "an entity" : "a light userdata";
         default:
-            return "a column, a batch, a query or a channel";
+            return is_wide(lua, index) ? "a 64-bit number" : "a column, a batch, a query or a channel";
     }
 }
 
@@ -363,6 +396,8 @@ std::string text_at(lua_State* lua, int index) {
 Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
     if (lua_type(lua, -1) != LUA_TTABLE) return wrong_field(lua, field, "a list of texts");
     const std::size_t length = std::min<std::size_t>(raw_length(lua, -1), 1000);
+    if (const Status status = check_keys(lua, lua_gettop(lua), {}, length); !status)
+        return Status::error(concat("\"", field, "\": ", status.message()));
     for (std::size_t i = 1; i <= length; ++i) {
         lua_rawgeti(lua, -1, static_cast<int>(i));
         const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
@@ -374,6 +409,29 @@ Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
 }
 
 }  // namespace
+
+Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements) {
+    Status status;
+    lua_pushnil(lua);
+    while (lua_next(lua, table) != 0) {
+        lua_pop(lua, 1);
+        const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
+        if (is_text && std::ranges::find(keys, text_at(lua, -1)) != keys.end()) continue;
+        const double number = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : 0;
+        if (number >= 1 && number <= static_cast<double>(num_elements)) continue;
+        const std::string key = is_text ? text_at(lua, -1) : std::string();
+        const int close = closest_text(key, keys.data(), keys.size());
+        std::string hint =
+            close < 0 ? "there are" : concat("did you mean \"", keys[static_cast<std::size_t>(close)], "\"?");
+        for (std::size_t i = 0; close < 0 && i < keys.size(); ++i) hint += concat(i == 0 ? " " : ", ", keys[i]);
+        if (close < 0 && keys.empty()) hint = "it is a list";
+        status = Status::error(is_text ? concat("there is no key \"", key, "\"; ", hint)
+                                       : concat("a key is ", type_of(lua, -1), ", not a text; ", hint));
+        lua_pop(lua, 1);
+        break;
+    }
+    return status;
+}
 
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts) {
     const int type = push_field(lua, table, field);

@@ -294,6 +294,9 @@ void push_token(lua_State* lua, State& state, const Token& token);
 inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
 /// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
+/// Whether a table has no keys but these, and elements 1 to `num_elements`. Errors: it has another, and the message names the one
+/// that is close.
+Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
 /// Reads fields of a table; the default stays if there is none. Errors: it has another type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
 Status read_field(lua_State* lua, int table, const char* field, double& number);
@@ -340,16 +343,10 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-template <class T, class... Arguments>
-T* make_owned(Arguments&&... arguments) {
-    static_assert(alignof(T) <= alignof(std::max_align_t));
-    return ::new (allocate_memory(sizeof(T), "scripts")) T(std::forward<Arguments>(arguments)...);
-}
-template <class T>
-void destroy_owned(T* owned) {
-    owned->~T();
-    release_memory(owned, sizeof(T), "scripts");
-}
+/// Whether a script may make one more of what it has: their memory is not that of Lua. Counts the steps that it takes. Errors:
+/// there are as many as there may be. `what` names them: "queries".
+bool has_room(State& state, std::size_t num_made, const char* what);
+inline constexpr double kStepsToMake = 1000;
 /// Puts an object in a list that tokens name, and returns its place.
 template <class T>
 std::uint32_t keep(Array<Kept<T>>& list, T& object, std::uint32_t serial) {

@@ -364,7 +364,7 @@ void detach_store(LuaStore& store) {
 void destroy_store(LuaStore* store) {
     detach_store(*store);
     erase(store->script().stores, store);
-    destroy_owned(store);
+    destroy_owned("scripts", store);
 }
 
 namespace {
@@ -372,7 +372,10 @@ namespace {
 int store(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TTABLE) return fail(state, "argument 1 is a table that describes a store");
     if (state.rows_are_held()) return fail(state, "stores are made outside of passes and loops");
+    if (!has_room(state, state.script->stores.size(), "stores")) return kFailed;
     lua_settop(lua, 1);
+    static constexpr std::string_view kKeys[] = {"component", "add", "remove", "get", "set", "settle"};
+    if (const Status status = check_keys(lua, 1, kKeys); !status) return fail(state, "a store: ", status.message());
     lua_pushliteral(lua, "component");
     lua_rawget(lua, 1);
     if (lua_type(lua, -1) != LUA_TTABLE)
@@ -383,7 +386,7 @@ int store(lua_State* lua, State& state) {
     if (schema->many() || schema->toggled() || schema->single())
         return fail(state, "a store in Lua keeps one component for an entity; take many, toggled and single away");
     state.forget_paths();
-    auto* const made = make_owned<LuaStore>(*state.script, *schema);
+    auto* const made = make_owned<LuaStore>("scripts", *state.script, *schema);
     state.script->stores.push_back(made);
     Status status = note_component(lua, state, 2, made->schema());
     if (status) status = made->take_functions(lua, 1);

@@ -85,7 +85,7 @@ void push_one(lua_State* lua, const State& state, const ValueType& type, const s
         case FieldType::kUint32:
             return push_integer(lua, load<std::uint32_t>(bytes));
         case FieldType::kUint64:
-            return push_integer(lua, load<std::int64_t>(bytes));
+            return push_unsigned(lua, load<std::uint64_t>(bytes));
         case FieldType::kFloat:
             return lua_pushnumber(lua, load<float>(bytes));
         case FieldType::kDouble:
@@ -189,6 +189,10 @@ Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueT
             break;
         default:
             if (is_entity(lua, index)) return AnyValue(entity_at(lua, index));
+            bool is_signed = false;
+            std::uint64_t bits = 0;
+            if (read_wide(lua, index, is_signed, bits))
+                return is_signed ? AnyValue(static_cast<std::int64_t>(bits)) : AnyValue(bits);
     }
     return wrong_type(lua, index, type, name);
 }

@@ -93,8 +93,9 @@ TEST(Sandbox, whatever_calls_itself_through_functions_of_the_library_ends_with_a
         EXPECT_NE("", test.error_of(nest + "nest() error('it came to an end')")) << text;
         EXPECT_TRUE(test.run(nest + "shoal.pass{name = 'nest', run = function() nest() end}")) << text;
         test.world.step(0.1f);
-        EXPECT_TRUE(test.run("nest = nil\n"  // all levels have ended: as many coroutines as before
-                             "local function deep(n) return n == 0 or coroutine.wrap(deep)(n - 1) end assert(deep(60))"))
+        EXPECT_TRUE(
+            test.run("nest = nil\n"  // all levels have ended: as many coroutines as before
+                     "local function deep(n) return n == 0 or coroutine.wrap(deep)(n - 1) end assert(deep(60))"))
             << text;
     }
 }
@@ -103,20 +104,23 @@ TEST(Sandbox, coroutines_may_be_as_deep_as_is_promised_and_the_message_says_so) 
     ScriptWorld test;
     if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "Lua 5.4 has a limit and a message of its own";
     ASSERT_TRUE(test.run("function deep(n) return n == 0 or coroutine.wrap(deep)(n - 1) end assert(deep(190))"));
-    EXPECT_TRUE(contains(test.error_of("for i = 1, 300 do pcall(deep, 300) end deep(300)"),
-                         "too many coroutines and functions that other functions call, one within the other: at most 200"));
-    EXPECT_TRUE(test.run("for i = 1, 300 do pcall(coroutine.wrap(error)) pcall(string.format, '%d', 'x') end\n"
-                         "assert(deep(190))"));
+    EXPECT_TRUE(
+        contains(test.error_of("for i = 1, 300 do pcall(deep, 300) end deep(300)"),
+                 "too many coroutines and functions that other functions call, one within the other: at most 200"));
+    EXPECT_TRUE(
+        test.run("for i = 1, 300 do pcall(coroutine.wrap(error)) pcall(string.format, '%d', 'x') end\n"
+                 "assert(deep(190))"));
 }
 
 TEST(Sandbox, coroutines_are_what_they_are_in_lua) {
     ScriptWorld test;
-    EXPECT_TRUE(test.run("local c = coroutine.wrap(function(a, b) local x = coroutine.yield(a + b) return x, nil, 3 end)\n"
-                         "assert(c(1, 2) == 3 and select('#', c(5)) == 3)\n"
-                         "local ok, why = pcall(c) assert(not ok and why:find('dead coroutine'), why)\n"
-                         "local t = coroutine.create(function() error({1}) end) ok, why = coroutine.resume(t)\n"
-                         "assert(not ok and why[1] == 1 and coroutine.status(t) == 'dead')\n"
-                         "ok, why = pcall(coroutine.wrap(function() error({2}) end)) assert(not ok and why[1] == 2)"));
+    EXPECT_TRUE(
+        test.run("local c = coroutine.wrap(function(a, b) local x = coroutine.yield(a + b) return x, nil, 3 end)\n"
+                 "assert(c(1, 2) == 3 and select('#', c(5)) == 3)\n"
+                 "local ok, why = pcall(c) assert(not ok and why:find('dead coroutine'), why)\n"
+                 "local t = coroutine.create(function() error({1}) end) ok, why = coroutine.resume(t)\n"
+                 "assert(not ok and why[1] == 1 and coroutine.status(t) == 'dead')\n"
+                 "ok, why = pcall(coroutine.wrap(function() error({2}) end)) assert(not ok and why[1] == 2)"));
     EXPECT_TRUE(contains(test.error_of("\ncoroutine.resume(5)"), "test:2: bad argument #1 to 'resume'"));
     EXPECT_TRUE(contains(test.error_of("\ncoroutine.wrap(5)"), "test:2: bad argument #1 to 'wrap'"));
     EXPECT_TRUE(contains(test.error_of("\ncoroutine.wrap(function() local x = nil + 1 end)()"), "test:2: "));
@@ -124,14 +128,15 @@ TEST(Sandbox, coroutines_are_what_they_are_in_lua) {
 
 TEST(Sandbox, a_sort_orders_any_list_and_leaves_it_as_it_was_if_it_fails) {
     ScriptWorld test;
-    EXPECT_TRUE(test.run("for count = 0, 40 do local t, sum = {}, 0\n"
-                         "for i = 1, count do t[i] = i * 7919 % 23 sum = sum + t[i] end table.sort(t)\n"
-                         "for i = 2, count do assert(t[i - 1] <= t[i]) end\n"
-                         "table.sort(t, function(a, b) return a > b end)\n"
-                         "for i = 1, count do sum = sum - t[i] assert(i == 1 or t[i - 1] >= t[i]) end\n"
-                         "assert(sum == 0 and #t == count) end\n"
-                         "local words = {'b', 'c', 'a'} table.sort(words) assert(table.concat(words) == 'abc')\n"
-                         "local t = {3, 2, 'x', 1} assert(not pcall(table.sort, t) and t[3] == 'x' and t[4] == 1)"));
+    EXPECT_TRUE(
+        test.run("for count = 0, 40 do local t, sum = {}, 0\n"
+                 "for i = 1, count do t[i] = i * 7919 % 23 sum = sum + t[i] end table.sort(t)\n"
+                 "for i = 2, count do assert(t[i - 1] <= t[i]) end\n"
+                 "table.sort(t, function(a, b) return a > b end)\n"
+                 "for i = 1, count do sum = sum - t[i] assert(i == 1 or t[i - 1] >= t[i]) end\n"
+                 "assert(sum == 0 and #t == count) end\n"
+                 "local words = {'b', 'c', 'a'} table.sort(words) assert(table.concat(words) == 'abc')\n"
+                 "local t = {3, 2, 'x', 1} assert(not pcall(table.sort, t) and t[3] == 'x' and t[4] == 1)"));
     EXPECT_TRUE(contains(test.error_of("\ntable.sort({1, 'x'})"), "test:2: attempt to compare"));
     EXPECT_TRUE(contains(test.error_of("\ntable.sort({1, 2}, function(a, b)\n return a.x < b.x end)"), "test:3: "));
     EXPECT_TRUE(contains(test.error_of("\ntable.sort(5)"), "test:2: bad argument #1 to 'sort'"));
@@ -150,6 +155,10 @@ TEST(Sandbox, nothing_of_the_library_works_for_ever) {
         "table.concat(setmetatable({}, {__len = function() return 1e15 end, __index = type})) error('done')",
         "table.insert(setmetatable({}, {__len = function() return 1e15 end}), 1, 2) while true do end",
         "return {unpack = (unpack or table.unpack)({}, 1, 1e9)}",
+        "table.insert({1, 2}, 1e10, 1)",
+        "table.insert({1, 2}, '1e10', 1)",
+        "table.insert({1, 2}, 0/0, 1)",
+        "table.insert({1, 2}, -5, 1)",
     };
     for (const char* text : costly) {
         ScriptWorld test({.memory_bytes = 8u << 20, .steps = 200'000});
@@ -190,10 +199,13 @@ TEST(Sandbox, a_call_that_finds_the_stack_full_leaves_the_limit_of_memory_in_for
                      "shoal.store{component = {name = 'glow', fields = {{'kelvin', 'float'}}},\n"
                      "add = function(e, values) rows[e] = values end, remove = function(e) rows[e] = nil end,\n"
                      "get = function(e) return rows[e] end}"));
-        for (const char* wrap : {"local f = dive", "local f = function() return coroutine.wrap(dive)() end"}) {
-            const std::string error =
-                test.error_of(std::string("local function dive() ") + call + " return 1 + dive() end " + wrap +
-                              " pcall(f) local t = {} for i = 1, 200000 do t[i] = {} end error('it may hold all')");
+        for (const char* wrap : {"local f = down", "local f = function(n) return coroutine.wrap(down)(n) end"}) {
+            const std::string error = test.error_of(
+                std::string("local most local function dive() ") + call + " return 1 + dive() end\n" +
+                "local function probe(n) most = n return 1 + probe(n + 1) end pcall(probe, 1)\n"
+                "local function down(n) if n < 1 then return dive() end return 1 + down(n - 1) end " +
+                wrap +
+                " pcall(f, most * 0.99) local t = {} for i = 1, 200000 do t[i] = {} end error('it may hold all')");
             EXPECT_TRUE(contains(error, "not enough memory")) << call << error;
             EXPECT_LT(test.scripts.memory_used(), 5u << 20) << call;
         }
@@ -241,16 +253,49 @@ TEST(Sandbox, functions_of_the_library_count_steps_by_what_they_work) {
         "tonumber(long)",
         "table.move(list, 1, #list, 1)",
         "string.find(long, 'xy')",
+        "string.find('x', long)",
+        "string.find(long, ('x'):rep(1000) .. 'y', 1, true)",
+        "string.find('xxxxxxxx', set)",
+        "string.find('xxxxxxxx', '%f' .. set)",
+        "string.gsub('x', 'x', long)",
+        "rows:count() rows:entities()",
+        "rows:each(function(batch, angle) angle:fill(1) angle:sum() end)",
+        "shoal.find('wheel')",
+        "shoal.tag(entity, long)",
     };
     if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "hooks count there";
     for (const char* text : costly) {
         ScriptWorld test({.steps = 2'000'000});
+        std::vector<Entity> wheels(20000);
+        ASSERT_TRUE(test.entities.create(wheels) && test.world.manager<Wheel>().add(wheels, Wheel{}));
         ASSERT_TRUE(
             test.run("list, texts, n, long = {}, {}, 0, ('x'):rep(200000) for i = 1, 20000 do list[i] = i end "
-                     "for i = 1, 10 do texts[i] = long end"));
+                     "for i = 1, 10 do texts[i] = long end set = '[' .. ('y'):rep(20000) .. ']' "
+                     "rows, entity = shoal.query('&wheel', 'wheel.angle'), shoal.find('wheel')[1]"));
         const std::string error = test.error_of("while true do n = n + 1 kept = nil " + std::string(text) + " end");
         EXPECT_TRUE(contains(error, "used all steps of its budget")) << text << error;
         EXPECT_TRUE(test.run("assert(n < 2500, n)")) << text;
+    }
+}
+
+TEST(Sandbox, what_a_script_makes_outside_of_lua_has_a_limit_and_a_query_is_made_once) {
+    ScriptWorld test({.is_quiet = true});
+    test.make_wheels(1);
+    EXPECT_TRUE(
+        test.run("local kept = shoal.query('wheel', 'wheel.angle')\n"
+                 "for i = 1, 5000 do assert(shoal.query('wheel', {'wheel.angle'}):count() == 1) end\n"
+                 "kept:each(function(batch, angle) assert(angle[0] == 0) end)"));
+    const char* const made[][2] = {
+        {"shoal.query('wheel, wheel.angle < ' .. i)", "queries"},
+        {"shoal.events{name = 'channel' .. i, fields = {{'x', 'float'}}}", "channels"},
+        {"shoal.on_add('wheel', print)", "reactions"},
+    };
+    for (const auto& one : made) {
+        const std::string error =
+            test.error_of("for i = 1, 3000 do " + std::string(one[0]) + " end error('there is no limit')");
+        EXPECT_TRUE(contains(error, std::string("a script makes at most 1000 ") + one[1] +
+                                        "; make each once, and keep it in a variable"))
+            << error;
     }
 }
 

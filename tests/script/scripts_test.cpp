@@ -63,6 +63,54 @@ TEST(Scripts, entities_are_light_userdata_whose_spare_bits_are_a_tag) {  // req:
     EXPECT_NE(test.error_of("shoal.get(e, 'wheel.angle')"), "");
 }
 
+TEST(Scripts, a_key_that_means_nothing_is_an_error_that_names_the_one_that_is_close) {
+    ScriptWorld test;
+    test.make_wheels(1);
+    const char* const cases[][2] = {
+        {"shoal.pass{name = 'p', run = print, evry_frames = 2}",
+         "pass \"p\": there is no key \"evry_frames\"; did you mean \"every_frames\"?"},
+        {"shoal.pass{name = 'p', query = 'wheel', colums = 'wheel.angle', run = print}", "did you mean \"columns\"?"},
+        {"shoal.pass{name = 'p', run = print, 5}", "a key is a number, not a text; there are name, run, query"},
+        {"shoal.component{name = 'c', feilds = {{'x', 'float'}}}",
+         "component \"c\": there is no key \"feilds\"; did you mean \"fields\"?"},
+        {"shoal.component{name = 'c', fields = {{'x', 'float', defualt = 1}}}",
+         "field \"x\": there is no key \"defualt\"; did you mean \"default\"?"},
+        {"shoal.events{name = 'e', fields = {{'x', 'float'}}, many = true}", "there is no key \"many\""},
+        {"shoal.store{component = {name = 's'}, ad = print}", "there is no key \"ad\"; did you mean \"add\"?"},
+        {"shoal.query('wheel', {column = 'wheel.angle'})", "there is no key \"column\"; it is a list"},
+    };
+    for (const auto& one : cases) {
+        const std::string error = test.error_of(one[0]);
+        EXPECT_NE(error.find(one[1]), std::string::npos) << one[0] << "\n" << error;
+    }
+    EXPECT_FALSE(find_kept(test.world, ComponentId("c")));
+}
+
+TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
+    ScriptWorld test;
+    if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "Lua 5.4 has whole numbers of 64 bits, which are signed";
+    ASSERT_TRUE(
+        test.run("shoal.component{name = 'big', fields = {{'id', 'uint64'}, {'time', 'int64', default = -5}}}\n"
+                 "e = shoal.create{big = {id = 18446744073709551615ULL, time = -9223372036854775807LL - 1}}"));
+    const Entity entity =
+        test.world.manager(*find_kept(test.world, ComponentId("big")).schema).value()->table().entities()[0];
+    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
+    EXPECT_EQ(test.world.field<std::int64_t>(entity, "big.time").value(), std::numeric_limits<std::int64_t>::min());
+    EXPECT_TRUE(
+        test.run("assert(shoal.get(e, 'big.id') == 18446744073709551615ULL and shoal.get(e, 'big').id > 2^63)\n"
+                 "assert(shoal.get(e, 'big.time') == -9223372036854775807LL - 1)\n"
+                 "for _, exact in ipairs{9007199254740993ULL, 9223372036854775808ULL, 1, 9007199254740992} do\n"
+                 "shoal.set(e, 'big.id', exact) assert(shoal.get(e, 'big.id') == exact) end\n"
+                 "shoal.set(e, 'big.time', 5) assert(type(shoal.get(e, 'big.time')) == 'number')\n"
+                 "shoal.query('&big', {'big.id'}):each(function(batch, id) id[0] = 9223372036854775808ULL assert(id[0] "
+                 "== 2^63)\n"
+                 "id[0] = 9007199254740993ULL assert(id[0] == 9007199254740993ULL) end)"));
+    EXPECT_NE(test.error_of("shoal.set(e, 'big.time', 18446744073709551615ULL)").find("18446744073709551615"),
+              std::string::npos);
+    EXPECT_NE(test.error_of("shoal.set(e, 'big.id', -1LL)").find("-1"), std::string::npos);
+    EXPECT_NE(test.error_of("shoal.set(1ULL, 'big.id', 1)").find("an entity, not a 64-bit number"), std::string::npos);
+}
+
 TEST(Scripts, wrong_arguments_get_messages_that_say_what_to_do) {
     ScriptWorld test;
     test.make_wheels(1);
