@@ -259,7 +259,7 @@ TEST(Relations, a_store_that_refuses_null_keeps_its_reference_and_the_world_goes
     world.settle();
     world.settle();
     ASSERT_EQ(logged.lines.size(), 2u);
-    EXPECT_EQ(logged.lines[0], concat("entity ", entity_text(made[0]),
+    EXPECT_EQ(logged.lines[1], concat("entity ", entity_text(made[0]),
                                       " keeps its reference to a dead one in \"missile.target\", because the store "
                                       "refuses null: they are sealed"));
     EXPECT_EQ(world.field<Entity>(made[0], "missile.target").value(), made[2]);
