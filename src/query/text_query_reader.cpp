@@ -58,11 +58,11 @@ AnyValue value_of(std::string_view text) {
     if (text == "true" || text == "false") return text == "true";
     const char* const end = text.data() + text.size();
     std::int64_t whole = 0;
-    if (const auto read = std::from_chars(text.data(), end, whole); read.ptr == end)
-        return read.ec == std::errc() ? AnyValue(whole) : AnyValue();
-    std::uint64_t large = 0;
-    if (const auto read = std::from_chars(text.data(), end, large); read.ptr == end)
-        return read.ec == std::errc() ? AnyValue(large) : AnyValue();
+    if (const auto read = std::from_chars(text.data(), end, whole); read.ptr == end) {
+        std::uint64_t large = 0;
+        if (read.ec == std::errc()) return AnyValue(whole);
+        return std::from_chars(text.data(), end, large).ec == std::errc() ? AnyValue(large) : AnyValue();
+    }
     double number = 0;
     if (const auto read = std::from_chars(text.data(), end, number); read.ptr == end)
         return read.ec == std::errc() ? AnyValue(number) : AnyValue();

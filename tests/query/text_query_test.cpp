@@ -48,6 +48,10 @@ struct Asleep {
 SHOAL_COMPONENT((Asleep, toggled), dream, deep)
 struct Frozen {};
 SHOAL_COMPONENT(Frozen)
+struct Hoard {
+    std::uint64_t pearls = 0;
+};
+SHOAL_COMPONENT(Hoard, pearls)
 struct Note {
     StringId text{};
 };
@@ -433,6 +437,29 @@ struct TableParts {
         parts.num_visited += batch.num_rows();
     }
 };
+
+TEST(TextQuery, whole_numbers_of_64_bits_are_compared_exactly) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Hoard> hoards(entities, pool);
+    Store* const stores[] = {&hoards.core()};
+    const std::uint64_t pearls[] = {9007199254740993u, ~std::uint64_t(0), std::uint64_t(1) << 63, 1};
+    for (const std::uint64_t count : pearls) ASSERT_TRUE(hoards.add(*entities.create(), {count}));
+    const std::pair<const char*, std::uint64_t> expected[] = {
+        {"hoard.pearls == 18446744073709551615", 1}, {"hoard.pearls == 18446744073709551614", 0},
+        {"hoard.pearls >= 9223372036854775808", 2},  {"hoard.pearls < 9007199254740993", 1},
+        {"hoard.pearls > 9007199254740992", 3},
+    };
+    for (const auto& [text, count] : expected) {
+        const Result<TextQuery> query = TextQuery::make(stores, text);
+        ASSERT_TRUE(query.ok()) << query.status().message();
+        std::uint64_t found = 0;
+        query->for_each_batch([&](const TextBatch& batch) { found += batch.num_rows(); });
+        EXPECT_EQ(found, count) << text;
+    }
+    EXPECT_FALSE(TextQuery::make(stores, "hoard.pearls < 18446744073709551616").ok());
+    EXPECT_FALSE(TextQuery::make(stores, "hoard.pearls > -9223372036854775809").ok());
+}
 
 TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
     Sea sea(0);
