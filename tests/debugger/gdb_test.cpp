@@ -44,4 +44,12 @@ TEST_F(Gdb, describes_an_entity) {
     expect_shown(output, "write `shoal-describe WORLD ENTITY`");
 }
 
+TEST_F(Gdb, describes_an_entity_that_is_given_as_it_is_shown) {
+    const std::string output = shown_by_gdb(" -ex 'shoal-describe world 1:1' -ex 'shoal-describe world 1'");
+    const std::string told = "entity 1:1 is alive\n  body: mass = 2.0";
+    expect_shown(output, told);
+    EXPECT_NE(output.find(told, output.find(told) + 1), std::string::npos) << output;
+    expect_shown(shown_by_gdb(" -ex 'shoal-describe world 1:9'"), "entity 1:9 is dead");
+}
+
 }  // namespace

@@ -127,10 +127,23 @@ class Describe(gdb.Command):
         arguments = gdb.string_to_argv(argument)
         if len(arguments) != 2:
             raise gdb.GdbError(shoal_values.DESCRIBE_USAGE)
-        world, entity = (gdb.parse_and_eval(text) for text in arguments)
-        if world.type.code != gdb.TYPE_CODE_PTR:
-            world = world.address
-        call = shoal_values.describe_expression(int(world), int(entity["id"]))
+        try:
+            self.describe(arguments)
+        except gdb.error as error:
+            raise gdb.GdbError(str(error))
+
+    def describe(self, arguments):
+        world = gdb.parse_and_eval(arguments[0])
+        if world.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
+            world = world.dereference()
+        bits = shoal_values.entity_bits(gdb_access, Value(world), arguments[1])
+        if bits is None:
+            bits = int(gdb.parse_and_eval(arguments[1])["id"])
+        try:
+            gdb.parse_and_eval("&shoal_describe_entity")
+        except gdb.error:
+            raise gdb.GdbError(shoal_values.DESCRIBE_MISSING)
+        call = shoal_values.describe_expression(int(world.address), bits)
         gdb.write(gdb.parse_and_eval(call).string(errors="replace"))
 
 

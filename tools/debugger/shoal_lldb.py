@@ -120,18 +120,25 @@ def describe(debugger, command, context, result, _):
     if len(arguments) != 2:
         return result.SetError(shoal_values.DESCRIBE_USAGE)
     frame = context.GetFrame()
-    world, entity = (frame.EvaluateExpression(text) for text in arguments)
-    for value in (world, entity):
-        if value.GetError().Fail():
-            return result.SetError(value.GetError().GetCString())
-    world = Value(world)
-    is_pointer = world.value.GetType().GetCanonicalType().IsPointerType()
-    call = shoal_values.describe_expression(world.number() if is_pointer else world.address(),
-                                            Value(entity).member("id").number())
+    access = Access(context.GetTarget())
+    world = frame.EvaluateExpression(arguments[0])
+    if world.GetError().Fail():
+        return result.SetError(world.GetError().GetCString())
+    if world.GetType().GetCanonicalType().IsPointerType():
+        world = world.Dereference()
+    bits = shoal_values.entity_bits(access, Value(world), arguments[1])
+    if bits is None:
+        entity = frame.EvaluateExpression(arguments[1])
+        if entity.GetError().Fail():
+            return result.SetError(entity.GetError().GetCString())
+        bits = Value(entity).member("id").number()
+    if not context.GetTarget().FindSymbols("shoal_describe_entity").GetSize():
+        return result.SetError(shoal_values.DESCRIBE_MISSING)
+    call = shoal_values.describe_expression(Value(world).address(), bits)
     text = frame.EvaluateExpression(call)
     if text.GetError().Fail():
         return result.SetError(text.GetError().GetCString())
-    result.Print(shoal_values.text_at(Access(context.GetTarget()), text.GetValueAsUnsigned()))
+    result.Print(shoal_values.text_at(access, text.GetValueAsUnsigned()))
 
 
 describe.__doc__ = shoal_values.DESCRIBE_HELP

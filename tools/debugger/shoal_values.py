@@ -18,6 +18,7 @@ A front end (shoal_gdb.py, shoal_lldb.py) wraps its values and itself:
 Nothing here calls a function of the program.
 """
 
+import re
 import struct
 
 # By FieldType: the format of struct.unpack, and how many values.
@@ -85,12 +86,17 @@ def entity_text(debugger, bits, size):
     manager = entity_manager(debugger)
     if manager is None:
         return text
-    generation_bytes = 1 if generation_bits <= 8 else 2 if generation_bits <= 16 else 4
-    generations = manager.member("generations_").member("range_").member("data").number()
-    used = index < manager.member("next_index_").number()
-    alive = used and int.from_bytes(debugger.read(generations + index * generation_bytes, generation_bytes),
-                                    "little") == generation
+    alive = generation_of(debugger, manager, index, generation_bits) == generation
     return text + (" alive" if alive else " dead")
+
+
+def generation_of(debugger, manager, index, generation_bits):
+    """The generation that is alive on an index, or 0."""
+    if index >= manager.member("next_index_").number():
+        return 0
+    num_bytes = 1 if generation_bits <= 8 else 2 if generation_bits <= 16 else 4
+    generations = manager.member("generations_").member("range_").member("data").number()
+    return int.from_bytes(debugger.read(generations + index * num_bytes, num_bytes), "little")
 
 
 def entity_value_text(debugger, entity):
@@ -201,9 +207,24 @@ def world_text(debugger, value):
         counted(len(array(value.member("stores_"))), "store"), value.member("frame_").number())
 
 
-DESCRIBE_HELP = """shoal-describe WORLD ENTITY: tells all about an entity. Both are expressions. The program links
-shoal::inspect and calls or refers to shoal_describe_entity()."""
+DESCRIBE_HELP = """shoal-describe WORLD ENTITY: tells all about an entity. Both are expressions; ENTITY may also be a number as it is
+shown, such as 21:1, or 21 for the one that has this number now. The program links shoal::inspect and calls or refers to
+shoal_describe_entity()."""
+DESCRIBE_MISSING = """the program has no shoal_describe_entity(), which tells about entities; link shoal::inspect, and refer to it:
+`[[gnu::used]] static const auto describes = &shoal_describe_entity;`, of shoal/inspect/describe.h"""
 DESCRIBE_USAGE = "write `shoal-describe WORLD ENTITY`, such as `shoal-describe world boat`"
+
+
+def entity_bits(debugger, world, text):
+    """The id that a text such as 21:1 or 21 means in a world, or None: it is not such a text."""
+    match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
+    if match is None:
+        return None
+    manager = world.member("entities_").target()
+    index_bits, generation_bits = bits_of_ids(debugger, 8 if debugger.byte_at_symbol("shoal_num_index_bits") == 32 else 4)
+    index = int(match[1])
+    generation = int(match[2]) if match[2] else generation_of(debugger, manager, index, generation_bits)
+    return index | generation << index_bits
 
 
 def describe_expression(world_address, entity_bits):
