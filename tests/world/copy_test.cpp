@@ -411,19 +411,19 @@ TEST_F(Harbour, what_hangs_below_what_is_owned_is_copied_as_it_hangs) {
     EXPECT_EQ(place(twin_dog), (Vec3{100, 1, 5}));
 }
 
-TEST_F(Harbour, a_chain_of_100000_is_copied_and_the_way_up_it_is_gone_once) {
-    Entities chain(100'000);
+TEST_F(Harbour, a_chain_of_30000_is_copied_and_the_way_up_it_is_walked_once) {
+    Entities chain(30'000);
     ASSERT_TRUE(entities.create(chain));
     ASSERT_TRUE(transforms.add(chain, Transform{}));
-    for (std::size_t i = chain.size(); i-- > 1;)  // the deepest first, so that no link moves a long chain
+    for (std::size_t i = 1; i < chain.size(); ++i)  // from the top: what is linked has nothing below it
         ASSERT_TRUE(transforms.link(transforms.instance(chain[i]), transforms.instance(chain[i - 1])));
     const Entities below = entities_below(world, chain[1]);
     EXPECT_TRUE(std::ranges::equal(below, std::span(chain).subspan(1)));
     const Result<Spawned> copies = world.copy(chain[0]);
     ASSERT_TRUE(copies) << copies.message();
     ASSERT_EQ(copies->entities().size(), chain.size());
-    EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(copies->entity(99'999)))),
-              copies->entity(99'998));
+    EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(copies->entity(29'999)))),
+              copies->entity(29'998));
 }
 
 struct Moored {
