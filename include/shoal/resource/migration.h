@@ -174,10 +174,10 @@ private:
         constexpr std::size_t kNumFrom = sizeof...(kFrom);
         static_assert((Call::kIsReference[kNumFrom + kTo] && ...),
                       "the new values of a migration are references, so that the function sets them");
-        const NamedType olds[] = {named_type<typename Call::template Value<kFrom>>(from[kFrom])...};
-        const NamedType news[] = {named_type<typename Call::template Value<kNumFrom + kTo>>(to[kTo])...};
+        const NamedType old_types[] = {named_type<typename Call::template Value<kFrom>>(from[kFrom])...};
+        const NamedType new_types[] = {named_type<typename Call::template Value<kNumFrom + kTo>>(to[kTo])...};
         return add_conversion(
-            olds, news, [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
+            old_types, new_types, [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
                 for (std::size_t row = 0; row < num_rows; ++row) {
                     typename Call::Values values;
                     (copy_value(&detail::value_at<kFrom>(values), olds[kFrom], row), ...);

@@ -419,8 +419,8 @@ SHOAL_INLINE auto make_column(Columns&& columns, std::size_t struct_offset, std:
 template <class T>
 template <auto kMember>
 SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::field() const {
-    using Field = std::conditional_t<std::is_const_v<T>, const ValueOf<kMember>, ValueOf<kMember>>;
-    return make_column<kMember, Field>([this](std::uint32_t c) SHOAL_INLINED { return columns_[c]; }, 0, size_);
+    using Member = std::conditional_t<std::is_const_v<T>, const ValueOf<kMember>, ValueOf<kMember>>;
+    return make_column<kMember, Member>([this](std::uint32_t c) SHOAL_INLINED { return columns_[c]; }, 0, size_);
 }
 
 template <class T>

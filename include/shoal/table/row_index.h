@@ -4,7 +4,7 @@
 //     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
 //               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
 //               once lies in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
-//     hash      open addressing: for rare components. 16 bytes a slot, at most 3/4 full.
+//     hash      open addressing: for rare components. 8 bytes a slot (16 with 64-bit ids), at most 3/4 full.
 //     identity  row = entity index, holes included: for components that nearly every entity has. A generation per index.
 //
 // An entry carries the generation of the entity that made it: a stale, null or foreign id finds kNilRow. An index
