@@ -393,6 +393,14 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     entities.destroy(dead);
     database.settle({.stamp = 2});
     EXPECT_EQ(database.num_structural_changes(), before + 77) << "those that died elsewhere go at settle";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Tally{}); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Tally{}); }), 1u) << "another value becomes the first";
+    EXPECT_EQ(num_changes([&] { return database.remove_value<Tally>(out[60], 1); }), 1u);
+    std::vector<Entity> in_nine(30);
+    ASSERT_TRUE(database.create<Mass>(in_nine, 9).ok());
+    const std::uint64_t filled = database.num_structural_changes();
+    EXPECT_EQ(database.clear_zone(9), 30u);
+    EXPECT_EQ(database.num_structural_changes(), filled + 30);
 }
 
 TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_frame) {
