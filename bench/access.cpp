@@ -96,6 +96,12 @@ void compare_cache_lines(Bench& bench, std::size_t n) {
     constexpr std::size_t kOff = 20 / sizeof(float);
     PlainColumn<float> p(n, 0), v(n, 1), shifted_p(n + kOff, 2), shifted_v(n + kOff, 3);
     for (std::size_t i = 0; i < n; ++i) v[i] = shifted_v[i + kOff] = float(i % 100);
+    const auto place_in_line = [](const float& first) {
+        return reinterpret_cast<std::uintptr_t>(&first) % kCacheLineBytes;
+    };
+    if (place_in_line(p[0]) != 0 || place_in_line(v[0]) != 0 || place_in_line(shifted_p[kOff]) != 20 ||
+        place_in_line(shifted_v[kOff]) != 20)
+        fail("access/cache_lines: the columns do not begin where they should");
     bench.compare({"access/cache_lines", n},
                   {{}, [&] { integrate(p.data(), v.data(), n); }, [&] { return sum_in_order(p.data(), n); }},
                   {{},

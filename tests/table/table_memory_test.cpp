@@ -136,7 +136,7 @@ std::vector<ColumnBytes> columns_of(const Table& table) {
     return result;
 }
 
-TEST(TableMemory, every_column_starts_on_a_cache_line) {  // req: B5-B8
+TEST(TableMemory, every_column_starts_on_a_cache_line) {  // req: B5-B8 F13
     for (const Schema& schema : shapes())
         for (const std::uint32_t rows : {1u, 7u, 65u, 5000u}) {
             PagePool pool;
