@@ -331,7 +331,7 @@ TEST(Plugins, that_would_use_variables_of_an_older_version_are_refused) {
     const std::string problem = concat(
         "cannot load plugin ", file.path(),
         ": its variable \"shoal_test_unique\" is that of a version that was opened before, which the system keeps; ",
-        "compile it with -fno-gnu-unique and -fvisibility-inlines-hidden, as the CMake target shoal::plugin does, ",
+        "compile it with -fvisibility=hidden or -fno-gnu-unique, as the CMake target shoal::plugin does, ",
         "and start the program again");
     EXPECT_EQ(host.plugins.reload("unique").message(), problem);
     EXPECT_EQ(host.plugins.num_plugins(), 1u) << "the one before works on";
