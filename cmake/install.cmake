@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)
 
-# Before anything is copied: an install of libraries that are not built would leave half of a prefix.
+# Before anything of any kind is copied: an install of what is not built would leave half of a prefix.
 function(shoal_install_if_built kind)
   set(files "")
   if(TARGET shoal)
@@ -15,7 +15,7 @@ function(shoal_install_if_built kind)
   foreach(library IN LISTS ARGN)
     get_target_property(type ${library} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")
-      list(APPEND files $<TARGET_FILE:${library}>)
+      string(APPEND files " \"$<TARGET_FILE:${library}>\"")
     endif()
   endforeach()
   install(CODE "
@@ -30,6 +30,9 @@ endfunction()
 foreach(kind IN LISTS kinds)
   get_property(libraries GLOBAL PROPERTY SHOAL_LIBRARIES_${kind})
   shoal_install_if_built(${kind} ${libraries})
+endforeach()
+foreach(kind IN LISTS kinds)
+  get_property(libraries GLOBAL PROPERTY SHOAL_LIBRARIES_${kind})
   install(TARGETS ${libraries} EXPORT shoal-targets-${kind}
           ARCHIVE COMPONENT ${kind} LIBRARY COMPONENT ${kind} NAMELINK_COMPONENT ${kind})
 endforeach()

@@ -2,6 +2,7 @@
 
 #include "shoal/base/file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <cxxabi.h>
 #include <dirent.h>
@@ -429,32 +431,55 @@ void for_each_symbol(const std::string& bytes, Visit&& visit) {
     }
 }
 
-/// Whether an address lies in a library that was opened from a copy: its file is gone.
-bool is_in_copy(void* address, void* library) {
+/// A library that was opened from a copy, and may be there still although it was closed.
+struct OpenedCopy {
+    std::uintptr_t base;
+    std::string path;  // of the file that was copied
+};
+std::vector<OpenedCopy>& opened_copies() {
+    static std::vector<OpenedCopy> copies;
+    return copies;
+}
+
+std::uintptr_t base_of(void* library) {
+    link_map* map = nullptr;
+    return ::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_addr : 0;
+}
+
+void note_copy(void* library, const std::string& path) {
+    const std::uintptr_t base = base_of(library);
+    std::erase_if(opened_copies(), [&](const OpenedCopy& copy) { return copy.base == base; });  // that one is gone
+    opened_copies().push_back({base, path});
+}
+
+/// Whether an address lies in a library that was opened from the same file before.
+bool is_of_earlier_copy(void* address, void* library, const std::string& path) {
     Dl_info info{};
-    link_map* own = nullptr;
-    if (address == nullptr || ::dladdr(address, &info) == 0 || ::dlinfo(library, RTLD_DI_LINKMAP, &own) != 0)
-        return false;
-    if (reinterpret_cast<std::uintptr_t>(info.dli_fbase) == own->l_addr) return false;
-    return info.dli_fname != nullptr && info.dli_fname[0] != 0 && ::access(info.dli_fname, F_OK) != 0;
+    if (address == nullptr || ::dladdr(address, &info) == 0) return false;
+    const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+    return base != base_of(library) && std::ranges::any_of(opened_copies(), [&](const OpenedCopy& copy) {
+               return copy.base == base && copy.path == path;
+           });
 }
 
 /// A library with a unique symbol is never unloaded, and all libraries that are opened later use its variable: static ones of
 /// inline functions, which a newer version of a plugin would take for its own. Returns what to do if one of them is that of a
-/// copy that was opened before, or an empty text.
-std::string find_stale_variable(void* library, const std::string& bytes) {
+/// copy of the same file that was opened before, or an empty text. Those of the standard library are constant.
+std::string find_stale_variable(void* library, const std::string& bytes, const std::string& path) {
     std::string failure;
     for_each_symbol(bytes, [&](const ElfW(Sym) & symbol, const std::string& name) {
         constexpr unsigned kUnique = 10;  // STB_GNU_UNIQUE
         if (!failure.empty() || symbol.st_info >> 4 != kUnique || symbol.st_shndx == SHN_UNDEF) return;
-        if (!is_in_copy(::dlsym(library, name.c_str()), library)) return;
+        if (!is_of_earlier_copy(::dlsym(library, name.c_str()), library, path)) return;
         int status = 0;
-        char* const plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-        failure = "its variable \"" + (plain == nullptr ? name : std::string(plain)) +
+        char* const demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+        const std::string plain = demangled == nullptr ? name : demangled;
+        std::free(demangled);
+        if (plain.starts_with("std::") || plain.starts_with("guard variable for std::")) return;
+        failure = "its variable \"" + plain +
                   "\" is that of a version that was opened before, which the system keeps; compile it with "
                   "-fvisibility=hidden or -fno-gnu-unique, as the CMake target shoal::plugin does, and start the "
                   "program again";
-        std::free(plain);
     });
     return failure;
 }
@@ -469,8 +494,11 @@ std::string open_copy(const std::string& path, const std::string& bytes, void*& 
     if (failure.empty() && file.close() != 0) failure = reason("cannot write a temporary copy");
     if (failure.empty()) library = ::dlopen(copy.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) {
-        failure = find_stale_variable(library, bytes);
-        if (!failure.empty()) ::dlclose(std::exchange(library, nullptr));
+        failure = find_stale_variable(library, bytes, path);
+        if (failure.empty())
+            note_copy(library, path);
+        else
+            ::dlclose(std::exchange(library, nullptr));
     } else if (failure.empty()) {
         const char* const said = ::dlerror();
         failure = said == nullptr ? "it is no shared library" : said;

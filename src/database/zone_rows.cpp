@@ -247,7 +247,11 @@ struct Database::ReturningRows {
     Status read_further(StateReader& from, ComponentType component);
     void gain_rows();
     void append_further();
-    Columns take_further(ComponentType component, Entity owner);
+    struct TakenValues {
+        Columns columns{Owner("zone")};
+        std::size_t count = 0;
+    };
+    TakenValues take_further(ComponentType component, Entity owner);
     void append(ComponentType component, Entity owner, const Columns& columns, std::size_t first_column,
                 std::size_t place);
     /// Replaces those of `gone` by null, which gets nothing.
@@ -505,25 +509,25 @@ void Database::ReturningRows::append(ComponentType component, Entity owner, cons
 }
 
 /// Removes the further values of an entity, and returns them in order.
-Columns Database::ReturningRows::take_further(ComponentType component, Entity owner) {
+Database::ReturningRows::TakenValues Database::ReturningRows::take_further(ComponentType component, Entity owner) {
+    const Schema& schema = database.schema(component);
     OwnedRows& from = *database.further_values(component);
-    Columns taken{Owner("zone")};
-    for (std::uint32_t c = 0; c < database.schema(component).num_columns(); ++c) {
-        Array<std::byte>& column = taken.emplace_back(Owner("zone"));
-        const std::size_t bytes = database.schema(component).column(c).element_bytes;
-        for (std::uint32_t row = from.find(owner); row != kNilRow;
-             row = from.table().links(LinkColumn::kChainNext)[row]) {
+    TakenValues taken;
+    for (std::uint32_t c = 0; c < schema.num_columns(); ++c) taken.columns.emplace_back(Owner("zone"));
+    for (std::uint32_t row = from.find(owner); row != kNilRow;
+         row = from.table().links(LinkColumn::kChainNext)[row], ++taken.count)
+        for (std::uint32_t c = 0; c < schema.num_columns(); ++c) {
+            const std::size_t bytes = schema.column(c).element_bytes;
             const std::byte* const value = from.table().column(c) + row * bytes;
-            column.insert(column.end(), value, value + bytes);
+            taken.columns[c].append(value, value + bytes);
         }
-    }
     from.remove({&owner, 1});
     return taken;
 }
 
 /// From the last to the first, because each comes before those that are there. Requires: reserved.
 void Database::ReturningRows::append_further() {
-    Array<Columns> taken{Owner("zone")};
+    Array<TakenValues> taken{Owner("zone")};
     for (const Later& each : later) taken.push_back(take_further(each.component, tables[each.table].owners[each.row]));
     for (const Further& made : further)
         for (std::size_t i = made.owners.size(); i-- > 0;)
@@ -532,8 +536,7 @@ void Database::ReturningRows::append_further() {
         const auto& [number, row, component] = later[i];
         const Table& table = tables[number];
         append(component, table.owners[row], table.columns, table.type->first_column(component), row);
-        const std::size_t bytes = database.schema(component).column(0).element_bytes;
-        for (std::size_t k = taken[i][0].size() / bytes; k-- > 0;) append(component, table.owners[row], taken[i], 0, k);
+        for (std::size_t k = taken[i].count; k-- > 0;) append(component, table.owners[row], taken[i].columns, 0, k);
     }
 }
 

@@ -176,17 +176,17 @@ void FollowedPlaces::find_differences(const Followed& followed, TransformManager
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-void FollowedPlaces::begin_at_transforms(std::span<const Entity> spawned, const TransformManager& transforms) {
+void FollowedPlaces::begin_at_transforms(std::span<const Entity> spawned, const TransformManager* transforms) {
     for (const Followed& followed : followed_) {
-        if (followed.follower != Follower::kTransform) continue;
+        if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
         const auto& [store, component, part, since] = followed.field;
         Vec3 given_none;
         std::memcpy(&given_none, component->default_image().data() + part.field->struct_offset, sizeof given_none);
         for (const Entity entity : spawned) {
-            const Instance instance = transforms.instance(entity);
+            const Instance instance = transforms->instance(entity);
             const ComponentRow at = instance ? store->find_row(component->id(), entity, 0) : ComponentRow();
             if (!at || !are_same(read_place(at, part), given_none)) continue;
-            const Vec3 place = transforms.local(instance).position;
+            const Vec3 place = transforms->local(instance).position;
             if (!are_same(place, given_none))
                 write_field(followed.field, {at.table, at.row, at.first_column, entity, place});
         }

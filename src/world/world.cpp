@@ -318,11 +318,11 @@ void World::forget(Store& store) {
     if (database_ == &store) database_ = nullptr;
 }
 
-/// Puts a manager in the place of another one of the component type.
 Referrers World::referrers(ComponentId component, std::uint32_t field, Entity target) const {
     return relations_.referrers(component, field, target);
 }
 
+/// Puts a manager in the place of another one of the component type.
 void World::replace_store(ComponentManager& before, ComponentManager& after) {
     std::replace(stores_.begin(), stores_.end(), static_cast<Store*>(&before), static_cast<Store*>(&after));
     managers_.set(after.schema().id(), &after);
@@ -833,6 +833,7 @@ Status World::take_schema(const Schema& schema) {
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
     Result<Spawned> spawned = spawn_unlogged(blob, options);
+    if (spawned) places_.begin_at_transforms(spawned->entities(), transforms_);
     if (SHOAL_LIKELY(spawn_log_ == nullptr) || !spawned) return spawned;
     spawn_log_->forget(options.first_entities);
     spawn_log_->add(blob, *spawned, options.root_poses);
@@ -850,8 +851,6 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     ++num_open_spawns_;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     --num_open_spawns_;
-    if (spawned && transforms_ != nullptr && SHOAL_UNLIKELY(!places_.empty()))
-        places_.begin_at_transforms(spawned->entities(), *transforms_);
     if (spawned)
         for (const BlobText& text : blob.texts())
             if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)
@@ -871,6 +870,7 @@ Result<std::uint32_t> World::spawn_for_commands(const Blob& blob, std::span<cons
     if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
     if (status) {
         const Result<Spawned> spawned = spawn_unlogged(blob, options);
+        if (spawned) places_.begin_at_transforms(spawned->entities(), transforms_);
         if (spawned && spawn_log_ != nullptr) spawn_log_->add(blob, *spawned, poses);
         status = spawned.status();
     }

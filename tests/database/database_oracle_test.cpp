@@ -43,7 +43,9 @@ public:
         const bool is_watched = num_steps_ % 128 == 0;
         if (is_watched) settle(), marks_.begin(database_);
         const std::size_t num_operations = change();
-        if (is_watched) EXPECT_TRUE(marks_.all_is_marked(database_));
+        if (is_watched) {
+            EXPECT_TRUE(marks_.all_is_marked(database_));
+        }
         return num_operations;
     }
     std::size_t change() {

@@ -338,6 +338,10 @@ TEST(Plugins, that_would_use_variables_of_an_older_version_are_refused) {
     ASSERT_TRUE(host.plugins.unload("unique"));
     EXPECT_EQ(host.plugins.load(file.path()).message(), problem);
     EXPECT_EQ(file.num_files(), 1u) << "copies are gone";
+    Host other;
+    const ExchangedFile another;
+    another.become("unique");
+    EXPECT_TRUE(other.plugins.load(another.path())) << "what another plugin has is no older version";
 }
 
 TEST(Plugins, on_which_others_depend_are_loaded_first_and_unloaded_last) {

@@ -90,7 +90,9 @@ public:
         const bool is_watched = num_steps_ % 32 == 0;
         if (is_watched) settle(), marks_.begin(manager_.core());
         const std::size_t num_entities = change();
-        if (is_watched) EXPECT_TRUE(marks_.all_is_marked(manager_.core()));
+        if (is_watched) {
+            EXPECT_TRUE(marks_.all_is_marked(manager_.core()));
+        }
         return num_entities;
     }
     std::size_t change() {

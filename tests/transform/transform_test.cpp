@@ -41,7 +41,9 @@ TEST_F(TransformTest, rotation_and_scale_are_kept_apart_so_that_nothing_drifts) 
         local.rotation = local.rotation * step;
         if (i % 3 == 0) transforms.set_rotation(at_entity(ids[0]), local.rotation);
         if (i % 3 == 1) transforms.set_local(at_entity(ids[0]), local);
-        if (i % 3 == 2) EXPECT_EQ(transforms.set_locals({&ids[0], 1}, {&local, 1}), 1u);
+        if (i % 3 == 2) {
+            EXPECT_EQ(transforms.set_locals({&ids[0], 1}, {&local, 1}), 1u);
+        }
     }
     EXPECT_NEAR(squared_length(transforms.local(at_entity(ids[0])).rotation), 1, 2e-6);
     for (const float along : {transforms.world_scale(at_entity(ids[0])).x, transforms.world_scale(at_entity(ids[0])).z})

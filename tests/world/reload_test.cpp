@@ -415,7 +415,9 @@ TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_al
         for (Entity next = *entities.create(); next != one; next = *entities.create()) entities.destroy(next);
         ASSERT_TRUE(hulls.add(one, Hull{50}).ok());
         Array<std::byte> save;
-        if (loads) ASSERT_TRUE(world.save(save).ok() && world.load(save).ok());
+        if (loads) {
+            ASSERT_TRUE(world.save(save).ok() && world.load(save).ok());
+        }
         ASSERT_TRUE(world.reload(before, after).ok());
         EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(one)), 50);
         EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ship.entity(0))), 11);

@@ -423,7 +423,9 @@ struct Recycling {
     explicit Recycling(const std::string& folder, bool streams = true) {
         world.database().component<Spot>(), world.database().component<Egg>();
         world.keep_frames(4);
-        if (streams) EXPECT_TRUE(world.stream_zones(folder).ok());
+        if (streams) {
+            EXPECT_TRUE(world.stream_zones(folder).ok());
+        }
     }
     void unload() {
         entities.destroy(*entities.create());

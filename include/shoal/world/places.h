@@ -49,7 +49,7 @@ public:
     bool empty() const { return followed_.empty() && tiled_.empty(); }
 
     /// Called for what was spawned: lets fields with their default value, which transforms follow, begin where those are.
-    SHOAL_API void begin_at_transforms(std::span<const Entity> spawned, const TransformManager& transforms);
+    SHOAL_API void begin_at_transforms(std::span<const Entity> spawned, const TransformManager* transforms);
     /// Called before the stores settle: lets transforms follow.
     SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
