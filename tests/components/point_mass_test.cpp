@@ -118,7 +118,7 @@ public:
 };
 
 // req: A9
-TEST(PointMasses, simulate_gives_each_worker_a_part) {
+TEST(PointMasses, simulate_cuts_its_rows_into_parts_for_several_workers) {
     Masses masses(50'003);
     CountingExecutor executor;
     simulate(masses.manager, 0.5f, executor);

@@ -59,7 +59,7 @@ TEST(EntityBits, the_spare_bits_of_a_given_out_id_are_free_for_a_tag) {
 
 // With all else unreadable but the first cache line of the manager, which has the address of the array.
 // req: A13
-TEST(EntityBits, alive_looks_at_one_element_of_one_array) {
+TEST(EntityBits, alive_looks_at_one_page_of_one_array) {
     struct Destroy {
         void operator()(EntityManager* entities) const { entities->~EntityManager(); }
     };

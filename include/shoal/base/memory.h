@@ -30,7 +30,7 @@ SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
 
-/// Makes an object in bookkeeping memory, and destroys it; nullptr is none. Requires: `owner` is that which it was made for.
+/// Makes an object in bookkeeping memory; destroy_owned() takes nullptr, too. Requires: the `owner` that it was made with.
 template <class T, class... Arguments>
 T* make_owned(const char* owner, Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));

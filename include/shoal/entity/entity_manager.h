@@ -105,7 +105,7 @@ public:
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
-    /// At least so many die between the death of an entity and the life of another with its id.
+    /// Returns how many entities die, at least, from the death of one until another gets its id.
     std::uint64_t deaths_before_reuse() const { return minimum_waiting_ * std::uint64_t(kGenerationMask); }
     /// Where a cursor is in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
@@ -121,7 +121,7 @@ public:
     /// Errors: what is read has ids of another width or with other parts than this program.
     SHOAL_API static Status check_ids(StateReader& from);
 
-    /// Worlds say that they use these entities, and that they do no more: what one world loads is no other's.
+    /// Worlds say that they begin and end to use these entities: what one world loads is no other's.
     SHOAL_API void add_world();
     SHOAL_API void remove_world();
     std::uint32_t num_worlds() const { return num_worlds_; }
