@@ -1195,7 +1195,8 @@ AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all
         std::erase_if(models,
                       [&](const auto& model) { return model.first.index() == who.index() && model.first != who; });
         ++(models.contains(who) ? counts.num_set : counts.num_added);
-        models[who] = {tree, kModels[tree].places, std::vector<int>(kModels[tree].places.size()), {}, is_in_scene};
+        Posed& made = models[who] = {tree, kModels[tree].places, kModels[tree].places, {}, is_in_scene};
+        made.compute();
     }
     return counts;
 }
@@ -1207,11 +1208,7 @@ int Model::remove_models(int number, const std::vector<Entity>& all) {
 }
 
 void Model::compute_models(int number) {
-    for (auto& [who, model] : world(number).models) {
-        model.held.clear();
-        for (std::size_t node = 0; node < model.locals.size(); ++node)
-            model.poses[node] = model.parent(node) + model.locals[node];
-    }
+    for (auto& [who, model] : world(number).models) model.compute();
 }
 
 void Model::let_nodes_follow(int number) {

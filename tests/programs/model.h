@@ -114,6 +114,10 @@ struct Posed {
         const std::uint32_t parent = kModels[tree].parents[node];
         return parent == kNilRow ? 0 : poses[parent];
     }
+    void compute() {
+        held.clear();
+        for (std::size_t node = 0; node < locals.size(); ++node) poses[node] = parent(node) + locals[node];
+    }
 };
 
 struct ModelWorld {
