@@ -3,6 +3,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/store/store.h"
+#include "shoal/table/table.h"
 
 #include <gtest/gtest.h>
 
