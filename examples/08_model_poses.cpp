@@ -49,7 +49,6 @@ int main() {
     ResourceLibrary library;  // keeps the blob: the node tree is used in place
     const Result<const Blob*> blob = library.load(crab->blob);
     if (!blob) return 1;
-
     EntityManager entities;
     World world(entities, {.library = &library});
     TransformManager transforms(entities, world.pool());
@@ -62,7 +61,8 @@ int main() {
     if (!spawned) return 1;
     const Entity crabs[] = {spawned->entity(0, 0), spawned->entity(0, 1), spawned->entity(0, 2)};
     for (int i = 0; i < 3; ++i) transforms.set_position(transforms.instance(crabs[i]), {2.0f * i, 0, 1});
-
+    const NodeLocals locals = models.write_locals(models.tree(models.instance(crabs[0])));
+    locals.positions[0].z += 0.125f;  // the first one stretches its legs
     std::span<const Entity> walking = crabs;
     models.add_constraint(stand_on_slope, &walking);
     std::printf("%u crabs, %u node tree\n", models.num_instances(), models.num_trees());
