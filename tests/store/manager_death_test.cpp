@@ -134,6 +134,7 @@ TYPED_TEST(ManagerDeath, many_dead_are_collected_quickly_and_within_the_budget) 
 }
 
 TYPED_TEST(ManagerDeath, no_policy_leaves_a_row_to_the_entity_that_gets_the_id_of_the_dead) {
+    if (sizeof(Generation) > 1) GTEST_SKIP() << "wide ids come back after 2^32 lives";
     for (const RowIndexKind kind : kinds_of<TypeParam>())
         for (const DeathPolicy death : kPolicies) {
             EntityManager entities({.minimum_waiting = 4});
