@@ -212,7 +212,7 @@ struct Database::ReturningRows {
 
         /// Errors: component types have other fields than they had, or values are none of these.
         static Result<Table> read(Database& database, StateReader& from);
-        /// Switches the toggled component types of a row that has come back as they were, but for those of `kept`.
+        /// Switches the toggled component types of a row that has come back as they were, except those that `kept` has.
         void switch_toggled(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->toggled().size(); ++i)
                 if (kept == nullptr || !kept->has(type->toggled()[i]))

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the deaths of entities, for what keeps ids beside the stores: an id that has died comes back some time, as another
-// entity.
+// Follows the deaths of entities, for what keeps ids beside the stores: the id of a dead entity is given out again later, to another
+// one.
 // Thread: the structural thread of the entity manager.
 
 #include "shoal/entity/entity_manager.h"

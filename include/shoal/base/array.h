@@ -29,7 +29,7 @@ namespace detail {
 
 /// Returns the capacity of an array of `size` elements that grows to `count`: at least twice as many.
 SHOAL_API std::size_t grown_capacity(std::size_t size, std::size_t count);
-/// Allocates memory for `count` elements. Errors: those of allocate_memory(), also if no memory could be so large.
+/// Allocates memory for `count` elements. Errors: those of allocate_memory(), also where the number of bytes overflows.
 SHOAL_API void* allocate_elements(std::size_t count, std::size_t element_bytes, const char* owner);
 /// Copies `size` elements as bytes into new memory for `count`, and releases the old memory of `capacity` elements.
 SHOAL_API void* reallocate_elements(void* elements, std::size_t size, std::size_t capacity, std::size_t count,
