@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <thread>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -6,6 +6,7 @@
 #include "shoal/base/file.h"
 
 #include <cstdlib>
+#include <vector>
 
 #include <sys/resource.h>
 

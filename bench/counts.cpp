@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #if SHOAL_HAS_VALGRIND
 #include <valgrind/callgrind.h>

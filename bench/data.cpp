@@ -14,6 +14,7 @@
 #include "workloads.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <optional>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

@@ -7,6 +7,7 @@
 #include "workloads.h"
 
 #include <bit>
+#include <vector>
 
 namespace shoal_bench {
 

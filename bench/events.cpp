@@ -13,6 +13,7 @@
 #include "workloads.h"
 
 #include <bit>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include <sys/mman.h>
 

@@ -15,6 +15,7 @@
 #include <bit>
 #include <numeric>
 #include <thread>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -4,6 +4,7 @@
 #include "workloads.h"
 
 #include <optional>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

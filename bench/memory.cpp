@@ -7,6 +7,7 @@
 #include "workloads.h"
 
 #include <optional>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -7,6 +7,7 @@
 #include "shoal/base/math.h"
 
 #include <cstring>
+#include <vector>
 
 namespace shoal_bench {
 

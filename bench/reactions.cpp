@@ -6,6 +6,8 @@
 #include "body_components.h"
 #include "workloads.h"
 
+#include <vector>
+
 namespace shoal_bench {
 namespace {
 

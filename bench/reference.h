@@ -15,6 +15,7 @@
 #include <bit>
 #include <cstdio>
 #include <numeric>
+#include <vector>
 
 /// For loops that are measured as written. (SHOAL_NOINLINE is for rarely called code, which is optimised for size.)
 #define SHOAL_BENCH_LOOP __attribute__((noinline))

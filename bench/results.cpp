@@ -7,6 +7,7 @@
 #include "shoal/document/json.h"
 
 #include <cstdio>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

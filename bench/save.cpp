@@ -2,7 +2,7 @@
 // copying the same bytes; and what hashing and recording a world cost.
 
 #include "shoal/base/random.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
 #include "shoal/world/recording.h"
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

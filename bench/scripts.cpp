@@ -16,6 +16,7 @@
 #include "shoal/world/world.h"
 
 #include <bit>
+#include <vector>
 
 namespace shoal_bench {
 

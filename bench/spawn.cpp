@@ -15,6 +15,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 namespace shoal_bench {
 

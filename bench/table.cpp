@@ -5,6 +5,7 @@
 #include "workloads.h"
 
 #include <bit>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

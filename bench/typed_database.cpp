@@ -10,6 +10,7 @@
 #include "workloads.h"
 
 #include <bit>
+#include <vector>
 
 namespace shoal_bench {
 

@@ -6,6 +6,8 @@
 #include "shoal/world/world.h"
 #include "workloads.h"
 
+#include <vector>
+
 namespace shoal_bench {
 
 using namespace shoal;

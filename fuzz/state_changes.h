@@ -2,7 +2,7 @@
 // Changes to states and to logs of states that are sound, for fuzzers of what reads them: an input is a list of changes, 8 bytes
 // each: part, kind, value, place.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "support/changed_state.h"
 #include "world/state_log.h"

@@ -5,6 +5,7 @@
 #include "shoal/document/json.h"
 
 #include <map>
+#include <vector>
 
 namespace shoal_tool {
 

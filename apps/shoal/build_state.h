@@ -8,6 +8,8 @@
 
 #include "shoal/source/inputs.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 /// A blob that a build has written.

@@ -10,6 +10,7 @@
 #include "verbs.h"
 
 #include <memory>
+#include <vector>
 
 namespace shoal_tool {
 

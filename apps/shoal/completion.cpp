@@ -4,6 +4,8 @@
 #include "shoal/base/text.h"
 #include "verbs.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using shoal::concat;

@@ -9,6 +9,7 @@
 #include "verbs.h"
 
 #include <memory>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -6,6 +6,7 @@
 #include "verbs.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal_tool {
 

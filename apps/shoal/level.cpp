@@ -13,6 +13,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace shoal_tool {
 

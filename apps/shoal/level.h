@@ -6,6 +6,7 @@
 #include "sources.h"
 
 #include <memory>
+#include <vector>
 
 namespace shoal_tool {
 

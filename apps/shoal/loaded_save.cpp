@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 namespace shoal_tool {
 

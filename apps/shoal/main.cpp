@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <vector>
 
 namespace shoal_tool {
 namespace {

@@ -5,6 +5,8 @@
 #include "shoal/inspect/text_table.h"
 #include "shoal/query/text_query.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using namespace shoal;

@@ -4,6 +4,8 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/transform/transform.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using namespace shoal;

@@ -5,6 +5,8 @@
 #include "sources.h"
 #include "verbs.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using namespace shoal;

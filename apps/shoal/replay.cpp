@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
 namespace shoal_tool {
 

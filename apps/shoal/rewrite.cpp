@@ -7,6 +7,7 @@
 #include "sources.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -10,6 +10,7 @@
 #include "shoal/world/recording.h"
 
 #include <optional>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -9,6 +9,8 @@
 #include "sources.h"
 #include "verbs.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using namespace shoal;

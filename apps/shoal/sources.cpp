@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -10,6 +10,7 @@
 #include "shoal/source/compiler.h"
 
 #include <memory>
+#include <vector>
 
 namespace shoal_tool {
 

@@ -4,6 +4,8 @@
 #include "shoal/source/inputs.h"
 #include "sources.h"
 
+#include <vector>
+
 namespace shoal_tool {
 
 using namespace shoal;

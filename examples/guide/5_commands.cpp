@@ -2,6 +2,7 @@
 #include "ship.h"
 
 #include <cstdio>
+#include <vector>
 
 using namespace shoal;
 using namespace game;

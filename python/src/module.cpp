@@ -14,6 +14,8 @@
 #include "shoal/transform/transform_text.h"
 #include "world.h"
 
+#include <vector>
+
 namespace shoal_python {
 
 namespace {

@@ -1,5 +1,7 @@
 #include "link.h"
 
+#include <vector>
+
 namespace duel {
 
 using namespace shoal;

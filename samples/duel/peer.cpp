@@ -5,6 +5,7 @@
 #include <shoal/base/text.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace duel {
 

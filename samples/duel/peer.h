@@ -26,6 +26,7 @@
 #include "snapshot.h"
 
 #include <optional>
+#include <vector>
 
 namespace duel {
 

@@ -6,6 +6,7 @@
 #include <shoal/inspect/text_table.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace duel {
 

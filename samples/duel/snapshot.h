@@ -9,6 +9,8 @@
 
 #include "datagram.h"
 
+#include <vector>
+
 #include <shoal/base/memory.h>
 
 namespace duel {

@@ -4,6 +4,7 @@
 #include "sea.h"
 
 #include <cmath>
+#include <vector>
 
 namespace reef {
 

@@ -5,6 +5,8 @@
 
 #include "around.h"
 
+#include <vector>
+
 namespace reef {
 
 using namespace shoal;

@@ -1,6 +1,7 @@
 #include "cells.h"
 
 #include <utility>
+#include <vector>
 
 namespace reef {
 

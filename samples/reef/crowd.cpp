@@ -1,6 +1,7 @@
 #include "crowd.h"
 
 #include <cstring>
+#include <vector>
 
 namespace reef {
 

@@ -8,6 +8,8 @@
 #include "around.h"
 #include "crowd.h"
 
+#include <vector>
+
 namespace reef {
 
 using namespace shoal;

@@ -7,6 +7,7 @@
 #include <shoal/plugin/plugins.h>
 
 #include <cmath>
+#include <vector>
 
 namespace reef {
 

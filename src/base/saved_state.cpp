@@ -1,4 +1,4 @@
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"

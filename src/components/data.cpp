@@ -2,7 +2,7 @@
 
 #include "shoal/components/data.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"

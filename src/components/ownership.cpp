@@ -3,7 +3,7 @@
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"

@@ -2,7 +2,7 @@
 
 #include "database/table_name.h"
 #include "shoal/base/lines.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/database/saved_tables.h"

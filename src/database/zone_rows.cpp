@@ -14,7 +14,7 @@
 #include "database/table_name.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/lines.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"

@@ -1,6 +1,6 @@
 #include "shoal/entity/death_list.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 

@@ -2,7 +2,7 @@
 
 #include "entity/life.h"
 #include "shoal/base/bit_set.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 

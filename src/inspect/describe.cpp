@@ -10,6 +10,7 @@
 #include "shoal/resource/library.h"
 
 #include <map>
+#include <vector>
 
 namespace shoal {
 namespace {

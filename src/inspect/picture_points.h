@@ -3,6 +3,8 @@
 
 #include "inspect/picture_view.h"
 
+#include <vector>
+
 namespace shoal {
 
 /// How many shades a density grid has.

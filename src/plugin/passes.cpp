@@ -7,6 +7,7 @@
 #include "shoal/job/row_ranges.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -7,6 +7,7 @@
 #include "shoal/job/work_scope.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 

@@ -1,7 +1,7 @@
 #include "plugin/store.h"
 
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"

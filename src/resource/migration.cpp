@@ -350,7 +350,7 @@ private:
     std::span<const Schema> wanted_{};
     bool drops_fields_ = false;
     ColumnMemory memory_;
-    std::vector<Schema> schemas_;
+    Array<Schema> schemas_{Owner("blob")};
     Array<const std::byte*> columns_{Owner("blob")};
     Array<Place> places_{Owner("migration")};
 };

@@ -1,6 +1,8 @@
 #include "resource/field_change.h"
 #include "shoal/table/copy_elements.h"
 
+#include <vector>
+
 namespace shoal {
 namespace {
 

@@ -2,8 +2,10 @@
 // the other order are swapped before they are read, records of this order after.
 
 #include "resource/blob_check.h"
+#include "shoal/resource/blob_writer.h"
 
 #include <cstring>
+#include <vector>
 
 namespace shoal {
 namespace {

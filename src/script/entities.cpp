@@ -7,6 +7,7 @@
 #include "shoal/resource/blob.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal::lua {
 

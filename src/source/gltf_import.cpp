@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace shoal {
 namespace {

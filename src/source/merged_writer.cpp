@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -3,6 +3,7 @@
 #include "source/schema_text.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

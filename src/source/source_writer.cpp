@@ -5,6 +5,7 @@
 #include "source/text_token.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -4,6 +4,7 @@
 #include "source/yaml_scalar.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

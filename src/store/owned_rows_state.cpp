@@ -1,6 +1,6 @@
 // Rows that entities own, in a saved state.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/owned_rows.h"

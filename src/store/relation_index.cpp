@@ -1,7 +1,7 @@
 #include "shoal/store/relation_index.h"
 
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 

@@ -1,7 +1,7 @@
 #include "shoal/table/detail/change_stamps.h"
 
 #include "shoal/base/page_memory.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 #include <cstring>

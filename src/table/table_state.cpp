@@ -1,6 +1,6 @@
 // Rows of a table in a saved state.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"

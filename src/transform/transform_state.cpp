@@ -1,6 +1,6 @@
 // Transforms in a saved state.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "transform/transform_work.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "world/world_state.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

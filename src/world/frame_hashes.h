@@ -9,9 +9,11 @@
 //
 // Thread: observe() on any worker, the rest on the structural thread.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/schedule.h"
 #include "world/field_values.h"
+
+#include <vector>
 
 namespace shoal {
 

@@ -6,7 +6,7 @@
 //
 // Thread: the structural thread of the world.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
 
 namespace shoal {

@@ -1,6 +1,6 @@
 #include "shoal/world/journal.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/entity/saved_entities.h"
 
 #include <algorithm>

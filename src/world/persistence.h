@@ -9,7 +9,7 @@
 // Thread: the structural thread of the world, but for what says otherwise.
 
 #include "shoal/base/folder.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/world.h"
 #include "world/state_log.h"
@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace shoal {
 

@@ -1,7 +1,7 @@
 #include "shoal/world/places.h"
 
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"

@@ -1,7 +1,7 @@
 #include "shoal/world/reactions.h"
 
 #include "shoal/base/assert.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/component_mirror.h"
 

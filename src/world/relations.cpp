@@ -1,6 +1,6 @@
 #include "shoal/world/relations.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/relation_index.h"
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -5,7 +5,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"

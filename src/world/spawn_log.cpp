@@ -1,7 +1,7 @@
 #include "world/spawn_log.h"
 
 #include "shoal/base/bit_set.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 

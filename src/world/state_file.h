@@ -3,7 +3,7 @@
 // docs/formats/save.md has the format.
 // Thread: any; the executor's workers compress and decompress pieces.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/job/executor.h"
 
 namespace shoal {

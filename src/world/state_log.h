@@ -12,7 +12,7 @@
 // as long as that thread keeps the two that it writes.
 
 #include "shoal/base/append_file.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "world/state_file.h"
 
 namespace shoal {

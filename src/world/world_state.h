@@ -13,7 +13,7 @@
 // Thread: the structural thread of the world.
 
 #include "shoal/base/lines.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
 
 #include <optional>

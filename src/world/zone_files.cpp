@@ -3,7 +3,7 @@
 #include "shoal/base/append_file.h"
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -1,7 +1,7 @@
 // Unloaded zones in a saved state: the files go into it and come out of it as they are.
 
 #include "shoal/base/file.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/saved_entities.h"

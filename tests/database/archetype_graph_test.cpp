@@ -11,6 +11,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace shoal_test {
 namespace {

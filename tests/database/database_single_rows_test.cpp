@@ -2,6 +2,8 @@
 
 #include "support/database_testing.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace shoal_test {

@@ -8,6 +8,7 @@
 #include <array>
 #include <deque>
 #include <random>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -1,7 +1,7 @@
 #include "determinism/scenario.h"
 
 #include "shoal/base/floating_point.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"

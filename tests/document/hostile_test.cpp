@@ -3,6 +3,8 @@
 #include "document_testing.h"
 #include "support/testing.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 using shoal_test::Reading;

@@ -18,6 +18,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"

@@ -3,7 +3,7 @@
 #include "shoal/pose/model_pose.h"
 
 #include "model_pose_testing.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/job/executor.h"
 #include "support/changed_state.h"
 #include "support/thread_pool_executor.h"
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace shoal {
 namespace {

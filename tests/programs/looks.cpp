@@ -2,6 +2,8 @@
 
 #include "programs/operation.h"
 
+#include <vector>
+
 namespace programs {
 namespace {
 

@@ -3,6 +3,7 @@
 #include "support/merged_list.h"
 
 #include <utility>
+#include <vector>
 
 namespace programs {
 

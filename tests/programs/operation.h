@@ -19,6 +19,7 @@
 #include "programs/model.h"
 
 #include <functional>
+#include <vector>
 
 namespace programs {
 

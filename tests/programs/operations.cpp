@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace programs {
 namespace {

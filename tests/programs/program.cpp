@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace programs {
 namespace {

@@ -10,6 +10,8 @@
 
 #include "programs/operation.h"
 
+#include <vector>
+
 namespace programs {
 
 struct Step {

@@ -11,7 +11,7 @@
 // Entities have names: e[0] to e[15] are those of sea and lake, p[0] to p[15] those of pond. e[0] and p[0] are always
 // null, e[1] and p[1] are ids that nobody has created.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"

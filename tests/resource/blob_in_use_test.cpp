@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <vector>
 
 namespace resource_test {
 namespace {

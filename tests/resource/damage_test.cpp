@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <functional>
+#include <vector>
 
 namespace resource_test {
 namespace {

@@ -5,6 +5,7 @@
 #include "shoal/resource/spawner.h"
 
 #include <cstring>
+#include <vector>
 
 namespace resource_test {
 

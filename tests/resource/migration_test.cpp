@@ -12,6 +12,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace resource_test {
 namespace {

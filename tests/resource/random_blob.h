@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <map>
+#include <vector>
 
 namespace resource_test {
 

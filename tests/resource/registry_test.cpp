@@ -3,6 +3,8 @@
 #include "resource/samples.h"
 #include "support/testing.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace resource_test {

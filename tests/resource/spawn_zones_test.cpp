@@ -13,6 +13,7 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace resource_test {
 namespace {

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -1,6 +1,8 @@
 #include "inspect/xml_check.h"
 #include "tool/tool_process.h"
 
+#include <vector>
+
 namespace {
 
 using shoal_test::ToolResult;

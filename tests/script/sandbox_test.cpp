@@ -2,6 +2,8 @@
 
 #include "script_world.h"
 
+#include <vector>
+
 namespace shoal {
 namespace {
 

@@ -3,12 +3,13 @@
 #include "script_world.h"
 
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/source/compiler.h"
 #include "shoal/world/named_components.h"
 
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 namespace shoal {
 namespace {

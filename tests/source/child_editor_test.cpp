@@ -4,6 +4,8 @@
 
 #include "source_fixture.h"
 
+#include <vector>
+
 namespace shoal_test {
 namespace {
 

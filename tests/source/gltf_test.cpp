@@ -12,6 +12,7 @@
 #include "source/source_fixture.h"
 
 #include <cmath>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -5,6 +5,7 @@
 #include "shoal/base/random.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -1,6 +1,7 @@
 #include "source_fixture.h"
 
 #include <cstring>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -7,6 +7,7 @@
 #include "source_fixture.h"
 
 #include <cstring>
+#include <vector>
 
 using namespace shoal;
 using shoal_test::SourceTest;

@@ -2,6 +2,7 @@
 #include "source/source_model.h"
 
 #include <iterator>
+#include <vector>
 
 namespace {
 

@@ -3,6 +3,8 @@
 #include "shoal/source/source_diff.h"
 #include "source/source_model.h"
 
+#include <vector>
+
 namespace shoal_test {
 namespace {
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -3,6 +3,8 @@
 
 #include "support/manager_testing.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace shoal_test {

@@ -1,7 +1,7 @@
 // What tells stores apart: mirrors that find what has changed, and indices of who refers to whom.
 
 #include "shoal/store/relation_index.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"

@@ -3,6 +3,8 @@
 
 #include "source_tree.h"
 
+#include <vector>
+
 namespace structure {
 namespace {
 

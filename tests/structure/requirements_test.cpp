@@ -14,6 +14,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace structure {
 namespace {

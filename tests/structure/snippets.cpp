@@ -1,6 +1,7 @@
 #include "source_tree.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace structure {
 namespace {

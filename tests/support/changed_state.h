@@ -1,7 +1,7 @@
 #pragma once
 // Saved states that differ from others in some parts.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 #include <cstdlib>
 #include <string>

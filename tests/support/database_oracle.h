@@ -8,6 +8,7 @@
 
 #include <array>
 #include <tuple>
+#include <vector>
 
 namespace shoal_test {
 

@@ -2,7 +2,7 @@
 // A world with something of all that a world can keep, passes that change all of it, and a program that does so between
 // steps: what is tested of saves, and what fuzzers of saves begin with.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"

@@ -2,7 +2,7 @@
 
 #include "shoal/table/detail/change_stamps.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 #include "shoal/base/random.h"
 

@@ -6,6 +6,7 @@
 #include "table/table_fixture.h"
 
 #include <cstring>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {

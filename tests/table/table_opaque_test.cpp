@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -3,6 +3,7 @@
 #include "table/table_fixture.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -1,6 +1,6 @@
 // Tables that are written to saved states and read back.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 #include "shoal/table/describe.h"
 #include "shoal/table/saved_rows.h"

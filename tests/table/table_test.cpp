@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace {
 

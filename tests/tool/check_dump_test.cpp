@@ -1,6 +1,8 @@
 #include "shoal/base/text.h"
 #include "tool/tool_process.h"
 
+#include <vector>
+
 namespace {
 
 using shoal::concat;

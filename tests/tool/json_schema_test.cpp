@@ -3,6 +3,7 @@
 #include "tool/tool_process.h"
 
 #include <sstream>
+#include <vector>
 
 namespace {
 

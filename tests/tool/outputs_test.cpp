@@ -2,6 +2,8 @@
 
 #include "tool/tool_process.h"
 
+#include <vector>
+
 #include <sys/stat.h>
 
 namespace {

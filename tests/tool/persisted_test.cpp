@@ -10,6 +10,7 @@
 #include <csignal>
 #include <map>
 #include <thread>
+#include <vector>
 
 namespace {
 

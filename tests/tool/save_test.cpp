@@ -1,6 +1,6 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
@@ -10,6 +10,8 @@
 #include "shoal/resource/library.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
+
+#include <vector>
 
 namespace {
 

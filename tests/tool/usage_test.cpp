@@ -2,6 +2,7 @@
 #include "tool/tool_process.h"
 
 #include <sstream>
+#include <vector>
 
 namespace {
 

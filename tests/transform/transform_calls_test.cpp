@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 using namespace shoal;
 using namespace shoal_test;

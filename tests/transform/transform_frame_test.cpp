@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 using namespace shoal;
 using namespace shoal_test;

@@ -2,6 +2,8 @@
 
 #include "transform_testing.h"
 
+#include <vector>
+
 using namespace shoal;
 using namespace shoal_test;
 

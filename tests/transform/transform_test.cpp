@@ -4,6 +4,7 @@
 #include "transform_testing.h"
 
 #include <algorithm>
+#include <vector>
 
 using namespace shoal;
 using namespace shoal_test;

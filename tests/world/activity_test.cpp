@@ -2,7 +2,7 @@
 
 #include "shoal/components/activity.h"
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"

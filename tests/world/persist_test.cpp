@@ -4,7 +4,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"

@@ -1,6 +1,6 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_kernels.h"

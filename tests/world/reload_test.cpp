@@ -1,7 +1,7 @@
 // Live reload: what a newer version of a blob changes in a running world.
 
 #include "shoal/world/reload.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <vector>
 
 namespace reload_test {
 

@@ -2,7 +2,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/resource/blob_writer.h"

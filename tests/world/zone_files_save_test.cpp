@@ -3,7 +3,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/recording.h"

@@ -1,7 +1,7 @@
 #pragma once
 // Commands that wait, in a saved state, for those who convert or show them. docs/formats/save.md has all parts. Thread: any.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 
 namespace shoal {
 

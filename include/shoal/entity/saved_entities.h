@@ -2,7 +2,7 @@
 // Ids of entities in a saved state, which may say anything: an error for those that no entity manager gives out.
 // Thread: that of the reader.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/entity/entity.h"
 
 namespace shoal {

@@ -14,7 +14,6 @@
 #include "shoal/store/store.h"
 
 #include <string>
-#include <vector>
 
 namespace shoal {
 
@@ -114,9 +113,9 @@ private:
     static Result<Blob> own(PageRange memory, std::size_t num_bytes);
 
     std::span<const std::byte> bytes_;
-    PageRange memory_;                        // holds the bytes, if they are owned
-    std::vector<Array<std::byte>> migrated_;  // columns of newer versions; see migration.h
-    std::vector<Schema> schemas_;
+    PageRange memory_;                                 // holds the bytes, if they are owned
+    Array<Array<std::byte>> migrated_{Owner("blob")};  // columns of newer versions; see migration.h
+    Array<Schema> schemas_{Owner("blob")};
     Array<BlobComponents> component_types_{Owner("blob")};
     Array<const std::byte*> columns_{Owner("blob")};  // of all component types
     // Views into the bytes; empty when the blob does not have them.
@@ -137,9 +136,5 @@ private:
     std::span<const std::uint32_t> first_row_;
     std::span<const BlobRow> rows_;
 };
-
-/// Returns a copy of a blob with the other byte order; applied twice it gives the first bytes back. Works on blobs of
-/// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
-SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 
 }  // namespace shoal

@@ -103,4 +103,8 @@ private:
     BlobContent* content_;
 };
 
+/// Returns a copy of a blob with the other byte order; applied twice it gives the first bytes back. Works on blobs of
+/// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
+SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
+
 }  // namespace shoal

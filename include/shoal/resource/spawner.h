@@ -94,7 +94,7 @@ private:
     Array<char> name_texts_{Owner("spawned")};               // one after another
     Array<std::size_t> name_ends_{Owner("spawned")};         // by name, ascending by text
     Array<std::uint32_t> entity_of_name_{Owner("spawned")};  // by name
-    std::vector<UnknownComponents> unknown_;
+    Array<UnknownComponents> unknown_{Owner("spawned")};
 };
 
 /// Spawns `options.copies` of a blob.

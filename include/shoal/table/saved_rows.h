@@ -10,7 +10,7 @@
 //
 // Thread: any.
 
-#include "shoal/base/saved_state.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/schema.h"
 
 #include <string>
