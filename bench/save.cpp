@@ -2,9 +2,9 @@
 // copying the same bytes; and what hashing and recording a world cost.
 
 #include "shoal/base/random.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/recording.h"
 #include "shoal/world/world.h"
 

@@ -1,6 +1,6 @@
 # The rooms, top to bottom: a room may include only rooms above it (and its own files).
 # tests/structure reads this list.
-set(SHOAL_RUNTIME_ROOMS base document entity table job store database command query resource transform pose components world)
+set(SHOAL_RUNTIME_ROOMS base document state entity table job store database command query resource transform pose components world)
 # Of the runtime, too, but shoal/shoal.h does not bring its headers.
 set(SHOAL_PLUGIN_ROOMS plugin)
 set(SHOAL_OFFLINE_ROOMS source)

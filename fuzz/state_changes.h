@@ -2,8 +2,8 @@
 // Changes to states and to logs of states that are sound, for fuzzers of what reads them: an input is a list of changes, 8 bytes
 // each: part, kind, value, place.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "support/changed_state.h"
 #include "world/state_log.h"
 

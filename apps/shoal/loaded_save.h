@@ -5,8 +5,8 @@
 // Nothing is written, also not into such a folder: of its last whole frame is read what World::recover() would read.
 
 #include "memory_limit.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/resource/library.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/world.h"
 #include "sources.h"

@@ -4,8 +4,8 @@
 #include "command/saved_layout.h"
 #include "command/text_call.h"
 #include "shoal/base/lines.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 

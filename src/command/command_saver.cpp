@@ -3,9 +3,9 @@
 #include "command/command_log.h"
 #include "command/saved_layout.h"
 #include "command/text_call.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/saved_rows.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "shoal/components/data.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/table/value_text.h"
 

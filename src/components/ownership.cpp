@@ -3,9 +3,9 @@
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/stable_span.h"
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 
 #include "database/table_name.h"
 #include "shoal/base/lines.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/database/saved_tables.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 #include <utility>

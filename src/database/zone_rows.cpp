@@ -14,11 +14,11 @@
 #include "database/table_name.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/lines.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/entity/saved_entities.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 

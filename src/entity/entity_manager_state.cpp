@@ -2,9 +2,9 @@
 
 #include "entity/life.h"
 #include "shoal/base/bit_set.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "plugin/store.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/field_part.h"

@@ -1,10 +1,10 @@
 // Model poses in a saved state. A tree from a blob is saved by the names of its arrays, one from memory whole.
 
 #include "pose/model_pose_tree.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_values.h"
+#include "shoal/state/saved_state.h"
 
 #include <memory>
 

@@ -4,9 +4,9 @@
 #include "script/store.h"
 
 #include "script/compile.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/migration.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>

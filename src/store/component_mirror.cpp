@@ -1,8 +1,8 @@
 #include "shoal/store/component_mirror.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Rows that entities own, in a saved state.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/owned_rows.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "shoal/store/relation_index.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 

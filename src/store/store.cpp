@@ -1,8 +1,8 @@
 #include "shoal/store/store.h"
 
 #include "shoal/base/assert.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/field_part.h"
 #include "shoal/table/table.h"

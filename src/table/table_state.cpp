@@ -1,7 +1,7 @@
 // Rows of a table in a saved state.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"
 #include "shoal/table/value_check.h"

@@ -1,7 +1,7 @@
 #include "shoal/world/journal.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/entity/saved_entities.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 #include "shoal/world/places.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/transform/pose_math.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "shoal/world/reactions.h"
 
 #include "shoal/base/assert.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/component_mirror.h"
 
 #include <algorithm>

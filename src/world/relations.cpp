@@ -1,7 +1,7 @@
 #include "shoal/world/relations.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/relation_index.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "world/spawn_log.h"
 
 #include "shoal/base/bit_set.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
+#include "shoal/state/saved_state.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // docs/formats/save.md has the format.
 // Thread: any; the executor's workers compress and decompress pieces.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/job/executor.h"
+#include "shoal/state/saved_state.h"
 
 namespace shoal {
 

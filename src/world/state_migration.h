@@ -13,8 +13,8 @@
 // Thread: the structural thread of the world.
 
 #include "shoal/base/bit_set.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/resource/blob.h"
+#include "shoal/state/saved_state.h"
 
 #include <optional>
 #include <string>

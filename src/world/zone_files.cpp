@@ -3,11 +3,11 @@
 #include "shoal/base/append_file.h"
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "world/state_file.h"
 
 #include <algorithm>

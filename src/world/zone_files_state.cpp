@@ -1,10 +1,10 @@
 // Unloaded zones in a saved state: the files go into it and come out of it as they are.
 
 #include "shoal/base/file.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/saved_entities.h"
+#include "shoal/state/saved_state.h"
 #include "world/state_file.h"
 #include "world/zone_files.h"
 

@@ -1,7 +1,6 @@
 #include "determinism/scenario.h"
 
 #include "shoal/base/floating_point.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
@@ -10,6 +9,7 @@
 #include "shoal/database/grid_zones.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"

@@ -12,14 +12,14 @@ emulator=(qemu-s390x -L "/usr/$machine")
 # drops what nothing needs; xxHash is compiled into the object that uses it.
 build_there() {
     local room name
-    for room in base document entity table; do
+    for room in base document state entity table; do
         printf '#include "%s"\n' "$root/src/$room"/*.cpp >"$work/$room.cpp"
     done
     for name in blob blob_check blob_values blob_writer data_table dump migration registry swap_endianness; do
         echo "#include \"$root/src/resource/$name.cpp\""
     done >"$work/resource.cpp"
     cp "$root/tests/endianness/sample_blob.cpp" "$work/sample_blob.cpp"
-    printf '%s\n' base document entity table resource sample_blob | xargs -I NAME -P "$(nproc)" \
+    printf '%s\n' base document state entity table resource sample_blob | xargs -I NAME -P "$(nproc)" \
         "$machine-g++" -std=c++20 -O0 -DNDEBUG -DXXH_INLINE_ALL -ffunction-sections -Wno-subobject-linkage -I "$root/include" -I "$root/src" \
         -I "$root/tests" -c "$work/NAME.cpp" -o "$work/NAME.o"
     "$machine-g++" "$work"/*.o -Wl,--gc-sections -o "$work/there"

@@ -4,10 +4,10 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/table.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/world.h"

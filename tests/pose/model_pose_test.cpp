@@ -3,8 +3,8 @@
 #include "shoal/pose/model_pose.h"
 
 #include "model_pose_testing.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/job/executor.h"
+#include "shoal/state/saved_state.h"
 #include "support/changed_state.h"
 #include "support/thread_pool_executor.h"
 

@@ -11,7 +11,6 @@
 // Entities have names: e[0] to e[15] are those of sea and lake, p[0] to p[15] those of pond. e[0] and p[0] are always
 // null, e[1] and p[1] are ids that nobody has created.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -24,6 +23,7 @@
 #include "shoal/resource/blob_values.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/persist.h"

@@ -3,8 +3,8 @@
 #include "script_world.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/source/compiler.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/named_components.h"
 
 #include <cstring>

@@ -2,7 +2,6 @@
 // A world with something of all that a world can keep, passes that change all of it, and a program that does so between
 // steps: what is tested of saves, and what fuzzers of saves begin with.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -10,6 +9,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/query/query.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"

@@ -87,22 +87,6 @@ TEST_F(TableState, a_state_of_the_same_bytes_shares_the_blocks_of_an_earlier_one
     EXPECT_EQ(changed.num_own_bytes() / sizeof(float) / kElementsPerStateBlock, 1u);
 }
 
-TEST(SavedState, has_room_for_a_block_that_is_longer_than_its_first_memory) {
-    for (const std::uint32_t element_bytes : {12u, 17u, 40u, 64u, 65u, 200u}) {
-        std::vector<std::byte> bytes(std::size_t(element_bytes) * kElementsPerStateBlock, std::byte(element_bytes));
-        SavedState state;
-        StateWriter to(state);
-        to.column("first", bytes.data(), element_bytes, kElementsPerStateBlock, {}, 0);
-        to.column("second", bytes.data(), element_bytes, kElementsPerStateBlock, {}, 0);
-        for (const char* name : {"first", "second"}) {
-            const StatePart part = state.part(state.find(name));
-            std::vector<std::byte> found(bytes.size());
-            state.copy(part, 0, part.num_elements, found.data());
-            EXPECT_EQ(found == bytes, true) << name << " of " << element_bytes;
-        }
-    }
-}
-
 /// What a table has in its rows, as plain copies.
 std::string plain_copy(const Table& table) {
     const auto bytes_of = [](const void* data, std::size_t num_bytes) {

@@ -1,6 +1,5 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
@@ -8,6 +7,7 @@
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/library.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 

@@ -2,9 +2,9 @@
 
 #include "shoal/components/activity.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"

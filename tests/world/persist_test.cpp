@@ -4,10 +4,10 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/reload.h"
 
 #include "support/kills.h"

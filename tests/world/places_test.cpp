@@ -1,8 +1,8 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"

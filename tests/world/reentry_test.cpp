@@ -1,9 +1,9 @@
 // What callbacks may do while the world calls them: the table in docs/guarantees.md, cell by cell.
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"

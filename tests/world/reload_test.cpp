@@ -1,7 +1,6 @@
 // Live reload: what a newer version of a blob changes in a running world.
 
 #include "shoal/world/reload.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -11,6 +10,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/persist.h"

@@ -2,12 +2,12 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/migration.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/persist.h"
 #include "world/state_file.h"
 

@@ -1,7 +1,7 @@
 // Saves that were made with older fields: what migrations say is done to every row, and everything else stays as it was.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/resource/zone_blob.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/world/persist.h"
 #include "shoal/world/zone_files.h"

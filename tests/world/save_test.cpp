@@ -1,11 +1,11 @@
 // Saving and loading a world: what is loaded goes on as what was saved, whatever it keeps, and what is false does no harm.
 
 #include "shoal/base/file.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/persist.h"
 #include "world/state_file.h"
 

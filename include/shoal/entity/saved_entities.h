@@ -2,8 +2,8 @@
 // Ids of entities in a saved state, which may say anything: an error for those that no entity manager gives out.
 // Thread: that of the reader.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/entity/entity.h"
+#include "shoal/state/saved_state.h"
 
 namespace shoal {
 

@@ -291,7 +291,7 @@ public:
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
     /// Writes all that the store keeps: rows in their order, and whatever decides what it does next. See
-    /// base/saved_state.h; most stores forward to OwnedRows::save() and load().
+    /// state/saved_state.h; most stores forward to OwnedRows::save() and load().
     /// As it is here, it refuses, because it does not know what there is.
     SHOAL_API virtual void save(StateWriter& to) const;
     /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be false:

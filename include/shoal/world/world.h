@@ -460,7 +460,7 @@ public:
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Saves the whole world to a file, or loads it: ids, all stores, commands that wait, events, clocks, random numbers, and
-    /// what passes, reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
+    /// what passes, reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See state/saved_state.h.
     /// Zones that are unloaded are saved, too; they stay unloaded where zones are streamed, and are loaded where not.
     /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
     /// was then, and so is the world, but for new stores and texts. Requires: no passes run, and the world is not settling.
