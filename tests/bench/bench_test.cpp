@@ -11,8 +11,8 @@ using shoal_test::ToolResult;
 /// The program in place of the tool. It ends with an error when the checksums of two sides differ.
 class Benchmarks : public shoal_test::ToolTest {
 protected:
-    /// Runs the workloads that match quickly, and returns of how many things those that gave two times and a ratio measured
-    /// each.
+    /// Runs the workloads that match quickly, and returns of how many things those that gave two times and a ratio
+    /// measured each.
     std::map<std::string, std::size_t> sizes_of(const char* filter) const {
         const ToolResult result = run({"--quick", "--filter", filter, "--json", path("results.json")});
         EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -1,4 +1,5 @@
-// Versions of a plugin with a variable that is unique in the process, as g++ makes it of a static one in an inline function.
+// Versions of a plugin with a variable that is unique in the process, as g++ makes it of a static one in an inline
+// function.
 
 #include "shoal/plugin/shoal_abi.h"
 

@@ -16,7 +16,8 @@
 
 namespace shoal_test {
 
-/// What the tables of a store have. Values with destructors are not compared: their bytes may change when the table grows.
+/// What the tables of a store have. Values with destructors are not compared: their bytes may change when the table
+/// grows.
 class MarkWatch {
 public:
     /// `num_columns`: of each table, the columns whose writes are marked. Those after them are for the store alone.
@@ -32,8 +33,8 @@ public:
         }
     }
 
-    /// Whether all rows that are new, and all values that are not what they were, lie in blocks that are marked now. Blocks
-    /// have 1,024 rows, so a mark that is missing shows best after a single call.
+    /// Whether all rows that are new, and all values that are not what they were, lie in blocks that are marked now.
+    /// Blocks have 1,024 rows, so a mark that is missing shows best after a single call.
     ::testing::AssertionResult all_is_marked(const shoal::Store& store) const {
         for (const shoal::Table* table : store.tables()) {
             const auto found = copies_.find(table);
