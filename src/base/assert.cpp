@@ -31,11 +31,11 @@ void refuse_structural_call(const char* call, std::string_view kind, std::string
     const std::string caller = running_pass() == nullptr ? std::string("was called")
                                                          : concat("was called in the pass \"", running_pass(), '"');
     const std::string message = concat(
-        call, " of ", kind, about, ' ', caller, ", so rows came or went while ",
-        passes_run ? "the passes of a world ran" : "a loop ran over them",
+        call, " of ", kind, about, ' ', caller,
+        passes_run ? " while the passes of a world ran" : " while a loop ran over its rows",
         "; let the function take a Commands&, or ask World::commands() in a pass without rows, and call its add(), "
         "remove(), create(), destroy() or move(), which reach every store when the world settles");
-    fail_assertion({"rows may come and go", message.c_str(), __FILE__, __LINE__});
+    fail_assertion({"no pass and no loop runs", message.c_str(), __FILE__, __LINE__});
 }
 
 AssertionHandler set_assertion_handler(AssertionHandler handler) {

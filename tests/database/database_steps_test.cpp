@@ -99,10 +99,10 @@ TEST_F(Steps, short_ways_are_closed_while_a_loop_runs) {
     const Entity fresh = make(1).front();
     {
         const DatabaseLock lock(database), another(database);
-        EXPECT_DEATH(static_cast<void>(database.add(made[5], Mass{1})), "while a loop ran over them");
-        EXPECT_DEATH(static_cast<void>(database.remove<Mass>(made[2])), "while a loop ran over them");
-        EXPECT_DEATH(static_cast<void>(database.remove<Asleep>(sleepers[1])), "while a loop ran over them");
-        EXPECT_DEATH(static_cast<void>(database.insert(fresh, 0, Fish{}, Position{})), "while a loop ran over them");
+        EXPECT_DEATH(static_cast<void>(database.add(made[5], Mass{1})), "while a loop ran over its rows");
+        EXPECT_DEATH(static_cast<void>(database.remove<Mass>(made[2])), "while a loop ran over its rows");
+        EXPECT_DEATH(static_cast<void>(database.remove<Asleep>(sleepers[1])), "while a loop ran over its rows");
+        EXPECT_DEATH(static_cast<void>(database.insert(fresh, 0, Fish{}, Position{})), "while a loop ran over its rows");
     }
     EXPECT_EQ(database.add(made[5], Mass{1})->num_added, 1u) << "and open again";
 }

@@ -630,7 +630,7 @@ TEST_F(Databases, a_structural_call_inside_a_lock_ends_the_program) {
     std::vector<Entity> out(1);
     ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
     const DatabaseLock lock(database);
-    EXPECT_DEATH(database.drop(out), "while a loop ran over them");
+    EXPECT_DEATH(database.drop(out), "while a loop ran over its rows");
 }
 
 TEST_F(Databases, gathered_fields_are_those_of_the_entities) {

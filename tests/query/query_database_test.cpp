@@ -501,7 +501,7 @@ using DatabaseQueriesDeathTest = DatabaseQueries;
 TEST_F(DatabaseQueriesDeathTest, structural_calls_inside_a_loop_end_the_program) {
     const auto all = create<Place>(2, 0, {});
     EXPECT_DEATH(query<Read<&Place::heat>>(database).for_each([&](float) { database.destroy(all[0]); }),
-                 "while a loop ran over them");
+                 "while a loop ran over its rows");
 }
 
 }  // namespace

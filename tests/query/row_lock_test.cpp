@@ -45,7 +45,7 @@ protected:
     Manager<Crab> crabs{entities, pool, {.death = DeathPolicy::kByCallback}};
     Manager<Shell> shells{entities, pool};
     Entity beach[100];
-    static constexpr const char* kMessage = "while a loop ran over them";
+    static constexpr const char* kMessage = "while a loop ran over its rows";
 };
 
 TEST_F(RowLockTest, a_loop_over_components_refuses_that_they_come_or_go) {

@@ -728,7 +728,7 @@ TEST_F(SceneQuery, a_tag_is_not_given_while_a_loop_runs_over_the_tagged) {
     ASSERT_TRUE(tags.add_tag(made[0], "fast"));
     const auto fast = world.query<>().tagged("fast");
     EXPECT_DEATH(fast.for_each([&](Entity) { static_cast<void>(tags.add_tag(made[1], "fast")); }),
-                 "of a manager for \"tag\" was called, so rows came or went while a loop ran over them");
+                 "of a manager for \"tag\" was called while a loop ran over its rows");
     EXPECT_DEATH(world.query<>().for_each([](Entity) {}), "name a component, or a tag");
 }
 
@@ -787,7 +787,7 @@ TEST_F(SceneQuery, the_database_of_a_world_is_the_first_that_was_attached) {
 TEST_F(SceneQuery, a_loop_over_poses_refuses_that_their_rows_are_ordered_anew) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(world.query<Read<&Transform::position>>().for_each([&](Vec3) { world.transforms().restore_order(); }),
-                 "while a loop ran over them");
+                 "while a loop ran over its rows");
 }
 
 TEST_F(SceneQuery, a_pass_that_reads_poses_waits_for_one_that_sets_them) {
