@@ -147,29 +147,32 @@ void Database::save(StateWriter& to) const {
 Status Database::load(StateReader& from) {
     require_unlocked("load()");
     if (deferred_changes_ != nullptr) deferred_changes_->discard();
-    Array<const Archetype*> types{Owner("database")};
-    if (Status status = load_archetypes(from, types); !status) return status;
-    std::uint64_t stamp = 0, deaths_seen = 0;
-    if (Status status = from.value("stamp", stamp); !status) return status;
-    if (Status status = from.value("deaths_seen", deaths_seen); !status) return status;
-    // From here on rows go. If reading fails, there are none.
-    tables_.for_each([](DatabaseTable& table) { table.table_.clear(); });
-    Status status = tables_.load(from, types);
-    if (status) status = load_rows(from);
-    if (status && !from.is_trusted()) status = validate();
-    if (status) status = load_commands(from);
-    if (!status) {
+    const auto load_all = [&]() -> Status {
+        Array<const Archetype*> types{Owner("database")};
+        if (Status status = load_archetypes(from, types); !status) return status;
+        std::uint64_t stamp = 0, deaths_seen = 0;
+        if (Status status = from.value("stamp", stamp); !status) return status;
+        if (Status status = from.value("deaths_seen", deaths_seen); !status) return status;
+        // From here on rows go.
+        tables_.for_each([](DatabaseTable& table) { table.table_.clear(); });
+        if (Status status = tables_.load(from, types); !status) return status;
+        if (Status status = load_rows(from); !status) return status;
+        if (Status status = from.is_trusted() ? Status() : validate(); !status) return status;
+        if (Status status = entities_.set_death_position(cursor_, deaths_seen); !status) return status;
+        stamp_ = stamp;
+        deaths_seen_ = deaths_seen;
+        return load_commands(from);
+    };
+    const Status status = load_all();
+    if (!status) {  // the database is whole, and has no rows
         tables_.for_each([&](DatabaseTable& table) { table.table_.clear(), tables_.note_rows(table); });
+        tables_.count_changes();
         directory_.rows().clear();
         for (OwnedRows* further : further_)
             if (further != nullptr) further->clear();
     }
     forget_steps();
-    if (!status) return status;
-    stamp_ = stamp;
-    if (Status seen = entities_.set_death_position(cursor_, deaths_seen); !seen) return seen;
-    deaths_seen_ = deaths_seen;
-    return {};
+    return status;
 }
 
 /// Errors: the commands do not fit, or this database takes none.

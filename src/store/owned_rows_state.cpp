@@ -22,19 +22,23 @@ Status OwnedRows::load(StateReader& from) {
     const StatePath::Scope scope = from.in("rows");
     ++num_structural_changes_;
     index_.clear();
-    if (Status status = table_.load(from); !status) return status;
-    if (Status status = index_loaded(from); !status) {
+    const auto load_deaths = [&]() -> Status {
+        removed_all_at_ = 0;
+        if (from.has("removed_all_at"))
+            if (Status status = from.value("removed_all_at", removed_all_at_); !status) return status;
+        if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
+        std::uint64_t position = 0;
+        if (Status status = from.value("deaths_seen", position); !status) return status;
+        return entities_.set_death_position(cursor_, position);
+    };
+    Status status = table_.load(from);
+    if (status) status = index_loaded(from);
+    if (status) status = load_deaths();
+    if (!status) {
         index_.clear();
         table_.clear();
-        return status;
     }
-    removed_all_at_ = 0;
-    if (from.has("removed_all_at"))
-        if (Status status = from.value("removed_all_at", removed_all_at_); !status) return status;
-    if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
-    std::uint64_t position = 0;
-    if (Status status = from.value("deaths_seen", position); !status) return status;
-    return entities_.set_death_position(cursor_, position);
+    return status;
 }
 
 /// Makes the index anew. Of two rows on one entity index, that of the living entity is found, or else the later one.

@@ -1,6 +1,7 @@
 // Rows as a store of another class holds them: it is told of the dead, and nothing comes or goes while rows are held.
 
 #include "shoal/base/random.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -160,6 +161,35 @@ TEST(OwnedRows, while_passes_run_no_row_comes_or_goes) {
     lamps.core().hold_rows(false);
     EXPECT_TRUE(lamps.add(made).ok());
     EXPECT_TRUE(lamps.remove(made[0]));
+}
+
+/// What can be wrong, where it is read: the rows, their owners, and what is known of deaths.
+TEST(OwnedRows, rows_that_cannot_be_loaded_are_none_whatever_is_wrong_and_can_be_loaded_again) {
+    EntityManager entities, more_entities;
+    PagePool pool;
+    Lamps lamps(entities, pool, DeathPolicy::kAtSettle), others(more_entities, pool, DeathPolicy::kAtSettle);
+    const std::vector<Entity> owners = create(entities, 3);
+    lamps.add(owners);
+    others.add(create(more_entities, 100));
+    SavedState states[4];  // sound, empty, of entities that are not there, after deaths that have not been
+    for (const int i : {0, 2, 3}) {
+        if (i == 3) {
+            more_entities.destroy(others.rows().table().entities().subspan(2));
+            others.rows().settle({.stamp = 9});
+        }
+        StateWriter to(states[i]);
+        (i == 0 ? lamps : others).rows().save(to);
+        ASSERT_TRUE(to.status()) << to.status().message();
+    }
+    for (const int i : {1, 2, 3}) {
+        StateReader from(states[i]), sound(states[0]);
+        EXPECT_FALSE(lamps.rows().load(from)) << i;
+        EXPECT_EQ(lamps.rows().num_rows(), 0u) << i;
+        EXPECT_EQ(lamps.rows().validate().message(), "") << i;
+        ASSERT_TRUE(lamps.rows().load(sound));
+        EXPECT_EQ(lamps.rows().find(owners[2]), 2u);
+        EXPECT_EQ(lamps.rows().validate().message(), "");
+    }
 }
 
 }  // namespace

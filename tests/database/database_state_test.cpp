@@ -1,0 +1,137 @@
+// Databases that are written to saved states and read back.
+
+#include "shoal/state/saved_state.h"
+#include "support/database_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal_test {
+namespace {
+
+struct DatabaseState : ::testing::Test, DatabaseFixture {
+    DatabaseState() { register_all(database); }
+
+    static void register_all(Database& to) {
+        to.component<Position>(), to.component<Velocity>(), to.component<Mass>();
+        to.component<Asleep>(), to.component<Tally>();
+    }
+    static SavedState save(const Database& from) {
+        SavedState state;
+        StateWriter to(state);
+        from.save(to);
+        EXPECT_EQ(to.status().message(), "");
+        return state;
+    }
+    static Status load(Database& to, const SavedState& state) {
+        StateReader from(state);
+        return to.load(from);
+    }
+    std::vector<Entity> make_masses(std::uint32_t count, Zone zone) {
+        std::vector<Entity> made(count);
+        EXPECT_TRUE(database.create<Mass>(made, zone).ok());
+        return made;
+    }
+    void expect_no_rows() {
+        EXPECT_EQ(database.validate().message(), "");
+        EXPECT_EQ(database.num_rows(), 0u);
+        EXPECT_EQ(database.further_values(database.component<Tally>())->num_rows(), 0u);
+    }
+};
+
+TEST_F(DatabaseState, what_was_loaded_counts_as_a_change_of_rows) {
+    const std::vector<Entity> made = make_masses(3, 1);
+    const SavedState state = save(database);
+    for (int i = 0; i < 2; ++i) {  // the second state is that of now
+        const std::uint64_t changes = database.num_structural_changes();
+        ASSERT_TRUE(load(database, state));
+        EXPECT_NE(database.num_structural_changes(), changes);
+    }
+    EXPECT_TRUE(database.has<Mass>(made[2]));
+}
+
+TEST_F(DatabaseState, tables_of_another_database_by_the_same_numbers_are_found_by_matches_steps_and_zones) {
+    const std::vector<Entity> made = make_masses(1, 1), more = make(2);
+    ASSERT_TRUE(database.insert(more[0], 1, Mass{}).ok());  // from now on the database knows where this leads,
+    ASSERT_TRUE(database.add(made[0], Velocity{}).ok());    // and the table this step
+    const ComponentType mass = database.component<Mass>(), position = database.component<Position>();
+    DatabaseMatch masses(database, {&mass, 1}), positions(database, {&position, 1});
+    masses.refresh(), positions.refresh();
+    EXPECT_EQ(masses.num_rows(), 2u);
+
+    Database other(entities, pool);
+    register_all(other);
+    std::vector<Entity> others(5);
+    ASSERT_TRUE(other.create<Position>(others, 2).ok());
+    ASSERT_TRUE(other.add(others[0], Asleep{}).ok());
+    ASSERT_EQ(other.tables().size(), database.tables().size());
+    ASSERT_TRUE(load(database, save(other)));
+    masses.refresh(), positions.refresh();
+    EXPECT_EQ(masses.num_rows(), 0u);
+    EXPECT_EQ(positions.num_rows(), 5u);
+    EXPECT_EQ(database.num_rows(2), 5u);
+    EXPECT_EQ(database.num_rows(1), 0u);
+    for (const Entity entity : others) {
+        ASSERT_TRUE(database.add(entity, Velocity{{7, 8, 9}}).ok());
+        EXPECT_EQ(Vec3(database.get<&Velocity::value>(database.find(entity))), (Vec3{7, 8, 9}));
+        EXPECT_EQ(database.has<Asleep>(entity), entity == others[0]);
+    }
+    ASSERT_TRUE(database.insert(more[1], 1, Mass{}).ok());
+    EXPECT_EQ(database.find(more[1]).table->zone(), 1u) << "where masses were inserted before, there is no table now";
+    EXPECT_TRUE(database.has<Mass>(more[1]));
+    EXPECT_EQ(database.validate().message(), "");
+}
+
+// There are more than one settle looks at.
+TEST_F(DatabaseState, tables_that_are_empty_go_when_they_would_have_gone) {
+    for (Zone zone = 0; zone < 600; ++zone) database.destroy(make_masses(1, zone));
+    Database other(entities, pool);
+    register_all(other);
+    Settler settler, others_settler;
+    bool any_has_gone = false;
+    for (int i = 0; i < 60; ++i) {
+        if (i % 10 == 0) {
+            ASSERT_TRUE(load(other, save(database)));
+        }
+        settler.settle(database), others_settler.settle(other);
+        for (std::size_t number = 0; number < database.all_tables().size(); ++number) {
+            any_has_gone |= database.all_tables()[number] == nullptr;
+            ASSERT_EQ(database.all_tables()[number] == nullptr, other.all_tables()[number] == nullptr)
+                << "table " << number << ", settle " << i;
+        }
+    }
+    EXPECT_TRUE(any_has_gone);
+}
+
+/// What can be wrong, where it is read: before rows, with them, and after them.
+TEST_F(DatabaseState, a_database_that_cannot_be_loaded_has_no_rows_whatever_is_wrong_and_can_be_loaded_again) {
+    const std::vector<Entity> made = make_masses(3, 1);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(database.add(made, Tally{}).ok());
+    const SavedState sound = save(database);
+    const auto false_states = [&] {
+        std::vector<SavedState> all(3);  // the second one is empty
+        Database strange(entities, pool);
+        strange.component<Body>();
+        StateWriter first(all[0]), last(all[2]);
+        strange.save(first);  // a component type that is not there
+        database.save(last);
+        last.text("commands/lists", "nobody takes them");
+        return all;
+    }();
+    for (const SavedState& state : false_states) {
+        const std::uint64_t changes = database.num_structural_changes();
+        EXPECT_FALSE(load(database, state));
+        expect_no_rows();
+        EXPECT_NE(database.num_structural_changes(), changes);
+        EXPECT_FALSE(database.has<Mass>(made[0]));
+        ASSERT_TRUE(load(database, sound));
+        EXPECT_EQ(database.num_values<Tally>(made[2]), 3u);
+        EXPECT_EQ(database.validate().message(), "");
+    }
+}
+
+}  // namespace
+}  // namespace shoal_test
