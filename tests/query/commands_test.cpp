@@ -1,7 +1,9 @@
 // Commands: what each of the rules says. Random ones are in command_oracle_test.cpp.
 
 #include "shoal/command/commands.h"
+
 #include "shoal/base/log.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/query/query.h"
 #include "support/database_testing.h"
 
@@ -541,6 +543,35 @@ TEST_F(CommandsTest, entities_that_there_is_no_id_for_are_dropped_and_logged) {
     EXPECT_EQ(counts.num_dropped, 11u);
     EXPECT_NE(logged.find("11 entities"), std::string::npos) << logged;
     EXPECT_EQ(few.num_alive(), 0u);
+}
+
+TEST_F(CommandsTest, commands_that_are_discarded_are_never_done_and_their_pending_entities_are_nobody) {
+    const std::vector<Entity> fish = made(2, kReef, Mass{1});
+    const Entity old = database.commands().create(kReef, Mass{2});
+    database.commands().destroy(fish[0]);
+    database.deferred_changes()->discard();
+    const Entity egg = database.commands().create(kDeep, Body{});
+    database.commands().destroy(old);
+    database.commands().add(fish[1], Body{.target = old});
+    EXPECT_NE(egg, old);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_destroyed, 0u);
+    EXPECT_EQ(counts.num_dropped, 1u);
+    EXPECT_EQ(in(kDeep).size(), 1u);
+    EXPECT_EQ(database.get<&Body::target>(database.find(fish[1])), kNullEntity);
+    EXPECT_EQ(settle().num_created, 0u);
+}
+
+TEST_F(CommandsTest, none_wait_after_a_state_that_could_not_be_loaded) {
+    const std::vector<Entity> fish = made(1, kReef, Mass{1});
+    database.commands().destroy(fish[0]);
+    const SavedState empty;
+    StateReader from(empty);
+    EXPECT_FALSE(database.load(from));
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_destroyed + counts.num_dropped, 0u);
+    EXPECT_TRUE(entities.alive(fish[0]));
 }
 
 TEST_F(CommandsTest, frames_that_ask_for_the_same_take_no_new_memory) {

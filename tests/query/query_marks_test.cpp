@@ -136,4 +136,31 @@ TEST(QueryMarks, a_mirror_of_a_column_needs_its_address_and_the_ranges_written_s
         [&](Entity entity) { return database.get<&Crate::mass>(database.find(entity)); });
 }
 
+TEST(QueryMarks, a_loop_over_what_has_changed_marks_no_block_between) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Crate> crates(entities, pool);
+    std::vector<Entity> made(5000);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(crates.add(made));
+    const Table& table = crates.core().table();
+    const auto loads = query<Read<&Crate::mass>, Write<&Crate::position>>(crates);
+    SerialExecutor serial;
+    const auto threads = std::make_unique<shoal::ThreadedExecutor>(3);
+    std::uint64_t stamp = 9;
+    for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&serial),
+                               static_cast<Executor*>(threads.get())}) {
+        crates.core().settle({.stamp = ++stamp});
+        for (const std::uint32_t row : {100u, 2100u, 4999u}) crates.set<&Crate::mass>(Instance{row}, 3);
+        std::atomic<std::uint32_t> num_calls{0};
+        const auto load = [&](float, auto&& position) { position.x = 1, ++num_calls; };
+        executor == nullptr ? loads.changed_since(stamp).for_each(load)
+                            : loads.changed_since(stamp).for_each(*executor, load);
+        EXPECT_EQ(num_calls, 2u * 1024 + 5000 % 1024);
+        constexpr std::uint32_t kPosition = FieldPlace<&Crate::position>::kFirstColumn;
+        for (std::uint32_t block = 0; block < 5; ++block)
+            EXPECT_EQ(table.written_stamp(kPosition, block) == stamp, block % 2 == 0) << "block " << block;
+    }
+}
+
 }  // namespace

@@ -546,7 +546,8 @@ TEST(TextQuery, several_components_in_the_database_are_visited_as_those_of_a_man
 }
 
 TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_be_written) {
-    for (const bool in_database : {false, true}) {
+    for (const int way : {0, 1, 2, 3}) {
+        const bool in_database = (way & 1) != 0, holds_rows = (way & 2) != 0;
         Sea sea(0);
         Manager<Wound> wounds(sea.entities, sea.pool);
         Store& store = in_database ? static_cast<Store&>(sea.database) : wounds.core();
@@ -560,7 +561,10 @@ TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_
         std::uint64_t stamp = 7;
         const auto marked = [&] {
             for (const Table* table : store.tables()) const_cast<Table*>(table)->set_stamp(stamp);
-            query->for_each_batch([](const TextBatch&) {});
+            if (holds_rows)
+                HeldRows(*query).finish();
+            else
+                query->for_each_batch([](const TextBatch&) {});
             std::string text;
             ComponentRow at = store.find_row(schema.id(), one, 0);
             for (std::uint32_t i = 1; at; at = store.find_next(at, one, i++))
@@ -575,6 +579,46 @@ TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_
         query->write_columns(0, 0b01);
         EXPECT_EQ(marked(), "+-+-+-") << "what was said last holds";
     }
+}
+
+TEST(TextQuery, columns_from_the_65th_on_are_always_marked) {
+    ComponentDefinition wide;
+    wide.name = "wide";
+    for (int i = 0; i < 24; ++i) {
+        wide.fields.emplace_back();
+        wide.fields.back().name = concat("field_", i);
+        wide.fields.back().type = FieldType::kVec3;
+        wide.fields.back().split = true;
+    }
+    const Schema schema = *Schema::make(std::move(wide));
+    Sea sea(0);
+    ASSERT_TRUE(sea.database.add_component(schema).ok());
+    const Entity one = *sea.entities.create();
+    ASSERT_TRUE(sea.database.add_values(schema, {&one, 1}, {}).ok());
+    Result<TextQuery> query = TextQuery::make(sea.stores, "&wide");
+    ASSERT_TRUE(query.ok()) << query.status().message();
+    query->write_columns(0, 0b10);
+    const ComponentRow at = sea.database.find_row(schema.id(), one, 0);
+    const_cast<Table*>(at.table)->set_stamp(7);
+    query->for_each_batch([](const TextBatch&) {});
+    for (std::uint32_t c = 0; c < 72; ++c)
+        EXPECT_EQ(at.table->written_stamp(at.first_column + c, 0) == 7, c == 1 || c >= 64) << "column " << c;
+}
+
+TEST(TextQuery, a_kept_query_is_driven_by_the_store_that_has_fewest_rows_now) {
+    Sea sea(Sea::kHealth);
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "body, health");
+    ASSERT_TRUE(query.ok());
+    std::vector<Entity> made(10);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.database.add(made, Health{}).ok());
+    ASSERT_TRUE(sea.bodies.add(made[0]).ok());
+    EXPECT_EQ(&query->driver(), &sea.bodies.core());
+    EXPECT_EQ(query->num_rows(), 1u);
+    ASSERT_TRUE(sea.database.remove<Health>(std::span(made).subspan(2)).ok());
+    ASSERT_TRUE(sea.bodies.add(std::span(made).subspan(1)).ok());
+    EXPECT_EQ(&query->driver(), &sea.database);
+    EXPECT_EQ(query->num_rows(), 2u);
 }
 
 TEST(TextQuery, says_what_it_touches) {
