@@ -8,6 +8,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
+#include "support/logged.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -521,6 +522,24 @@ TEST_F(CommandsOfWorld, what_a_store_refuses_is_dropped_counted_and_logged) {
     EXPECT_EQ(entities.num_alive(), 3u) << "no entity stays half made";
 }
 
+/// A store that promises to take components, and takes none.
+struct Fickle : Sealed {
+    using Sealed::Sealed;
+    Result<bool> prepare_values(const Schema&, std::span<const Entity>, bool) override { return true; }
+};
+
+TEST_F(CommandsOfWorld, what_a_store_refuses_after_others_were_changed_is_logged_as_carried_out_in_part) {
+    world.make_store<Fickle>();
+    const shoal_test::Logged logged;
+    world.commands().add(made[0], Hull{1}, Anchored{7});
+    world.settle();
+    EXPECT_TRUE(world.database().has<Anchored>(made[0]));
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+    ASSERT_EQ(logged.lines.size(), 1u);
+    EXPECT_NE(logged.lines[0].find("change 1 entities were carried out in part, not in all stores: "), std::string::npos)
+        << logged.lines[0];
+}
+
 /// A store that counts the calls that give components.
 struct Counted : Sealed {
     using Sealed::Sealed;
@@ -601,8 +620,9 @@ TEST_F(CommandsOfWorld, a_command_that_a_store_refuses_changes_none_of_the_other
     commands.add(made[0], Mast{1, {}}, Hull{1}, Anchored{7}, ChildOf{made[1]});
     commands.add(made[1], Mast{2, {}}, Anchored{8});
     commands.remove<Anchored>(made[2]);  // with the next, two commands about one entity
-    commands.add(made[2], Hull{2}, Mast{3, {}});
+    commands.add(made[2], Hull{2}, Mast{3, {}}, ChildOf{made[1]});
     world.settle();
+    EXPECT_EQ(world.transforms().num_rows(), 0u) << "nor is it linked";
     EXPECT_FALSE(masts.has(made[0]) || database.has<Anchored>(made[0]));
     EXPECT_TRUE(masts.has(made[1]) && database.has<Anchored>(made[1]));
     EXPECT_FALSE(masts.has(made[2]));

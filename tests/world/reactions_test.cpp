@@ -499,17 +499,34 @@ TEST_F(ReactionRules, the_journal_is_bounded_and_says_when_it_is_not_complete) {
     ASSERT_TRUE(lamps.add(make(30), Lamp{}));
     world.settle();
     EXPECT_FALSE(world.journal(begin + 3).is_complete) << "one settle alone is more than fits";
+    ASSERT_TRUE(lamps.add(make(20), Lamp{}));
+    world.settle();
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
     world.keep_journal(25);
     const std::uint64_t again = world.stamp();
-    ASSERT_TRUE(wicks.add(make(2), Wick{}));
+    ASSERT_TRUE(wicks.add(make(10), Wick{}));
     world.settle();
     EXPECT_FALSE(world.journal(again - 1).is_complete);
     ASSERT_TRUE(world.journal(again).is_complete) << "one that is kept again begins anew";
     ASSERT_EQ(world.journal(again).entries.size(), 1u) << "what was there before is not in it";
-    EXPECT_EQ(world.journal(again).entries[0].entities.size(), 2u);
+    EXPECT_EQ(world.journal(again).entries[0].entities.size(), 10u);
     world.keep_journal(0);
     EXPECT_FALSE(world.journal(world.stamp()).is_complete);
+}
+
+TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_journal) {
+    ASSERT_TRUE(world.manager<Wick>().add(make(3), Wick{}));
+    world.settle();
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(world.save(bytes));
+    EntityManager others;
+    World other(others);
+    other.keep_journal(25);
+    ASSERT_TRUE(other.load(bytes));
+    const std::uint64_t loaded = other.stamp();
+    other.settle();
+    ASSERT_TRUE(other.journal(loaded).is_complete);
+    EXPECT_EQ(other.journal(loaded).entries.size(), 0u);
 }
 
 using ReactionDeathTest = ReactionRules;

@@ -174,17 +174,22 @@ struct Small {
     Manager<Fin>& scars = world.manager<Fin>();
     std::vector<Entity> all = std::vector<Entity>(5);
 };
-template <class AddPasses>
-std::string difference_of(AddPasses&& add_passes, int num_frames = 6) {
+/// The bytes of a recording of some frames.
+std::string record(Small& small, int num_frames) {
     const std::string path = temporary_path("small");
-    Small recorded, other;
-    add_passes(recorded, false), add_passes(other, true);
-    Recorder recorder(recorded.world);
+    Recorder recorder(small.world);
     EXPECT_TRUE(recorder.start(path).ok());
     for (int i = 0; i < num_frames; ++i) recorder.step(1);
     EXPECT_TRUE(recorder.stop().ok());
     const std::string bytes = *read_file(path);
     std::filesystem::remove(path);
+    return bytes;
+}
+template <class AddPasses>
+std::string difference_of(AddPasses&& add_passes, int num_frames = 6) {
+    Small recorded, other;
+    add_passes(recorded, false), add_passes(other, true);
+    const std::string bytes = record(recorded, num_frames);
     Result<Replay> replay = Replay::open(bytes_of(bytes));
     EXPECT_TRUE(replay.ok() && replay->begin(other.world).ok());
     while (replay->next() && !replay->difference()) replay->step();
@@ -231,6 +236,27 @@ TEST(Recording, a_value_that_is_the_same_again_at_the_end_of_the_frame_is_named_
               "frame 1, pass \"spoil\": fin.drag differs after it, and is the same again at the end of the frame");
 }
 
+TEST(Recording, a_frame_that_is_alike_after_one_that_differs_is_no_difference) {
+    const auto add_passes = [](Small& small, bool differs) {
+        small.world.schedule().add("spoil", {writes_everything()}, [&small, differs](PassContext& frame) {
+            const bool spoils = differs && frame.frame == 2;
+            small.scars.set<&Fin::drag>(small.scars.instance(small.all[1]), spoils ? 8.0f : 1.0f);
+        });
+        small.world.schedule().add("mend", query<Write<&Fin::drag>>(small.scars), [](auto&& drag) { drag = 3; });
+    };
+    Small recorded, other;
+    add_passes(recorded, false), add_passes(other, true);
+    const std::string bytes = record(recorded, 4);
+    Result<Replay> replay = Replay::open(bytes_of(bytes));
+    ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok());
+    std::vector<bool> differ;
+    while (replay->next()) {
+        replay->step();
+        differ.push_back(bool(replay->difference()));
+    }
+    EXPECT_EQ(differ, (std::vector<bool>{false, false, true, false}));
+}
+
 TEST(Recording, a_pass_that_declares_nothing_is_watched_too) {
     EXPECT_EQ(difference_of([](Small& small, bool differs) {
                   small.world.schedule().add("all", {writes_everything()}, [&small, differs](PassContext& frame) {
@@ -257,6 +283,12 @@ TEST(Recording, ends_when_the_world_is_taken_to_another_frame_and_says_so) {
               std::string_view::npos)
         << recorder.status().message();
     EXPECT_FALSE(Recorder(small.world).start("/nowhere/there.rec").ok());
+    ASSERT_TRUE(recorder.start(path).ok());
+    EXPECT_EQ(recorder.num_frames(), 0u) << "of the recording before, nothing is left";
+    EXPECT_TRUE(recorder.status().ok());
+    recorder.step(1);
+    EXPECT_EQ(recorder.num_frames(), 1u);
+    EXPECT_TRUE(recorder.stop().ok());
     std::filesystem::remove(path);
 }
 

@@ -1,5 +1,6 @@
 // Relations know who refers to whom, and deal with references to the dead, whatever store keeps them.
 
+#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/transform/transform.h"
@@ -298,6 +299,23 @@ struct Remora {
     Entity host;
 };
 SHOAL_COMPONENT(Remora, (host, relation))
+
+TEST(Relations, of_a_state_without_any_nobody_is_listed) {
+    EntityManager entities;
+    World world(entities);
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    SavedState before;
+    ASSERT_TRUE(world.save(before));
+    ASSERT_TRUE(world.manager<Remora>().add(made[1], Remora{made[0]}));
+    world.settle();
+    EXPECT_FALSE(world.referrers<&Remora::host>(made[0]).empty());
+    ASSERT_TRUE(world.load(before));
+    EXPECT_TRUE(world.referrers<&Remora::host>(made[0]).empty());
+    ASSERT_TRUE(world.manager<Remora>().add(made[0], Remora{made[1]}));
+    world.settle();
+    EXPECT_EQ(*world.referrers<&Remora::host>(made[1]).begin(), made[0]);
+}
 
 TEST_F(RelationRules, a_store_that_has_left_and_comes_again_has_its_relations) {
     Entities made(2);

@@ -176,6 +176,9 @@ TEST(ScheduleInterval, no_time_is_lost_when_the_interval_changes) {
     pass.every_frames(3).every_seconds(1);
     EXPECT_EQ(passes.run(4, 0.5f), ".x.x");
     EXPECT_EQ(passes.dts, (std::vector<float>{0.5f, 2, 1.5f, 1, 1, 1}));
+    EXPECT_EQ(passes.run(1, 0.5f), ".");
+    pass.every_seconds(1);
+    EXPECT_EQ(passes.run(3, 0.5f), ".x.") << "the time until the next run begins anew";
 }
 
 /// What a pass does, from the frames in which it was on, without carrying anything from frame to frame.

@@ -219,6 +219,16 @@ TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
     EXPECT_EQ(visited.size(), expected);
 }
 
+TEST_P(AnyHome, of_each_any_of_one_must_be_there) {
+    std::size_t num_visited = 0, expected = 0;
+    harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, AnyOf<Mast, Crew>>().for_each(
+        [&](int) { ++num_visited; });
+    for (const Boat& boat : harbour.boats)
+        expected += (boat.depth >= 0 || boat.size >= 0) && (boat.height >= 0 || boat.size >= 0);
+    EXPECT_EQ(num_visited, expected);
+    EXPECT_LT(expected, harbour.boats.size());
+}
+
 TEST_P(AnyHome, a_type_may_be_read_and_be_one_of_several) {
     std::size_t num_visited = 0, expected = 0;
     harbour.world.query<Read<&Mast::height>, Maybe<&Anchored::depth>, AnyOf<Anchored, Crew>>().for_each(

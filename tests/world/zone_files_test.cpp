@@ -572,6 +572,14 @@ TEST_F(ZoneFilesTest, a_zone_that_could_not_be_unloaded_is_tried_again) {
     EXPECT_EQ(world.unloaded_zones(), ZoneSet());
     for (int i = 0; i < 100; ++i) world.step(0.01f);
     EXPECT_EQ(world.unloaded_zones(), ZoneSet{1});
+    ASSERT_TRUE(world.load_zone(1).ok());
+    fs::remove_all(folder);
+    for (int i = 0; i < 3; ++i) world.step(0.01f);
+    fs::create_directory(folder);
+    ASSERT_TRUE(world.unload_zone(1).ok());
+    ASSERT_TRUE(world.load_zone(1).ok());
+    world.step(0.01f);
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet{1}) << "it could be unloaded since it was refused";
 }
 
 TEST_F(ZoneFilesTest, a_visited_zone_that_could_not_be_loaded_is_tried_again_after_a_while) {
