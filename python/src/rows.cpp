@@ -99,8 +99,22 @@ void copy_sized(const TextColumn& column, std::size_t num_bytes, std::byte* valu
     }
 }
 
+/// The same for floats that do not lie side by side.
+void copy_lanes(TextColumn column, std::size_t lane_stride, std::size_t num_bytes, std::byte* values, bool back) {
+    for (std::uint32_t i = 0; i < column.num_rows; ++i) {
+        std::byte* const element = const_cast<std::byte*>(column.at(i));
+        if (element == nullptr) continue;
+        for (std::size_t at = 0, from = 0; at < num_bytes; at += sizeof(float), from += lane_stride) {
+            std::byte* const value = values + i * num_bytes + at;
+            std::memcpy(back ? element + from : value, back ? value : element + from, sizeof(float));
+        }
+    }
+}
+
 /// Copies elements from where they are to an array, or back.
-void copy_elements(const TextColumn& column, std::size_t num_bytes, std::byte* values, bool back) {
+void copy_elements(const TextColumn& column, std::size_t lane_stride, std::size_t num_bytes, std::byte* values,
+                   bool back) {
+    if (lane_stride != 0) return copy_lanes(column, lane_stride, num_bytes, values, back);
     switch (num_bytes) {
         case 4:
             return copy_sized<4>(column, num_bytes, values, back);
@@ -147,7 +161,7 @@ void Hold::close() {
                 const std::size_t num_bytes = column.columns[i].num_rows * column.element_bytes;
                 if (!column.is_view && components[column.component].is_written &&
                     static_cast<std::size_t>(column.arrays[i].nbytes()) == num_bytes)
-                    copy_elements(column.columns[i], column.element_bytes,
+                    copy_elements(column.columns[i], column.lane_stride, column.element_bytes,
                                   const_cast<std::byte*>(static_cast<const std::byte*>(column.arrays[i].data())), true);
                 set_read_only(column.arrays[i]);
             }
@@ -209,11 +223,13 @@ ShownColumn PythonBatch::make(const std::shared_ptr<Hold>& hold, const std::stri
     const FieldPart& part = found.part;
     ValueType element = part.type;
     if (part.num_columns > 1) element = {FieldType::kFloat, FieldType(0), 0, sizeof(float), {}};
-    const ArrayType type = array_type(element, name);
+    ArrayType type = array_type(element, name);
+    type.lane_stride = part.lane_stride;
     ShownColumn made;
     made.component = found.component;
     made.field = part.field;
     made.element_bytes = element.num_bytes();
+    made.lane_stride = part.lane_stride;
     for (std::uint32_t lane = 0; lane < part.num_columns; ++lane) {
         TextColumn column = rows(*hold).column(found.component, part.first_column + lane);
         if (column.first != nullptr) column.first += part.offset_in_column;
@@ -226,7 +242,8 @@ ShownColumn PythonBatch::make(const std::shared_ptr<Hold>& hold, const std::stri
             std::vector<py::ssize_t> shape = {column.num_rows};
             shape.insert(shape.end(), type.shape.begin(), type.shape.end());
             py::array values(py::module_::import("numpy").attr("zeros")(shape, type.dtype));
-            copy_elements(column, made.element_bytes, static_cast<std::byte*>(values.mutable_data()), false);
+            copy_elements(column, made.lane_stride, made.element_bytes, static_cast<std::byte*>(values.mutable_data()),
+                          false);
             made.arrays.push_back(std::move(values));
             if (!is_writable) set_read_only(made.arrays.back());
         }

@@ -125,10 +125,42 @@ void check_texts(const py::array& texts, const ValueType& type, std::string_view
     }
 }
 
+/// Returns whole numbers that NumPy has made floats or objects of, because some are beyond 2^63 and others are not: each as
+/// it was given. An array that was given is what it is.
+py::array exact_integers(const py::object& given, py::array array, const py::dtype& dtype, std::string_view name) {
+    const char kind = array.dtype().kind();
+    if (py::isinstance<py::array>(given) || (kind != 'f' && kind != 'O') || array.size() == 0) return array;
+    const py::array objects(numpy().attr("asarray")(given, "O"));
+    const py::object whole = numpy().attr("integer");
+    for (const auto& item : py::list(objects.attr("ravel")().attr("tolist")()))
+        if (py::isinstance<py::bool_>(item) || (!py::isinstance<py::int_>(item) && !py::isinstance(item, whole)))
+            return array;
+    check_range(objects, dtype, name);
+    return py::array(objects.attr("astype")(dtype));
+}
+
+/// Errors: a number that the floats of a field cannot hold, not even rounded, or a whole one of 64 bits that would be rounded.
+void check_floats(const py::array& array, const py::dtype& dtype, std::string_view name) {
+    const bool is_whole = array.dtype().kind() != 'f';
+    if (array.dtype().itemsize() < (is_whole ? 8 : dtype.itemsize() + 1) || array.size() == 0) return;
+    const py::object bound =
+        is_whole ? py::object(py::int_(std::uint64_t(1) << 53)) : numpy().attr("finfo")(dtype).attr("max");
+    const py::object beyond =
+        is_whole ? array.attr("__gt__")(bound).attr("__or__")(array.attr("__lt__")(-py::int_(bound)))
+                 : numpy().attr("isfinite")(array).attr("__and__")(numpy().attr("abs")(array).attr("__gt__")(bound));
+    for (const auto& item : py::list(array.attr("__getitem__")(beyond).attr("tolist")())) {
+        const bool is_exact = is_whole && py::int_(py::float_(py::reinterpret_borrow<py::object>(item))).equal(item);
+        if (!is_exact)
+            throw py::value_error(concat(quoted(name), " holds ", dtype.itemsize() == 4 ? "floats" : "doubles",
+                                         ", which cannot be ", std::string(py::str(item))));
+    }
+}
+
 /// Returns what is given as an array that can be copied to one of `dtype`. Errors: it cannot.
 py::array checked(const py::object& given, const ValueType& type, const py::dtype& dtype, const ValueContext& context,
                   std::string_view name) {
     py::array array(numpy().attr("asarray")(given));
+    if (is_integer(type.type)) array = exact_integers(given, array, dtype, name);
     const char kind = array.dtype().kind();
     const bool is_text = kind == 'U' || kind == 'S';
     if (type.type == FieldType::kFixedString) {
@@ -146,7 +178,10 @@ py::array checked(const py::object& given, const ValueType& type, const py::dtyp
                (kind != 'f' || is_integer(type.type)) && array.size() != 0) {
         refuse_type(name, type, array);
     }
-    if (is_integer(type.type)) check_range(array, dtype, name);
+    if (is_integer(type.type))
+        check_range(array, dtype, name);
+    else
+        check_floats(array, dtype, name);
     if (type.type == FieldType::kEntity) check_entities(array, context, name);
     return array;
 }
@@ -170,6 +205,7 @@ py::array view_of(const ArrayType& type, std::size_t num_rows, const std::byte* 
     shape.insert(shape.end(), type.shape.begin(), type.shape.end());
     py::ssize_t bytes = type.dtype.itemsize();
     for (std::size_t i = type.shape.size(); i > 0; --i) strides[i] = bytes, bytes *= type.shape[i - 1];
+    if (type.lane_stride != 0) strides.back() = static_cast<py::ssize_t>(type.lane_stride);
     strides[0] = static_cast<py::ssize_t>(stride);
     py::array array(type.dtype, shape, strides, first, base);
     if (!is_writable) set_read_only(array);
@@ -182,7 +218,13 @@ void set_read_only(const py::array& array) {
 
 void fill(std::byte* first, std::size_t stride, std::size_t num_rows, const ValueType& type, const py::object& given,
           const ValueContext& context, std::string_view name) {
-    const ArrayType to = array_type(type, name);
+    fill(first, stride, num_rows, type, 0, given, context, name);
+}
+
+void fill(std::byte* first, std::size_t stride, std::size_t num_rows, const ValueType& type, std::size_t lane_stride,
+          const py::object& given, const ValueContext& context, std::string_view name) {
+    ArrayType to = array_type(type, name);
+    to.lane_stride = lane_stride;
     try {
         const py::array values = checked(given, type, to.dtype, context, name);
         const py::array view = view_of(to, num_rows, first, stride, py::none(), true);
@@ -200,6 +242,10 @@ AnyValue any_value(const ValueType& type, const py::object& given, const ValueCo
 }
 
 AnyValue guessed_value(const py::object& given, std::string_view name) {
+    const py::object scalar = numpy().attr("generic");
+    if (py::isinstance(given, scalar))
+        if (const py::object item = given.attr("item")(); !py::isinstance(item, scalar))
+            return guessed_value(item, name);
     if (py::isinstance<py::bool_>(given)) return given.cast<bool>();
     if (py::isinstance<py::int_>(given)) {
         int overflow = 0;

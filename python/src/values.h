@@ -58,6 +58,7 @@ T require(Result<T>&& result) {
 struct ArrayType {
     py::dtype dtype;
     std::vector<py::ssize_t> shape;  ///< of one row
+    std::size_t lane_stride = 0;     ///< bytes from one float of a vector to the next if they are apart
 };
 /// Errors: the type has no array, such as one that stays in its blob; throws Error, which calls it `name`.
 ArrayType array_type(const ValueType& type, std::string_view name);
@@ -78,6 +79,9 @@ struct ValueContext {
 /// Errors: another type, a number out of range, another shape; throws TypeError or ValueError, which call it `name`.
 void fill(std::byte* first, std::size_t stride, std::size_t num_rows, const ValueType& type, const py::object& given,
           const ValueContext& context, std::string_view name);
+/// The same for parts whose floats are `lane_stride` bytes apart; 0: side by side.
+void fill(std::byte* first, std::size_t stride, std::size_t num_rows, const ValueType& type, std::size_t lane_stride,
+          const py::object& given, const ValueContext& context, std::string_view name);
 /// Returns a value of that type. Errors: as above.
 AnyValue any_value(const ValueType& type, const py::object& given, const ValueContext& context, std::string_view name);
 /// Returns a value of the type that Python's has: bool, int64, double, text, vectors.

@@ -169,8 +169,8 @@ std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t coun
         const auto field_name = py::cast<std::string>(py::str(key));
         const FieldPart part = require(find_field_part(schema, field_name));
         const std::size_t offset = part.field->struct_offset + part.offset_in_field;
-        fill(images.data() + offset, schema.struct_bytes(), count, part.type, py::reinterpret_borrow<py::object>(value),
-             this->values(), concat(schema.name(), '.', field_name));
+        fill(images.data() + offset, schema.struct_bytes(), count, part.type, part.lane_stride,
+             py::reinterpret_borrow<py::object>(value), this->values(), concat(schema.name(), '.', field_name));
     }
     return images;
 }

@@ -160,7 +160,7 @@ struct ShownColumn {
     std::size_t component = 0;
     const Field* field = nullptr;
     std::vector<TextColumn> columns;  ///< as arrays
-    std::size_t element_bytes = 0;
+    std::size_t element_bytes = 0, lane_stride = 0;
     bool is_view = false;
 };
 

@@ -1,5 +1,7 @@
 """What is wrong raises, with a message that says what, where and what to do; nothing is half-done."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,37 @@ def test_numbers_have_to_fit(world, ids):
         world.add(ids, "label", text="a long text")
     with pytest.raises(TypeError, match="bool"):
         world.add(ids, "grid", on=2)
+
+
+def test_numbers_of_64_bits_are_exact_or_errors(world, ids):
+    for value in (2**64 - 1, 2**53 + 1, np.uint64(2**64 - 1), np.int8(3)):
+        world.set(ids[0], "grid.big", value)
+        assert world.get(ids[0], "grid.big") == int(value)
+    world.write(ids, "grid.big", [2**64 - 1, 1, 2**63, np.uint8(7)])
+    assert world.read(ids, "grid.big").tolist() == [2**64 - 1, 1, 2**63, 7]
+    for value in (2**64, -1, [2**64, 1, 1, 1], [2**64 - 1, -1, 0, 0], np.int64(-1)):
+        with pytest.raises(ValueError, match="from 0 to 18446744073709551615; given are"):
+            world.write(ids, "grid.big", value)
+    for value in (2.0**60, [2**63, 1.5, 0, 0], True):
+        with pytest.raises(TypeError, match="uint64"):
+            world.write(ids, "grid.big", value)
+    for value in (-2**63 - 1, 2**31, np.int64(-2**63)):
+        with pytest.raises(ValueError, match="from -2147483648 to 2147483647; given are"):
+            world.set(ids[0], "health.value", value)
+    for value in (2**53, -2**60, 2**53 + 2, np.uint64(2**63)):
+        world.set(ids[0], "grid.exact", value)
+        assert world.get(ids[0], "grid.exact") == int(value)
+    for value in (2**53 + 1, np.int64(-2**53 - 1), 2**64 - 1):
+        with pytest.raises(ValueError, match=f'"grid.exact" holds doubles, which cannot be {int(value)}'):
+            world.set(ids[0], "grid.exact", value)
+    with pytest.raises(ValueError, match="holds floats, which cannot be 1e"):
+        world.write(ids, "body.mass", [1, 1e300, 2, 3])
+    world.write(ids, "body.mass", [1, math.inf, math.nan, 0.1])
+    for value in (np.int64(-2**63), np.uint64(5), np.float32(1.5), np.bool_(True)):
+        world.set(ids[0], "data.any", value)
+        assert world.get(ids[0], "data.any") == value.item()
+    with pytest.raises(ValueError, match="64 bits"):
+        world.set(ids[0], "data.any", np.uint64(2**63))
 
 
 def test_stale_and_foreign_ids_are_refused(world, ids):

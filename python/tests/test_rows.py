@@ -122,6 +122,33 @@ def test_writing_marks_what_is_derived():
     for batch in world.query("&transform"):
         batch["transform.position"] += (10, 0, 0)
     assert world.get(child, "world_pose.matrix")[:, 3].tolist() == [21, 5, 0]
+    assert world.get(child, "world_pose.position").tolist() == [21, 5, 0]
+
+
+def test_the_position_of_a_matrix_is_an_array_of_its_own():
+    world = new_world()
+    ids = world.create(5, transform={"position": [(i, 2 * i, 5) for i in range(5)]})
+    world.add(ids[1:3], "health", value=3)
+    assert world.read(ids, "world_pose.position")[3].tolist() == [3, 6, 5]
+    with world.query("world_pose") as (batch,):
+        assert batch["world_pose.position"].tolist() == [[i, 2 * i, 5] for i in range(5)]
+        assert batch["world_pose.position"].base is not None  # a view of the matrices
+        assert batch["world_pose.position.y"].tolist() == [0, 2, 4, 6, 8]
+    with world.query("health, world_pose, world_pose.position.x > 1") as (batch,):
+        assert batch["world_pose.position"].tolist() == [[2, 4, 5]]
+
+
+def test_the_position_of_a_matrix_is_written_beside_its_rows():
+    world = shoal.World(shoal.Schema("components = { grip = { fields = { pose = matrix } }  hot = { fields = {} } }"))
+    hands = world.create(3, grip={"pose.position": [(1, 2, 3), (4, 5, 6), (7, 8, 9)]})
+    world.add(hands[2:], "hot")
+    assert world.get(hands[1], "grip.pose").tolist() == [[1, 0, 0, 4], [0, 1, 0, 5], [0, 0, 1, 6]]
+    for batch in world.query("&grip"):
+        batch["grip.position"] += (0, 10, 0)
+    for batch in world.query("hot, &grip"):  # a copy, which is written back
+        batch["grip.pose.position"] = (0, 0, 0)
+    assert world.read(hands, "grip.position").tolist() == [[1, 12, 3], [4, 15, 6], [0, 0, 0]]
+    assert world.get(hands[2], "grip.pose")[:, :3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def test_columns_of_parents_and_singles_are_shown():

@@ -29,6 +29,9 @@ Result<PluginColumn> find_column(const TextQuery& query, std::string_view name) 
         if (!part) return part.status();
         if (part->num_columns > 1)
             return Status::error(concat("\"", name, "\" is split into columns of their own; name them: ", name, ".x"));
+        if (part->lane_stride != 0)
+            return Status::error(
+                concat("the numbers of \"", name, "\" do not lie side by side; name them: ", name, ".x"));
         return PluginColumn{i, part->first_column, part->offset_in_column};
     }
     return Status::error(concat("column \"", name, "\" is of a component that the query does not name"));

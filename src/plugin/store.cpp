@@ -251,7 +251,7 @@ void PluginStore::read_field(const ComponentRow& at, const FieldPart& part, std:
     if (has_columns()) return Store::read_field(at, part, value);
     Array<std::byte> whole(part.field->size, std::byte(), "plugins");
     given_.get(given_.context, at.row, number_of(part), whole.data());
-    std::memcpy(value, whole.data() + part.offset_in_field, part.type.num_bytes());
+    read_part(whole.data(), part, value);
 }
 
 Status PluginStore::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
@@ -262,7 +262,7 @@ Status PluginStore::write_field(const ComponentRow& at, const FieldPart& part, c
     if constexpr (SHOAL_CHECKED != 0) ask_write_guard(rows_.table(), at.first_column + part.field->first_column);
     Array<std::byte> whole(part.field->size, std::byte(), "plugins");
     read_field(at, field_part(schema(), *part.field), whole.data());
-    std::memcpy(whole.data() + part.offset_in_field, value, part.type.num_bytes());
+    write_part(whole.data(), part, value);
     const Status status = call_plugin("the function set of the store", [&](shoal_error* error) {
         return given_.set(given_.context, at.row, number_of(part), whole.data(), error);
     });

@@ -416,7 +416,8 @@ Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     if (part->type.array_length != 0 || (type >= FieldType::kVec2 && type <= FieldType::kQuaternion))
         return add_parts(lua, query, *place, *part, name);
     if (type == FieldType::kMatrix3x4)
-        return Status::error(concat("\"", name, "\" is a matrix; name its rows: ", name, "[0]"));
+        return Status::error(
+            concat("\"", name, "\" is a matrix; name its rows, ", name, "[0], or its position, ", name, ".position"));
     if (type == FieldType::kBlobArray || type == FieldType::kOpaque)
         return Status::error(concat("\"", name, "\" is ", part->type.to_text(), ", which scripts do not read"));
     if (Status status = add_scalar(query, *place, place->field, name); !status) return status;

@@ -216,7 +216,7 @@ Status TransformManager::write_field(const ComponentRow& at, const FieldPart& pa
     const Instance row{at.row};
     if (part.field->struct_offset >= sizeof(Transform)) {
         Matrix3x4 pose = world(row);
-        copy_bytes(reinterpret_cast<std::byte*>(&pose) + part.offset_in_field, value, part.type.num_bytes());
+        write_part(reinterpret_cast<std::byte*>(&pose), part, value);
         if (!is_regular(pose))
             return Status::error("\"transform.world\" would be flat, infinite or not a number; write a pose");
         set_world_pose(row, pose);

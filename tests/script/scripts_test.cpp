@@ -258,6 +258,29 @@ TEST(Scripts, vectors_are_columns_by_part_in_any_layout) {
     }
 }
 
+TEST(Scripts, the_position_of_a_world_pose_is_read_as_a_vector_of_its_own) {
+    ScriptWorld test;
+    ASSERT_TRUE(
+        test.run("p = shoal.create{transform = {position = {1, 2, 3}}}\n"
+                 "c = shoal.create{transform = {position = {0, 0, 5}}} shoal.add(c, 'child_of', {parent = p})"));
+    test.world.settle();
+    ASSERT_TRUE(
+        test.run("local x, y, z = shoal.get(c, 'world_pose.position') assert(x == 1 and y == 2 and z == 8)\n"
+                 "assert(shoal.get(c, 'world_pose.position.z') == 8)\n"
+                 "local found = shoal.find('world_pose, world_pose.position.z > 7')\n"
+                 "assert(#found == 1 and found[1] == c)\n"
+                 "local heights = {}\n"
+                 "shoal.query('world_pose', {'world_pose.position'}):each(function(batch, position)\n"
+                 "  for i = 0, batch.count - 1 do heights[batch.entities[i]] = position.z[i] end\n"
+                 "end)\n"
+                 "assert(heights[p] == 3 and heights[c] == 8)"));
+    EXPECT_NE(test.error_of("shoal.set(c, 'world_pose.position', 1, 2, 3)").find("the transforms compute"),
+              std::string::npos);
+    EXPECT_NE(test.error_of("shoal.query('world_pose', {'world_pose.matrix'})")
+                  .find("name its rows, world_pose.matrix[0], or its position, world_pose.matrix.position"),
+              std::string::npos);
+}
+
 TEST(Scripts, whole_columns_are_computed_as_loops_compute_them) {
     ScriptWorld test;
     const std::vector<Entity> wheels = test.make_wheels(1000);

@@ -277,6 +277,13 @@ TEST_F(Fields, that_a_store_computes_are_read_and_say_what_to_call_instead_of_wr
     const std::uint32_t parents[] = {kNilRow, 0};
     ASSERT_TRUE(transforms.add(both, locals, parents));
     EXPECT_EQ(world.field<float>(bird, "world_pose.matrix[2].w").value(), 4);
+    EXPECT_EQ(world.field<Vec3>(bird, "world_pose.position").value(), Vec3(1, 0, 4));
+    EXPECT_EQ(world.field<float>(bird, "world_pose.matrix.position.z").value(), 4);
+    EXPECT_EQ(world.field<Vec3>(bird, "transform.world.position").value(), Vec3(1, 0, 4)) << "beside other fields";
+    EXPECT_EQ(problem("world_pose.rotation"),
+              "\"world_pose\" has no field \"rotation\"; it has \"matrix\" and \"position\"");
+    EXPECT_EQ(problem("world_pose.matrix.rotation"),
+              "\"world_pose.matrix\" is a matrix, which has no \"rotation\"; it has rows, [0] to [2], and a position");
     EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
     EXPECT_EQ(*world.find_field("child_of.parent")->find<Entity>(bird), boat);
     EXPECT_EQ(problem("child_of.parent"), "entity " + boat_text(boat) + " has no \"child_of\"") << "it is a root";
@@ -285,6 +292,10 @@ TEST_F(Fields, that_a_store_computes_are_read_and_say_what_to_call_instead_of_wr
               "TransformManager::link()");
     EXPECT_EQ(world.set_field(bird, "world_pose.matrix[0].w", 3).message(),
               "the transforms compute \"world_pose\"; write \"transform\", or call TransformManager::set_world_pose()");
+    EXPECT_EQ(world.set_field(bird, "world_pose.position", Vec3{1, 2, 3}).message(),
+              "the transforms compute \"world_pose\"; write \"transform\", or call TransformManager::set_world_pose()");
+    ASSERT_TRUE(world.set_field(bird, "transform.world.position", Vec3{1, 2, 3})) << "as set_world_pose() does";
+    EXPECT_EQ(transforms.local(transforms.instance(bird)).position, Vec3(1, 2, -1));
     EXPECT_EQ(problem("child_off.parent"), "no component type \"child_off\" in this world; did you mean \"child_of\"?");
     EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
 }

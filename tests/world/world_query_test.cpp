@@ -1131,6 +1131,15 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
             heights[batch.entities()[i]] = batch.column(0, 0).read<Matrix3x4>(i)->row[1].w;
     });
     EXPECT_EQ(heights, (std::map<Entity, float>{{made[0], 5}, {made[1], 15}, {made[2], 10}, {made[3], 10}}));
+    for (const char* text :
+         {"world_pose, world_pose.position.y > 10", "world_pose.matrix.position.y > 10, world_pose"}) {
+        const Result<TextQuery> high = TextQuery::make(world.stores(), text);
+        ASSERT_TRUE(high.ok()) << high.status().message();
+        high->for_each_batch([&](const TextBatch& batch) {
+            EXPECT_EQ(std::vector<Entity>(batch.entities().begin(), batch.entities().end()),
+                      std::vector<Entity>{made[1]});
+        });
+    }
     const Result<TextQuery> children = TextQuery::make(world.stores(), "child_of, transform");
     ASSERT_TRUE(children.ok()) << children.status().message();
     std::map<Entity, Entity> parents;

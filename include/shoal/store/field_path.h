@@ -3,6 +3,7 @@
 //
 //     "body.position"          a field of the component type "body"
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
+//     "world_pose.position"    where the only field, a matrix, puts its origin: "world_pose.matrix.position"
 //     "tag[1].tag"             with `many`: the second component of the entity; without a number, the first
 //
 //     Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
