@@ -91,8 +91,10 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     for (const SourceDependency& dependency : dependencies) tried.paths.push_back(dependency.path);
     if (session.depends_on_scripts)
         for (const std::string& script : arguments.values(kScriptFlag.name)) tried.paths.push_back(script);
-    if (!compiled && !session.scripts_failure)
+    if (!compiled && !session.scripts_failure) {
         add_with_traceback(session.diagnostics, {}, session.scripts_failure.message());
+        session.diagnostics.sort_by_place();  // component types that the script has not declared follow from it
+    }
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);

@@ -7,6 +7,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -135,6 +136,18 @@ Diagnostic& Diagnostics::error(SourcePosition position, std::string message, std
 Diagnostic& Diagnostics::warning(SourcePosition position, std::string message, std::string hint) {
     ++num_warnings_;
     return add(Severity::kWarning, num_kept_warnings_, position, std::move(message), std::move(hint));
+}
+
+void Diagnostics::sort_by_place(std::size_t first) {
+    SHOAL_ASSERT(first <= entries_.size(), "there are not so many entries");
+    const auto is_before = [](const Diagnostic& a, const Diagnostic& b) {
+        return std::pair(a.position.file, a.position.offset) < std::pair(b.position.file, b.position.offset);
+    };
+    Diagnostic* const begin = entries_.begin() + first;
+    for (Diagnostic* next = begin; next != entries_.end(); ++next)  // a few, and most are in order
+        std::rotate(std::upper_bound(begin, next, *next, is_before), next, next + 1);
+    for (std::size_t i = first; i < entries_.size(); ++i)
+        if (Kind* const kind = kind_of(entries_[i].severity, entries_[i].message)) kind->last_entry = i;
 }
 
 /// After the last entry of a kind, says how many more there were.

@@ -1009,11 +1009,15 @@ std::string resource_name(std::string_view source_name) {
 }
 
 struct Problems {
-    std::size_t errors, warnings;
+    explicit Problems(const Diagnostics& of)
+        : errors(of.num_errors()), warnings(of.num_warnings()), entries(of.entries().size()) {}
+    std::size_t errors, warnings, entries;
 };
 
-/// Says whether what was reported since `before` lets the compilation go on.
-Status judge(std::string_view what, const Diagnostics& diagnostics, const Problems& before, bool strict) {
+/// Puts what was reported since `before` in the order of the source, which is compiled component type by component type,
+/// and says whether it lets the compilation go on.
+Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& before, bool strict) {
+    diagnostics.sort_by_place(before.entries);
     const std::size_t errors = diagnostics.num_errors() - before.errors,
                       warnings = diagnostics.num_warnings() - before.warnings;
     const auto counted = [](std::size_t count, std::string_view word) {
@@ -1053,7 +1057,7 @@ Result<CompiledSource> compile(std::string_view what, std::optional<Composition>
 
 Result<CompiledSource> compile_path(const std::string& path, const ComponentRegistry& registry,
                                     const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {
-    const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
+    const Problems before(diagnostics);
     const std::int64_t start = monotonic_ns();
     const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose(path, composing, diagnostics);
@@ -1097,7 +1101,7 @@ Result<CompiledSource> check_source(const std::string& path, const ComponentRegi
 
 Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
                                     const CompileOptions& options, Diagnostics& diagnostics) {
-    const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
+    const Problems before(diagnostics);
     const std::int64_t start = monotonic_ns();
     const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose_file(file, composing, diagnostics);
@@ -1106,10 +1110,13 @@ Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry&
 }
 
 void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options, Diagnostics& diagnostics) {
+    const std::size_t before = diagnostics.entries().size();
     const std::optional<Composition> composition = compose_tree(root, compose_options(options, registry), diagnostics);
-    if (!composition) return;
-    CompiledSource result;
-    Compilation(*composition, registry, options, diagnostics).run(result);
+    if (composition) {
+        CompiledSource result;
+        Compilation(*composition, registry, options, diagnostics).run(result);
+    }
+    diagnostics.sort_by_place(before);
 }
 
 }  // namespace shoal

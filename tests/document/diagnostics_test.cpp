@@ -190,6 +190,26 @@ TEST(Diagnostics, those_of_one_kind_are_capped_with_a_count) {
     EXPECT_TRUE(formatted.ends_with("warning: component 9\nand 1 more of this kind\n")) << formatted;
 }
 
+TEST(Diagnostics, are_sorted_as_a_reader_of_the_texts_meets_them) {
+    Diagnostics diagnostics(100, 2);
+    const std::uint32_t first = diagnostics.add_file("first", "a\nb\nc\n"),
+                        second = diagnostics.add_file("second", "d");
+    diagnostics.warning({second, 0}, "before");
+    diagnostics.error({first, 4}, "no type 1");
+    diagnostics.error({second, 0}, "other");
+    diagnostics.error({first, 0}, "no type 2");
+    diagnostics.error({first, 2}, "no type 3");
+    diagnostics.warning({first, 4}, "later");
+    diagnostics.error({}, "the cause");
+    diagnostics.sort_by_place(1);
+    std::string messages;
+    for (const shoal::Diagnostic& entry : diagnostics.entries()) messages += entry.message + ", ";
+    EXPECT_EQ(messages, "before, the cause, no type 2, no type 1, later, other, ");
+    EXPECT_NE(diagnostics.format().find("first:3:1: error: no type 1\n    3 | c\n      | ^\nand 1 more of this kind\n"),
+              std::string::npos)
+        << diagnostics.format();
+}
+
 TEST(Diagnostics, a_short_text_stays_where_it_is_when_files_are_added) {
     Diagnostics diagnostics;
     const std::uint32_t first = diagnostics.add_file("a", "x");

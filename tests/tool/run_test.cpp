@@ -67,6 +67,12 @@ TEST_F(ToolRun, loads_scripts_and_runs_their_passes) {
     const ToolResult faulty = run({"run", reef_blob(), "--script", write("faulty.lua", "\nlocal x = nil + 1")});
     EXPECT_EQ(faulty.exit_code, 1);
     EXPECT_TRUE(faulty.says("faulty.lua:2: attempt to perform arithmetic on a nil value")) << faulty.err;
+    const ToolResult follows = run({"run", write("spun.sjson", "components = { spin = {} }"), "--script",
+                                    write("faulty.lua", "local x = nil + 1 shoal.component{name = 'spin'}")});
+    EXPECT_EQ(follows.exit_code, 1);
+    EXPECT_LT(follows.err.find("faulty.lua:1: attempt to perform"), follows.err.find("spun.sjson:1:"))
+        << "the cause comes first: " << follows.err;
+    EXPECT_TRUE(follows.says("component type \"spin\"")) << follows.err;
     EXPECT_EQ(run({"run", reef_blob(), "--script", "-"}).exit_code, 2);
     const nlohmann::json refused = nlohmann::json::parse(
         run({"run", reef_blob(), "--json", "--script", write("faulty.lua", "\nlocal x = nil + 1")}).out);

@@ -92,7 +92,11 @@ public:
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// The entries that were kept, in the order of reporting.
+    /// Sorts the entries from `first` on as a reader of the texts meets them: those without a place, then by file and
+    /// offset. Those of one place keep their order.
+    SHOAL_API void sort_by_place(std::size_t first = 0);
+
+    /// The entries that were kept, in the order of reporting unless they were sorted.
     const Array<Diagnostic>& entries() const { return entries_; }
 
     /// Returns all entries as text for people, each with the source line.
