@@ -21,8 +21,8 @@ public:
 
     /// Makes an empty file. Errors: there is one of that name; it cannot be made. The message names the path.
     SHOAL_API static Result<AppendFile> create(const std::string& path);
-    /// Replaces a file by these bytes, as write_file() does, and opens it. Errors: those, and an older file is unchanged then; or it
-    /// cannot be opened.
+    /// Replaces a file by these bytes, as write_file() does, and opens it before the older one goes. Errors: those; it cannot be
+    /// opened. An older file is unchanged then.
     SHOAL_API static Result<AppendFile> replace(const std::string& path, std::span<const std::byte> bytes);
 
     bool is_open() const { return file_ >= 0; }

@@ -15,9 +15,8 @@
 
 namespace shoal {
 
-/// Reads a regular file into memory.
-/// Errors: the file is missing, unreadable, not a regular file, or larger than `max_bytes`. The message names the path
-/// and the reason.
+/// Reads a regular file into memory. Errors: the file is missing, unreadable, not a regular file, or larger than
+/// `max_bytes`. The message names the path and the reason.
 SHOAL_API Result<std::string> read_file(const std::string& path, std::size_t max_bytes = std::size_t(1) << 40);
 
 /// Reads a regular file into pages of its own, which the caller releases. Bytes past `*num_bytes` are zero.

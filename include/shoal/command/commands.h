@@ -70,7 +70,7 @@ constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
 /// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
 /// PassContext&); everybody else calls Database::commands().
-class Commands {
+class Commands : detail::UndeclaredCalls {
     using Kind = detail::CommandKind;
 
 public:
@@ -131,6 +131,7 @@ public:
     {
         record<detail::TypedCommand<Kind::kRemove, Ts...>>(entity, ++numbers_.num_ordered);
     }
+    using UndeclaredCalls::create, UndeclaredCalls::add, UndeclaredCalls::remove;
     /// The same for component types of the database.
     void remove(Entity entity, std::span<const ComponentType> components) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, components, {});

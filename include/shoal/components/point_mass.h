@@ -24,9 +24,8 @@ SHOAL_COMPONENT(PointMass, (mass, unit("kg")), (position, unit("m")), (velocity,
                 (acceleration, unit("m/s²")))
 
 /// Moves all point masses by one step: velocity += acceleration x dt, then position += velocity x dt. The result is the
-/// same, bit for bit, for every executor and any number of workers.
-/// Units: dt in seconds. Cost: bound by memory, 60 bytes per row.
-/// Source: Frykholm, "Building a data-oriented entity system", part 2.
+/// same, bit for bit, for every executor and any number of workers. Units: dt in seconds. Cost: bound by memory, 60
+/// bytes per row. Source: Frykholm, "Building a data-oriented entity system", part 2.
 SHOAL_API void simulate(Manager<PointMass>& masses, float dt, Executor& executor);
 
 // If an entity has a point mass and a transform, the vectors of the point mass are relative to the parent, as the local

@@ -29,9 +29,8 @@ public:
     TagManager(const TagManager&) = delete;
     TagManager& operator=(const TagManager&) = delete;
 
-    /// Gives a living entity a tag, unless it has it already.
-    /// Errors: the tag is empty; the entity is dead; no memory; the string table has another text with the same hash.
-    /// Nothing has changed.
+    /// Gives a living entity a tag, unless it has it already. Errors: the tag is empty; the entity is dead; no memory;
+    /// the string table has another text with the same hash. Nothing has changed.
     SHOAL_API Status add_tag(Entity entity, std::string_view tag);
     /// Removes a tag and returns whether the entity had it.
     SHOAL_API bool remove_tag(Entity entity, StringId tag);
@@ -51,9 +50,8 @@ public:
     std::string_view text(StringId tag) const { return texts_.text(tag); }
 
     /// Returns the living entities that have the tag, each once, in an unspecified order that is the same in every run.
-    /// Lifetime: until the next call, or until a tag is added or removed or an entity is destroyed.
-    /// Cost: O(tags of all entities) after a tag was added or removed; O(result) after an entity died; otherwise one
-    /// look-up.
+    /// Lifetime: until the next call, or until a tag is added or removed or an entity is destroyed. Cost: O(tags of all
+    /// entities) after a tag was added or removed; O(result) after an entity died; otherwise one look-up.
     std::span<const Entity> entities_with(StringId tag) { return tags_.core().rows().owners_by_value().living(tag); }
     std::span<const Entity> entities_with(std::string_view tag) { return entities_with(StringId(tag)); }
 

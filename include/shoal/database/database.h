@@ -56,7 +56,7 @@ class Commands;
 class GridZones;
 struct SpawnPlaceField;
 
-class Database final : public Store {
+class Database final : public Store, detail::UndeclaredCalls {
 public:
     /// `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
@@ -213,14 +213,14 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the
-    /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the living
-    /// do, but gain none.
-    /// Errors: as above.
+    /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the
+    /// living do, but gain none. Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
     template <DescribedComponent... Ts>
     Result<bool> remove(Entity entity);
+    using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
 
     /// Removes value number `index` of a component type, 0 being the first, and returns whether there was one. Those
     /// behind it move up. The last one is removed as remove() does it. Errors: as above.
@@ -350,10 +350,8 @@ public:
     /// the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A place that is
     /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
     /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
-    /// otherwise in the first zone.
-    /// World::keep_in_tiles() says this too, and moves rows afterwards.
-    /// Errors: there is no such field, or it is no single Vec3; another field or grid was named before; nothing has
-    /// changed.
+    /// otherwise in the first zone. World::keep_in_tiles() says this too, and moves rows afterwards. Errors: there is
+    /// no such field, or it is no single Vec3; another field or grid was named before; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);

@@ -55,6 +55,28 @@ template <class T>
     refuse_row({table, row}, schema_of<T>());
 }
 
+/// Exists if one looks like a component that is not declared: a struct that is neither an entity nor a list.
+template <class... Ts>
+using IfUndeclared =
+    std::enable_if_t<((std::is_class_v<Ts> && std::is_aggregate_v<Ts> && !std::is_same_v<Ts, Entity> &&
+                       !DescribedComponent<ComponentOfGiven<Ts>> && !requires(const Ts& list) { list.data(); }) ||
+                      ...)>;
+/// What calls of stores with these return, so that the compiler says this and does not list all other calls.
+template <class... Ts>
+struct Undeclared {
+    static_assert(kIsDescribed<Undeclared>, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+};
+struct UndeclaredCalls {
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> create(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> insert(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> add(const Given&...);
+    template <class... Ts, class... Given, class = IfUndeclared<Ts..., Given...>>
+    Undeclared<Given...> remove(const Given&...);
+};
+
 }  // namespace detail
 
 }  // namespace shoal

@@ -11,8 +11,7 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`. A byte order mark is skipped.
-/// Errors: one or more in `diagnostics`, and no document.
+/// Reads a file of `diagnostics`. A byte order mark is skipped. Errors: one or more in `diagnostics`, and no document.
 /// Lifetime: the document refers to the text in `diagnostics`.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

@@ -17,10 +17,9 @@
 
 namespace shoal {
 
-/// Reads a file of `diagnostics`.
-/// Errors: one or more in `diagnostics`, and no document. A text larger than 4 GiB is an error.
-/// Lifetime: the document refers to the text in `diagnostics`.
-/// Cost: over 400 MB of text a second, without an allocation per node; linear time even for hostile texts.
+/// Reads a file of `diagnostics`. Errors: one or more in `diagnostics`, and no document. A text larger than 4 GiB is an
+/// error. Lifetime: the document refers to the text in `diagnostics`. Cost: over 400 MB of text a second, without an
+/// allocation per node; linear time even for hostile texts.
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one

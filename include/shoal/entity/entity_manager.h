@@ -72,8 +72,7 @@ public:
     /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
-    /// Returns whether `entity` lives. Any bits may be passed.
-    /// Thread: any thread at any time. Cost: one look-up.
+    /// Returns whether `entity` lives. Any bits may be passed. Thread: any thread at any time. Cost: one look-up.
     SHOAL_INLINE bool alive(Entity entity) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;

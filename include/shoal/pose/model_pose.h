@@ -163,8 +163,7 @@ public:
     SHOAL_API void remove_constraint(void* context);
     /// Moves a node to a world pose, sheared or not, until the next compute(). The nodes below it follow when the
     /// constraint function returns, or in apply_constraints() if called elsewhere, except those that are moved
-    /// themselves.
-    /// Requires: `world` is finite, and the entity's world pose can be inverted.
+    /// themselves. Requires: `world` is finite, and the entity's world pose can be inverted.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
     /// Calls the constraints in order and, after each of them, computes the nodes below those that it moved. Returns
     /// how many matrices it computed.

@@ -158,6 +158,9 @@ public:
     /// Whether a function can be called with the fields of a row.
     template <class Function>
     static constexpr bool kFits = Loop::template kFits<Called<Function>>;
+    template <class Function>
+    static constexpr bool kTakesBatch =
+        std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
         ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
@@ -285,11 +288,13 @@ public:
     /// consecutive in all stores, perhaps a single one.
     template <class Function>
     void for_each_batch(Function&& function) const {
-        run<true>(function);
+        static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
+        if constexpr (kTakesBatch<Function>) run<true>(function);
     }
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
-        run<true>(executor, function);
+        static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
+        if constexpr (kTakesBatch<Function>) run<true>(executor, function);
     }
 
 private:

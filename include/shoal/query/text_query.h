@@ -22,7 +22,8 @@
 // Terms stand between commas; all must hold, and one says whose rows are visited: a component or a tag that they have. A
 // tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too. While the
 // world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
-// number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health".
+// number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health",
+// and `world_pose.position.y < 10` is about the position of its matrix (table/field_part.h).
 // A toggled component that is off counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
 // several components of one entity, the first is looked at.
 //
@@ -167,11 +168,13 @@ public:
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
+        static_assert(std::is_invocable_v<Function&, const TextBatch&>, "the function takes a const TextBatch&");
         for_each_batch(executor, call<std::remove_reference_t<Function>>,
                        const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
     }
     template <class Function>
     void for_each_batch(Function&& function) const {
+        static_assert(std::is_invocable_v<Function&, const TextBatch&>, "the function takes a const TextBatch&");
         for_each_batch(call<std::remove_reference_t<Function>>,
                        const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
     }
@@ -186,7 +189,7 @@ private:
     struct Visitor;
     template <class Function>
     static void call(void* function, const TextBatch& batch) {
-        (*static_cast<Function*>(function))(batch);
+        if constexpr (std::is_invocable_v<Function&, const TextBatch&>) (*static_cast<Function*>(function))(batch);
     }
     void run_all(Executor* executor, const Visitor& visitor) const;
     static void run(const Plan& plan, Executor* executor, const Visitor& visitor);

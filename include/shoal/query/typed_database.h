@@ -86,7 +86,7 @@ template <class List>
 class TypedDatabase;
 
 template <class... Types>
-class TypedDatabase<Archetypes<Types...>> {
+class TypedDatabase<Archetypes<Types...>> : detail::UndeclaredCalls {
     static_assert((detail::kNamesEachOnce<Types> && ...),
                   "an archetype has each component once; a Has<...> names one twice");
 
@@ -161,6 +161,8 @@ public:
         if (SHOAL_LIKELY((move<false, Ts...>(entity).step != nullptr))) return true;
         return remove_through_span<Ts...>(entity);
     }
+
+    using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
 
     DatabaseRow find(Entity entity) const { return database_->find(entity); }
     template <class T>

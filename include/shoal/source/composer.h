@@ -54,6 +54,8 @@ SHOAL_API std::uint64_t content_hash(std::string_view content);
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
+    /// Links that lead out of the roots are followed; otherwise a resource behind one is an error.
+    bool follow_links = false;
     /// Keys of levels, entities and components to ignore, such as `editor`. Not those that is_structural_key() knows.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;

@@ -152,9 +152,8 @@ struct ComponentHomes {
     /// Told when the store ends while it belongs to the world.
     void (*leave)(void* context, Store& store) = nullptr;
     /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. `zone` is
-    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide.
-    /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
-    /// `firsts` are destroyed.
+    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide. Returns how many entities
+    /// there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and `firsts` are destroyed.
     Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts,
                                    std::span<const RootPose> poses, Zone zone) = nullptr;
     /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
@@ -222,10 +221,9 @@ public:
     virtual bool set_homes(const ComponentHomes&) { return false; }
 
     /// Gives living entities a component of one of schemas(), or of a type that the store shows beside these, or sets
-    /// the one that they have, as commands ask for it. With `many` it gives a further one. Returns how many have it now:
-    /// the store may leave out entities that cannot have the value, with a line in the log.
-    /// Errors: no memory; the store does not take components in this way; `component` has another layout. Nothing has
-    /// changed.
+    /// the one that they have, as commands ask for it. With `many` it gives a further one. Returns how many have it
+    /// now: the store may leave out entities that cannot have the value, with a line in the log. Errors: no memory; the
+    /// store does not take components in this way; `component` has another layout. Nothing has changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
     /// Makes room for the add_values() that comes next, or for remove_values(), before a command changes other stores
@@ -247,10 +245,9 @@ public:
     virtual bool places_whole_entities() const { return false; }
 
     /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say
-    /// `is_source`. The columns were marked as written; rows stay where they are until the call returns.
-    /// Shape: bit i of `columns` stands for column i of the table, so queries write no others; no row is named twice.
-    /// `executor`: of the loop, or nullptr.
-    /// Thread: that of the loop; nothing else uses the store.
+    /// `is_source`. The columns were marked as written; rows stay where they are until the call returns. Shape: bit i
+    /// of `columns` stands for column i of the table, so queries write no others; no row is named twice. `executor`: of
+    /// the loop, or nullptr. Thread: that of the loop; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
     }

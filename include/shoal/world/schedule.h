@@ -82,8 +82,7 @@ public:
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
     /// The same for a function that touches more than its row, which `further` declares; it may repeat fields of the
-    /// query.
-    /// Thread: all workers may write at once what is listed as written.
+    /// query. Thread: all workers may write at once what is listed as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
     /// Adds a pass that calls `function(PassContext&)` once, for work on whole columns and loops of its own.
@@ -91,7 +90,6 @@ public:
     PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
     /// Adds a pass that runs alone and may do anything except structural changes.
     template <class Function>
-        requires std::is_invocable_v<Function&, PassContext&>
     PassOrder add(std::string_view name, Function function);
 
     /// Makes all passes added from now on part of this group. The first group has no name. A group stays when its
@@ -224,9 +222,8 @@ public:
     /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
     /// not drift. It may be a thousandth of the frame's dt short of it, because 50 frames of 0.02f are a little less
     /// than a second. A frame that reaches several multiples runs the pass once. Its dt is the sum of the dt of the
-    /// frames since it ran last, this frame included. Frames whose dt is not finite do not count.
-    /// Replaces every_frames().
-    /// Requires: `seconds` is above 0 and finite; the schedule is not running.
+    /// frames since it ran last, this frame included. Frames whose dt is not finite do not count. Replaces
+    /// every_frames(). Requires: `seconds` is above 0 and finite; the schedule is not running.
     SHOAL_API PassOrder& every_seconds(float seconds);
 
 private:
@@ -266,8 +263,9 @@ PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> acc
 }
 
 template <class Function>
-    requires std::is_invocable_v<Function&, PassContext&>
 PassOrder Schedule::add(std::string_view name, Function function) {
+    static_assert(std::is_invocable_v<Function&, PassContext&>,
+                  "a pass without a query takes a PassContext&; name its query before the function if it has one");
     return add(name, {writes_everything()}, std::move(function));
 }
 
