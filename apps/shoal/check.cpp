@@ -20,6 +20,7 @@ namespace {
 
 constexpr Flag kCheckFlags[] = {
     kRootFlag,
+    kFollowLinksFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
     kPluginFlag,

@@ -28,6 +28,7 @@ constexpr Flag kCompileFlags[] = {
      .required = true,
      .may_be_folder = true},
     kRootFlag,
+    kFollowLinksFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
     kPluginFlag,

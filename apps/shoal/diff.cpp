@@ -23,6 +23,7 @@ constexpr std::string_view kNoFile = "/dev/null";
 constexpr Flag kDiffFlags[] = {
     {.name = "composed", .help = "compare what is spawned, with all prefabs merged, and not what the texts say"},
     kRootFlag,
+    kFollowLinksFlag,
     kSchemaFlag,
     kResourceFlag,
     kMaxMemoryFlag,

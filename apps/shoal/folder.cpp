@@ -172,11 +172,37 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
     return true;
 }
 
+namespace {
+
+/// The folders that the search is in, as they are called without links: one of them in itself has no end.
+class FoldersAbove {
+public:
+    explicit FoldersAbove(const std::string& folder) : folders_{fs::canonical(folder)} {}
+    /// Notes a folder `depth` folders below the first. Returns whether it is none of those above it.
+    bool enter(const fs::directory_entry& entry, int depth) {
+        std::error_code leads_nowhere;  // a link
+        if (!entry.is_directory(leads_nowhere)) return true;
+        folders_.resize(static_cast<std::size_t>(depth) + 1);
+        fs::path folder = fs::canonical(entry.path());
+        if (std::find(folders_.begin(), folders_.end(), folder) != folders_.end()) return false;
+        folders_.push_back(std::move(folder));
+        return true;
+    }
+
+private:
+    std::vector<fs::path> folders_;
+};
+
+}  // namespace
+
 /// A folder that cannot be read ends the build: what is in it is not gone.
 bool FolderBuild::find_sources() {
     try {
-        for (fs::recursive_directory_iterator at(folder_), end; at != end; ++at) {
-            const bool goes_in = add_source(*at);
+        const bool follows = session_.options.compose.follow_links;
+        FoldersAbove above(folder_);
+        const auto how = follows ? fs::directory_options::follow_directory_symlink : fs::directory_options::none;
+        for (fs::recursive_directory_iterator at(folder_, how), end; at != end; ++at) {
+            const bool goes_in = add_source(*at) && (!follows || above.enter(*at, at.depth()));
             if (!goes_in && at->is_directory()) at.disable_recursion_pending();
         }
     } catch (const fs::filesystem_error& error) {
@@ -231,7 +257,8 @@ void FolderBuild::name_outputs() {
 
 std::string FolderBuild::options_text() const {
     return concat(session_.options.blob.big_endian ? "big" : "little",
-                  session_.options.blob.offset_tables ? " offset-tables" : "", " roots ",
+                  session_.options.blob.offset_tables ? " offset-tables" : "",
+                  session_.options.compose.follow_links ? " follow-links" : "", " roots ",
                   session_.options.compose.roots.size());
 }
 

@@ -33,6 +33,7 @@ namespace {
 
 constexpr Flag kRunFlags[] = {
     kRootFlag,
+    kFollowLinksFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
     kStdinNameFlag,

@@ -164,6 +164,7 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
     session.options.strict = arguments.has(kStrictFlag.name);
     session.options.compose.progress = console.progress();
     session.options.compose.roots = arguments.values("root");
+    session.options.compose.follow_links = arguments.has(kFollowLinksFlag.name);
     for (const std::string& root : session.options.compose.roots)
         if (!is_directory(root))
             session.diagnostics.error({}, concat("the root \"", root, "\" is not a folder"), "correct --root");

@@ -20,6 +20,9 @@ inline constexpr Flag kRootFlag{
     .help = "a folder that prefab names are relative to; several are searched in order (default: that of SOURCE)",
     .takes = Takes::kFolder,
     .repeats = true};
+inline constexpr Flag kFollowLinksFlag{
+    .name = "follow-links",
+    .help = "follow links that lead out of the roots, which are refused otherwise: use it on folders that you trust"};
 inline constexpr Flag kSchemaFlag{
     .name = "schema",
     .value = "FILE",

@@ -42,6 +42,8 @@ struct Entry {
     bool has_key = true;  ///< false: a list gives it none, and `key` is empty
 };
 
+constexpr std::string_view kHintForLinks =
+    "give the folder that it leads to as a root, put the file into one, or follow links (--follow-links)";
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
 constexpr int kMostSuggestions = 100;  // in one source: to compare a text with many others takes time
@@ -88,7 +90,9 @@ public:
     };
 
     explicit SourceRoots(const ComposeOptions& options)
-        : files_(options.files == nullptr ? disk_ : *options.files), roots_(options.roots) {}
+        : files_(options.files == nullptr ? disk_ : *options.files),
+          roots_(options.roots),
+          follow_links_(options.follow_links) {}
 
     SourceFiles& files() { return files_; }
     /// A source that is given without roots has its folder as root.
@@ -114,6 +118,7 @@ private:
     DiskFiles disk_;
     SourceFiles& files_;
     std::vector<std::string> roots_;
+    bool follow_links_;
     mutable int num_suggestions_ = 0;
 };
 
@@ -141,8 +146,9 @@ std::string SourceRoots::name_of(const std::string& path) const {
     return std::string(last_part(path));
 }
 
-/// Returns where a file really is when a link leads there, out of all roots; otherwise nothing.
+/// Returns where a file really is when a link leads there, out of all roots, and is not to be followed; otherwise nothing.
 std::string SourceRoots::outside(const std::string& path) const {
+    if (follow_links_) return {};
     std::string canonical = files_.canonical(path);
     if (canonical == path) return {};  // there is no link, or it cannot be followed
     for (std::size_t root = 0; root < roots_.size(); ++root)
@@ -509,7 +515,7 @@ Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
         } else {
             found.problem =
                 concat("the prefab ", quoted(name), " is a link that leads out of the roots, to ", place->outside);
-            found.hint = "give the folder that it leads to as a root, or put the file into one";
+            found.hint = std::string(kHintForLinks);
         }
     } else {
         found.problem = concat("there is no prefab ", quoted(name));
@@ -1101,7 +1107,7 @@ const Document* Composer::component_file(Node reference) {
             diagnostics_.error(
                 reference.position(),
                 concat("the file ", quoted(name), " is a link that leads out of the roots, to ", place->outside),
-                "give the folder that it leads to as a root, or put the file into one");
+                std::string(kHintForLinks));
     } else {
         diagnostics_.error(reference.position(), concat("there is no file ", quoted(name)), hint);
     }

@@ -254,6 +254,19 @@ TEST_F(Compiler, many_errors_are_reported_at_once_and_those_of_a_prefab_once) { 
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 4 errors");
 }
 
+TEST_F(Compiler, errors_come_in_the_order_of_the_source) {
+    schema("components = { apple = { fields = { size = float } } berry = { fields = { size = float } } }");
+    file(
+        "x.sjson",
+        "children = {\na = { components = { berry = { sise = 1 } } }\nb = { components = { apple = { size = \"red\" } "
+        "} }\n"
+        "c = { components = { berry = { size = [] } cherry = {} } }\nd = { components = { apple = { sice = 1 } } }\n}");
+    EXPECT_FALSE(compiled("x.sjson").ok());
+    std::vector<std::uint32_t> lines;
+    for (const Diagnostic& entry : diagnostics.entries()) lines.push_back(diagnostics.locate(entry.position).line);
+    EXPECT_EQ(lines, (std::vector<std::uint32_t>{2, 3, 4, 4, 5})) << diagnostics.format();
+}
+
 TEST_F(Compiler, a_bad_reference_in_a_prefab_is_reported_once) {
     file("lamp.sjson", "components = { link = { to = \"nobody\" } }");
     file("x.sjson", R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" }
@@ -518,7 +531,7 @@ TEST_F(Compiler, nothing_leaks) {
     EXPECT_FALSE(compile_source("x.sjson", registry, own_options, own).ok());
 }
 
-TEST_F(Compiler, a_link_that_leads_out_of_the_roots_is_refused) {
+TEST_F(Compiler, a_link_that_leads_out_of_the_roots_is_refused_or_followed_as_asked) {
     const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "shoal_link_test";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder / "root");
@@ -534,9 +547,14 @@ TEST_F(Compiler, a_link_that_leads_out_of_the_roots_is_refused) {
     options.compose.files = nullptr;  // the disk
     const std::string text = errors((folder / "root/x.sjson").string());
     EXPECT_NE(text.find("the prefab \"link\" is a link that leads out of the roots, to "), std::string::npos) << text;
-    EXPECT_NE(text.find("elsewhere/secret.sjson; give the folder that it leads to as a root"), std::string::npos)
+    EXPECT_NE(text.find("elsewhere/secret.sjson; give the folder that it leads to as a root, put the file into one, or "
+                        "follow links (--follow-links)"),
+              std::string::npos)
         << text;
     EXPECT_TRUE(compiled((folder / "root/y.sjson").string()).ok()) << "a link inside of a root";
+    options.compose.follow_links = true;
+    EXPECT_TRUE(compiled((folder / "root/x.sjson").string()).ok()) << "links are followed: " << diagnostics.format();
+    options.compose.follow_links = false;
     options.compose.roots = {(folder / "root").string(), (folder / "elsewhere").string()};
     EXPECT_TRUE(compiled((folder / "root/x.sjson").string()).ok())
         << "both folders are roots: " << diagnostics.format();

@@ -358,12 +358,21 @@ TEST_F(ToolBuild, a_folder_may_become_blobs_where_the_tool_runs_and_links_that_l
     EXPECT_TRUE(fs::exists(path("reef.blob")));
 }
 
-TEST_F(ToolBuild, blobs_that_lie_in_the_folder_are_no_sources_and_links_to_folders_are_not_followed) {
+TEST_F(ToolBuild, blobs_that_lie_in_the_folder_are_no_sources_and_links_to_folders_are_followed_when_asked) {
     write("src/a.sjson", kCoral);
     write("else/b.sjson", kCoral);
     fs::create_directory_symlink(path("else"), path("src/link"));
     ASSERT_EQ(run({"compile", path("else"), "-o", path("src/blobs")}).exit_code, 0);
     EXPECT_EQ(results(build()), "a compiled");
+    fs::create_directory_symlink(path("src"), path("else/back"));
+    fs::create_directory_symlink("me", path("src/me"));
+    write("else/c.sjson", "prefab = \"link/b\"");
+    EXPECT_EQ(results(build({"--follow-links"}, "followed")), "a compiled, link/b compiled, link/c compiled");
+    EXPECT_EQ(results(build({"--follow-links"}, "followed")), "a up_to_date, link/b up_to_date, link/c up_to_date");
+    const std::string behind = path("src/link/c.sjson");
+    const ToolResult refused = run({"check", behind, "--root", path("src")});
+    EXPECT_TRUE(refused.says("is a link that leads out of the roots")) << refused.err;
+    EXPECT_EQ(run({"check", behind, "--root", path("src"), "--follow-links"}).exit_code, 0);
     EXPECT_EQ(results(build({}, "src/blobs/in")), "a compiled") << "the folder of outputs is not searched";
     EXPECT_EQ(results(build({}, "src/blobs/in")), "a up_to_date");
     fs::copy_file(path("out/a.blob"), path("src/z.unit"));
