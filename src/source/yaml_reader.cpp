@@ -14,6 +14,9 @@
 namespace shoal {
 namespace {
 
+constexpr std::string_view kHintForDocuments =
+    "write each to a file of its own, or make entities of one level of them: the lines `entities:` and `-` before the "
+    "first, a line `-` in place of each `---`, and two spaces before all other lines";
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
 /// An event of the parser, which owns its texts.
@@ -298,7 +301,7 @@ void YamlReader::end_document(const yaml_event_t& event) {
             const bool is_start = text_.substr(sign).starts_with("---");
             error({file_, static_cast<std::uint32_t>(sign)},
                   is_start ? "a second document begins here" : "the document has ended before this",
-                  is_start ? "put several entities into one mapping, under `entities`" : "check the indentation");
+                  is_start ? std::string(kHintForDocuments) : "check the indentation");
             return;
         }
         line = std::min(text_.find('\n', sign), text_.size());

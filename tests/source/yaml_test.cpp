@@ -233,7 +233,10 @@ TEST(Yaml, a_text_is_one_document) {
                      "a: 1\r\nb: 2\r\n",
                      R"({"a": 1, "b": 2})"));
     EXPECT_EQ(refused("a: 1\n---\nb: 2\n"),
-              "2:1: a second document begins here; put several entities into one mapping, under `entities`");
+              "2:1: a second document begins here; write each to a file of its own, or make entities of one level of "
+              "them: the lines `entities:` and `-` before the first, a line `-` in place of each `---`, and two spaces "
+              "before all other lines");
+    EXPECT_TRUE(same_as_json("entities:\n-\n  a: 1\n-\n  b: 2\n", R"({"entities": [{"a": 1}, {"b": 2}]})"));
     EXPECT_EQ(refused("---\na: 1\n...\n%YAML 1.2\n---\n"),
               "4:1: the document has ended before this; check the indentation");
     std::string directives;
