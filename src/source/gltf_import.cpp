@@ -266,10 +266,12 @@ private:
         add("inactive", [](ComponentRegistry& to) { return to.add<Inactive>(); });
         CompileOptions options;
         if (options_.rules != nullptr) options.rules = *options_.rules;
+        ComponentRegistry of_imports;
         SourceRules unused;
-        if (all.find(kMeshType) == nullptr)
-            read_schema_text(diagnostics_.add_file("gltf.schema.sjson", std::string(kSchema)), all, unused,
-                             diagnostics_);
+        read_schema_text(diagnostics_.add_file("gltf.schema.sjson", std::string(kSchema)), of_imports, unused,
+                         diagnostics_);
+        for (const RegisteredComponent* const known : of_imports.components())
+            add(known->name, [&](ComponentRegistry& to) { return to.add(*known->schema); });
         check_tree(source, all, options, diagnostics_);
     }
 

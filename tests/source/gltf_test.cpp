@@ -175,6 +175,16 @@ TEST_F(Gltf, a_scale_of_0_hides_a_node_or_makes_it_flat) {
               std::string::npos);
 }
 
+TEST_F(Gltf, a_program_may_know_any_of_the_types_of_imports_already) {
+    const std::string members = R"("meshes": [ {} ], "cameras": [ { "type": "perspective",
+        "perspective": { "yfov": 0.5, "znear": 0.1 } } ], "nodes": [ { "mesh": 0, "camera": 0 } ])";
+    schema(
+        "components = { gltf_camera = { fields = { projection = { type = enum  values = [perspective] }\n"
+        "yfov = float  znear = float } } }");
+    EXPECT_TRUE(import(members)) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_errors(), 0u) << diagnostics.format();
+}
+
 TEST_F(Gltf, extensions_of_nodes_that_are_not_read_are_named_and_counted) {
     ASSERT_TRUE(
         import(R"("extensionsRequired": [ "KHR_draco_mesh_compression", "MSFT_lod" ], "accessors": [ { "count": 958 },
