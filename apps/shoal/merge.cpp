@@ -1,5 +1,6 @@
 // shoal merge: two sources that were made from one, as one again.
 
+#include "line_merge.h"
 #include "rewrite.h"
 #include "shoal/base/text.h"
 #include "shoal/source/source_merge.h"
@@ -109,6 +110,18 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
+/// Returns the three texts merged by lines, if that says what the merge by key says: then what nobody has changed stays as
+/// it is laid out.
+std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
+    std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
+    if (!text) return std::nullopt;
+    Diagnostics diagnostics;
+    SourceComments comments;
+    const std::uint32_t number = diagnostics.refer_file(std::string(read.name(2)), *text);
+    const Result<Document> document = read_source_text(number, diagnostics, comments, read_options(merged.is_schema));
+    return document && says_the_same(*document, comments, merged, format) ? std::move(text) : std::nullopt;
+}
+
 /// Returns the merged text. Nothing: there were errors.
 std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
     Diagnostics& diagnostics = *sources.diagnostics;
@@ -124,7 +137,11 @@ std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
     const SourceFormat format = source_format(file.path);
     const bool is_strict = arguments.has(kStrictFlag.name);
     if (format == SourceFormat::kJson) report_comments_left_out(file, is_strict);
-    Result<std::string> text = rewrite(file, format, {.keeps_signs = true});
+    Result<std::string> text = [&]() -> Result<std::string> {
+        if (std::optional<std::string> lines = merge_as_lines(*file.diagnostics, file, format))
+            return std::move(*lines);
+        return rewrite(file, format, {.keeps_signs = true});
+    }();
     sources.diagnostics = std::move(file.diagnostics);
     if (!text) diagnostics.error({}, std::string(text.message()));
     if (is_strict && diagnostics.num_warnings() != 0)

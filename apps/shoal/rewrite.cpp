@@ -170,6 +170,11 @@ void report_comments_left_out(SourceFile& file, bool strict) {
     diagnostic.underline(2);
 }
 
+bool says_the_same(const Document& text, const SourceComments& comments, const SourceFile& file, SourceFormat format) {
+    return equal(text.root(), file.document->root()) &&
+           (format == SourceFormat::kJson || lines_of(comments) == lines_of(file.comments));
+}
+
 Result<std::string> rewrite(const SourceFile& file, SourceFormat format, SourceLayout layout) {
     layout.bare_texts = file.is_schema;
     std::string text = write_source_text(file.document->root(), format, *file.diagnostics, file.comments, layout);
@@ -178,9 +183,7 @@ Result<std::string> rewrite(const SourceFile& file, SourceFormat format, SourceL
     const std::string name = concat("the new text.", kEndings[static_cast<std::size_t>(format)]);
     const std::uint32_t number = diagnostics.refer_file(name, text);
     const Result<Document> again = read_source_text(number, diagnostics, comments, read_options(file.is_schema));
-    const bool is_same = again && equal(again->root(), file.document->root()) &&
-                         (format == SourceFormat::kJson || lines_of(comments) == lines_of(file.comments));
-    if (!is_same)
+    if (!again || !says_the_same(*again, comments, file, format))
         return Status::error(concat("\"", file.path, "\" cannot be written without loss; please report this",
                                     again ? "" : concat(": ", diagnostics.entries()[0].message)));
     return text;

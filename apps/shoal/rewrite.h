@@ -48,6 +48,10 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
 /// Tells in its diagnostics that the comments of a file are left out in JSON, with the place of the first. Strict: an error.
 void report_comments_left_out(SourceFile& file, bool strict);
 
+/// Whether a text that was read has the tree of a file, and its comments, but for JSON, which has none.
+bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
+                   shoal::SourceFormat format);
+
 /// Returns the text in a format. Errors: what is written does not read back as the same tree with the same comments, but for
 /// JSON, which has none.
 shoal::Result<std::string> rewrite(const SourceFile& file, shoal::SourceFormat format, shoal::SourceLayout layout);

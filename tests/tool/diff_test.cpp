@@ -118,6 +118,16 @@ TEST_F(ToolDiff, shows_git_a_new_name_and_new_rights_of_what_says_the_same) {
     git("mv reef.sjson coast.sjson");
     EXPECT_EQ(git("diff --cached -M"), "a/reef.sjson is now b/coast.sjson, and says the same\n");
     git("commit -q -m second");
+    const std::string others = "\ta2 = { tag = \"crab\" }\n\ta3 = { tag = \"coral\" }\n}\n";
+    write("repository/coast.sjson", "entities = {\n\ta1 = { tag = \"fish\" }\n" + others);
+    git("commit -q -a -m third");
+    git("mv coast.sjson shore.sjson");
+    write("repository/shore.sjson", "entities = {\n\ta1 = { tag = \"shark\" }\n" + others);
+    git("add .");
+    EXPECT_EQ(git("diff --cached -M"),
+              "--- a/coast.sjson\n+++ b/shore.sjson\na1\n-   tag = \"fish\"\n+   tag = \"shark\"\n")
+        << "another name and other values";
+    git("reset -q --hard HEAD~1");
     write("repository/coast.sjson", "entities = { a1 = { tag = \"fish\"  } }\n");
     EXPECT_EQ(git("diff"), "") << "another layout";
     git("update-index --chmod=+x coast.sjson");

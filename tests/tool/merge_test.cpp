@@ -86,6 +86,53 @@ TEST_F(ToolMerge, keeps_colons_commas_and_braces_of_the_first) {
     EXPECT_EQ(result.out, merged);
 }
 
+/// Replaces the one place where a text stands.
+std::string with(std::string text, std::string_view from, std::string_view to) {
+    EXPECT_EQ(text.find(from), text.rfind(from)) << from;
+    return text.replace(text.find(from), from.size(), to);
+}
+
+TEST_F(ToolMerge, two_words_that_have_changed_are_all_that_changes_however_odd_the_layout_is) {
+    const std::string sjson =
+        "// The reef, by hand\n"
+        "entities: {\n"
+        "    coral: {   // odd\n"
+        "      components: { transform: { position: [1, 2, 3] }, debug_name: \"coral\" }\n"
+        "    },\n"
+        "    shark: {\n"
+        "\tcomponents: {\n"
+        "\t\ttransform: {position = [4 5,   6], scale: [1, 1, 1]},\n"
+        "          debug_name: \"shark\"   // the big one\n"
+        "          /* block */ tag: \"enemy\"\n"
+        "\t}\n"
+        "    },\n"
+        "\n"
+        "    whale: { components: { debug_name: \"whale\" } }\n"
+        "}\n";
+    const std::string yaml =
+        "# The reef\nentities:\n    coral:\n      components: {debug_name: \"coral\"}  # odd\n"
+        "    shark:\n        components:\n              transform: {position: [4, 5,   6]}\n\n"
+        "              debug_name:   'shark'\n              # tagged\n              tag: enemy\n";
+    const std::string json =
+        "{\n\"entities\": {\n    \"a\": {\"debug_name\" : \"coral\"},\n\t\"b\": { \"tag\":\"enemy\" } }\n}";
+    const auto merge = [&](const std::string& text, const std::string& ending) {
+        const std::string merged =
+            run({"merge", write("base" + ending, text), write("a" + ending, with(text, "\"coral\"", "\"Koralle\"")),
+                 write("b" + ending, with(text, "enemy", "foe"))})
+                .out;
+        EXPECT_EQ(merged, with(with(text, "\"coral\"", "\"Koralle\""), "enemy", "foe"));
+    };
+    merge(sjson, ".sjson");
+    merge(yaml, ".yaml");
+    merge(json, ".json");
+    std::string windows = sjson;
+    for (std::size_t at = 0; (at = windows.find('\n', at)) != std::string::npos; at += 2) windows.insert(at, "\r");
+    merge(windows, ".sjson");
+    const std::string base = write("base.sjson", sjson), whale = write("a.sjson", with(sjson, "whale\"", "Wal\"")),
+                      both = write("b.sjson", with(with(sjson, "whale\"", "Wal\""), "1, 2, 3", "3, 2, 1"));
+    EXPECT_EQ(run({"merge", base, whale, both}).out, read(both)) << "both have changed a line in one way";
+}
+
 TEST_F(ToolMerge, conflicts_leave_everything_as_it_was) {
     const std::string base = write("base.sjson", kBase), a = write("a.sjson", kOurs);
     const std::string b = write("b.sjson", "entities = { a1 = { glow = { power = 4 } } a2 = { tag = \"fish\" } }\n");
