@@ -2,7 +2,6 @@
 
 #include "base/os.h"
 #include "base/os_status.h"
-#include "shoal/base/file.h"
 
 namespace shoal {
 
@@ -27,10 +26,12 @@ Result<AppendFile> AppendFile::create(const std::string& path) {
 }
 
 Result<AppendFile> AppendFile::replace(const std::string& path, std::span<const std::byte> bytes) {
-    if (Status status = write_file(path, bytes); !status) return status;
     AppendFile made;
+    int file = -1;
+    const std::string failure = os::replace_file(path, bytes.data(), bytes.size(), &file);
+    if (!failure.empty()) return os::to_status("write", path, failure);
     made.path_ = path;
-    if (Status status = os::to_status("open", path, os::open_to_append(path, made.file_)); !status) return status;
+    made.file_ = file;
     made.num_bytes_ = bytes.size();
     return made;
 }

@@ -29,7 +29,8 @@ using PlaceFunction = char* (*)(void* context, std::size_t num_bytes);
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
                       std::size_t& num_read);
 /// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
-std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes);
+/// With `to_append`, opens the new file for append_to_file() before it is renamed: if that fails, nothing is replaced.
+std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
 /// Returns the reason why it would fail that is known before, or an empty text.
 std::string why_not_replace(const std::string& path);
 /// See file.h.
@@ -37,7 +38,6 @@ void remove_temporary_files();
 
 /// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
 std::string create_file(const std::string& path, int& file);
-std::string open_to_append(const std::string& path, int& file);
 std::string append_to_file(int file, const void* data, std::size_t num_bytes);
 std::string flush_file(int file);
 void cut_file(int file, std::uint64_t num_bytes);

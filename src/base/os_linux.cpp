@@ -264,21 +264,35 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
     return {};
 }
 
+namespace {
+
+std::string open_to_append(const std::string& path, int& file) {
+    file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    return file < 0 ? reason("cannot open") : std::string();
+}
+
+}  // namespace
+
 std::string why_not_replace(const std::string& path) {
     Target target;
     return find_target(path, target);
 }
 
-std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes) {
+std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append) {
     Target target;
     if (std::string failure = find_target(path, target); !failure.empty()) return failure;
     Temporary temporary(name_beside(target.path));
     const int fd = create(temporary);
     if (fd < 0) return reason(kCannotCreate);
     std::string failure = fill(fd, target, data, num_bytes);
+    if (failure.empty() && to_append != nullptr) failure = open_to_append(temporary.path, *to_append);
     const bool is_renamed = end(temporary, failure.empty() ? target.path.c_str() : nullptr);
     if (!failure.empty()) return failure;
-    if (!is_renamed) return reason("cannot rename");
+    if (!is_renamed) {
+        failure = reason("cannot rename");
+        if (to_append != nullptr) close_file(*to_append);
+        return failure;
+    }
     flush_names(folder_of(target.path));
     return {};
 }
@@ -292,11 +306,6 @@ void remove_temporary_files() {
 std::string create_file(const std::string& path, int& file) {
     file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     return file < 0 ? reason("cannot create") : std::string();
-}
-
-std::string open_to_append(const std::string& path, int& file) {
-    file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    return file < 0 ? reason("cannot open") : std::string();
 }
 
 std::string append_to_file(int file, const void* data, std::size_t num_bytes) {
