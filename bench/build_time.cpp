@@ -6,7 +6,6 @@
 #include "shoal/base/file.h"
 
 #include <cstdlib>
-#include <vector>
 
 #include <sys/resource.h>
 
@@ -38,6 +37,7 @@ int main() {
 #include <shoal/database/database.h>
 #include <shoal/query/query.h>
 #include <shoal/query/typed_database.h>
+#include <vector>
 struct Body { float mass = 1; shoal::Vec3 position{}, velocity{}; };
 SHOAL_COMPONENT(Body, mass, position, velocity)
 int main() {

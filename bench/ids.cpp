@@ -6,9 +6,9 @@
 
 #include <cstring>
 #include <optional>
-#include <vector>
 
 #include <sys/mman.h>
+#include <vector>
 
 namespace shoal_bench {
 namespace {

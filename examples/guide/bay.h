@@ -5,6 +5,8 @@
 
 #include <shoal/database/grid_zones.h>
 
+#include <vector>
+
 namespace game {
 using namespace shoal;
 

@@ -9,9 +9,8 @@
 
 #include "datagram.h"
 
-#include <vector>
-
 #include <shoal/base/memory.h>
+#include <vector>
 
 namespace duel {
 

@@ -3,9 +3,8 @@
 #include "support/address_space.h"
 #include "support/database_testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace shoal_test {
 namespace {

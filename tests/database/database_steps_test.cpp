@@ -3,9 +3,8 @@
 
 #include "support/database_testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace shoal_test {
 namespace {
@@ -102,7 +101,8 @@ TEST_F(Steps, short_ways_are_closed_while_a_loop_runs) {
         EXPECT_DEATH(static_cast<void>(database.add(made[5], Mass{1})), "while a loop ran over its rows");
         EXPECT_DEATH(static_cast<void>(database.remove<Mass>(made[2])), "while a loop ran over its rows");
         EXPECT_DEATH(static_cast<void>(database.remove<Asleep>(sleepers[1])), "while a loop ran over its rows");
-        EXPECT_DEATH(static_cast<void>(database.insert(fresh, 0, Fish{}, Position{})), "while a loop ran over its rows");
+        EXPECT_DEATH(static_cast<void>(database.insert(fresh, 0, Fish{}, Position{})),
+                     "while a loop ran over its rows");
     }
     EXPECT_EQ(database.add(made[5], Mass{1})->num_added, 1u) << "and open again";
 }

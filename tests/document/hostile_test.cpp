@@ -3,9 +3,8 @@
 #include "document_testing.h"
 #include "support/testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 using shoal_test::Reading;
 

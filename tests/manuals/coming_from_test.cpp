@@ -8,9 +8,8 @@
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace coming_from {
 

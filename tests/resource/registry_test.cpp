@@ -3,9 +3,8 @@
 #include "resource/samples.h"
 #include "support/testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace resource_test {
 namespace {

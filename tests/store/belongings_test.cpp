@@ -2,9 +2,8 @@
 
 #include "support/manager_testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace shoal_test {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <vector>
 
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <vector>
 
 namespace shoal {
 namespace {

@@ -2,9 +2,8 @@
 
 #include "tool/tool_process.h"
 
-#include <vector>
-
 #include <sys/stat.h>
+#include <vector>
 
 namespace {
 

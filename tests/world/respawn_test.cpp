@@ -6,9 +6,8 @@
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace {
 
