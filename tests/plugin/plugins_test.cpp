@@ -662,6 +662,9 @@ TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     const LogText log;
     Host host;
     ASSERT_TRUE(host.load("stock_1"));
+    ASSERT_TRUE(host.plugins.unload("stock"));
+    EXPECT_FALSE(log.has("goes")) << "its store had no rows";
+    ASSERT_TRUE(host.load("stock_1"));
     make_items(host, 12);
     const Result<TextQuery> query = TextQuery::make(host.world.stores(), "item");
     ASSERT_TRUE(query);

@@ -147,19 +147,38 @@ TEST(Scripts, a_failing_pass_is_reported_once_and_the_world_goes_on) {
     const std::vector<Entity> wheels = test.make_wheels(3);
     ASSERT_TRUE(test.run(kTurn));
     ASSERT_TRUE(
-        test.run("shoal.pass{name = 'bad', query = 'wheel', before = 'turn', run = function() local x = nil + 1 end}"));
+        test.run("fails = true shoal.pass{name = 'bad', query = 'wheel', before = 'turn', "
+                 "run = function() if fails then local x = nil + 1 end end}"));
     std::vector<std::string> lines;
     set_log_hook([](void* to, LogLevel,
                     std::string_view text) { static_cast<std::vector<std::string>*>(to)->emplace_back(text); },
                  &lines);
     for (int i = 0; i < 3; ++i) test.world.step(1);
-    set_log_hook(nullptr, nullptr);
     ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(test.scripts.num_failures(), 3u);
+    for (const char* change : {"fails = false", "fails = true"}) {
+        ASSERT_TRUE(test.run(change));
+        test.world.step(1);
+    }
+    set_log_hook(nullptr, nullptr);
+    ASSERT_EQ(lines.size(), 2u) << "it has run well since";
+    EXPECT_EQ(lines[1], lines[0]);
     EXPECT_NE(lines[0].find("pass \"bad\" of script \"test\": test:1: attempt to perform arithmetic on a nil value"),
               std::string::npos);
     EXPECT_NE(lines[0].find("stack traceback:"), std::string::npos);
-    EXPECT_EQ(test.scripts.num_failures(), 3u);
-    EXPECT_EQ(test.angle(wheels[2]), 6);
+    EXPECT_EQ(test.scripts.num_failures(), 4u);
+    EXPECT_EQ(test.angle(wheels[2]), 10);
+}
+
+TEST(Scripts, a_pass_that_would_close_a_circle_is_refused_and_the_others_run) {
+    ScriptWorld test;
+    ASSERT_TRUE(
+        test.run("n = 0 shoal.pass{name = 'a', run = function() n = n + 1 end} "
+                 "shoal.pass{name = 'b', after = 'a', run = print}"));
+    EXPECT_NE(test.error_of("shoal.pass{name = 'c', after = 'b', before = 'a', run = print}"), "");
+    EXPECT_EQ(test.world.schedule().num_passes(), 2u);
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(n == 1, n)"));
 }
 
 TEST(Scripts, in_passes_changes_are_commands) {
@@ -343,6 +362,7 @@ TEST_F(ScriptFiles, a_reload_exchanges_passes_and_keeps_what_a_faulty_version_wo
     const std::vector<Entity> wheels = test.make_wheels(2);
     const auto version = [](std::string_view number) {
         return "keep.loads = (keep.loads or 0) + 1 "
+               "shoal.on_add('wheel', function() keep.told = (keep.told or 0) + 1 end) "
                "shoal.pass{name = 'turn', query = '&wheel', columns = 'wheel.angle', run = function(f, b, a) a:fill(" +
                std::string(number) + " + keep.loads / 10) end}";
     };
@@ -360,6 +380,10 @@ TEST_F(ScriptFiles, a_reload_exchanges_passes_and_keeps_what_a_faulty_version_wo
         EXPECT_FALSE(status.ok());
         test.world.step(1);
         EXPECT_FLOAT_EQ(test.angle(wheels[0]), 2.2f) << faulty;
+        ASSERT_TRUE(test.scripts.run("keep.told = 0", "wheels").ok());
+        test.make_wheels(1);
+        test.world.step(1);
+        EXPECT_TRUE(test.scripts.run("assert(keep.told == 1)", "wheels").ok()) << "its reaction works on, too";
     }
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(test.world.schedule().num_passes(), 0u);
