@@ -6,6 +6,7 @@
 #include "shoal/state/saved_state.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace shoal {
 
@@ -138,5 +139,7 @@ Referrers RelationIndex::referrers(Entity target) const {
     const std::uint32_t first = target.index() < first_.size() ? first_[target.index()] : 0;
     return {links_.data(), first, target};
 }
+
+std::size_t Referrers::size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
 
 }  // namespace shoal

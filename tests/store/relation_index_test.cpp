@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -70,11 +73,31 @@ TEST_P(RelationIndices, lists_are_what_a_scan_finds_and_lead_back) {
         for (std::uint32_t row = 0; row < hooks.num_rows(); ++row)
             if (hooks.entities()[row]) scanned[hooks.get<&Hook::fish>({row})].insert(hooks.entities()[row]);
         for (const Entity target : known) {
-            std::set<Entity> listed;
-            for (const Entity referrer : index.referrers(target)) EXPECT_TRUE(listed.insert(referrer).second);
-            ASSERT_EQ(listed, scanned[target]);
+            const Referrers referrers = index.referrers(target);
+            ASSERT_EQ(std::set<Entity>(referrers.begin(), referrers.end()), scanned[target]);
+            ASSERT_EQ(referrers.size(), scanned[target].size()) << "each is listed once";
         }
     }
+}
+
+TEST_P(RelationIndices, algorithms_of_the_standard_library_go_over_referrers) {
+    static_assert(std::forward_iterator<Referrers::Iterator> && std::ranges::sized_range<const Referrers>);
+    static_assert(std::is_same_v<std::iterator_traits<Referrers::Iterator>::value_type, Entity>);
+    Entities made(4);
+    ASSERT_TRUE(entities.create(made));
+    for (const Entity referrer : {made[1], made[3]}) ASSERT_TRUE(hooks.add(referrer, Hook{made[0], 1}));
+    RelationIndex index(hooks.core(), schema_of<Hook>(), 0, entities);
+    Array<Entity> dead{Owner("test")};
+    index.refresh(dead);
+    const Referrers referrers = index.referrers(made[0]);
+    EXPECT_EQ(std::count(referrers.begin(), referrers.end(), made[3]), 1);
+    EXPECT_EQ(std::ranges::find(referrers, made[2]), referrers.end());
+    EXPECT_EQ(*std::max_element(referrers.begin(), referrers.end()), made[3]);
+    auto at = referrers.begin();
+    EXPECT_EQ(at->id, (*at).id);
+    EXPECT_EQ(*at++, *referrers.begin());
+    EXPECT_EQ(std::next(at), referrers.end());
+    EXPECT_EQ(index.referrers(made[1]).size(), 0u);
 }
 
 TEST_P(RelationIndices, of_the_dead_the_referrers_are_forgotten_and_the_targets_found) {

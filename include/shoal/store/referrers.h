@@ -4,6 +4,9 @@
 
 #include "shoal/entity/entity.h"
 
+#include <cstddef>
+#include <span>
+
 namespace shoal {
 
 namespace detail {
@@ -16,16 +19,25 @@ struct ReferenceLink {
 
 }  // namespace detail
 
-/// The entities that refer to one target, in an unspecified order that is the same in every run.
+/// The entities that refer to one target, in an unspecified order that is the same in every run. Algorithms of the standard
+/// library go over them as over a list.
 class Referrers {
 public:
     class Iterator {
     public:
-        Entity operator*() const { return links_[at_].referrer; }
-        Iterator& operator++() {
-            at_ = links_[at_].next;
-            skip_others();
-            return *this;
+        using value_type = Entity;
+        using difference_type = std::ptrdiff_t;
+        using reference = const Entity&;
+        using pointer = const Entity*;
+        using iterator_category = std::forward_iterator_tag;
+
+        Iterator() = default;
+        reference operator*() const { return links_[at_].referrer; }
+        pointer operator->() const { return &**this; }
+        Iterator& operator++() { return *this = {links_, links_[at_].next, target_}; }
+        Iterator operator++(int) {
+            const Iterator before = *this;
+            return ++*this, before;
         }
         friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
 
@@ -33,15 +45,12 @@ public:
         friend class Referrers;
         Iterator(const detail::ReferenceLink* links, std::uint32_t at, Entity target)
             : links_(links), at_(at), target_(target) {
-            skip_others();
-        }
-        /// References to an older entity on the index of the target are in the same list.
-        void skip_others() {
+            // References to an older entity on the index of the target are in the same list.
             while (at_ != 0 && links_[at_].target != target_) at_ = links_[at_].next;
         }
 
-        const detail::ReferenceLink* links_;
-        std::uint32_t at_;
+        const detail::ReferenceLink* links_ = nullptr;
+        std::uint32_t at_ = 0;
         Entity target_;
     };
 
@@ -52,6 +61,8 @@ public:
     Iterator begin() const { return {links_, first_, target_}; }
     Iterator end() const { return {links_, 0, target_}; }
     bool empty() const { return begin() == end(); }
+    /// Cost: O(size()).
+    SHOAL_API std::size_t size() const;
 
 private:
     const detail::ReferenceLink* links_ = nullptr;
