@@ -59,7 +59,7 @@ public:
     SHOAL_API const Archetype& archetype(const BitSet& signature);
     /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
-    const Archetype& without(const Archetype& type, ComponentType without) { return neighbour(type, without, false); }
+    const Archetype& without(const Archetype& type, ComponentType lost) { return neighbour(type, lost, false); }
     /// Whether with(), or without(), changes nothing here: the archetype was asked for before.
     SHOAL_API bool knows_neighbour(const Archetype& type, ComponentType component, bool with) const;
     /// Returns how rows are taken from one archetype to another. Cost: a look-up, after the first time.
