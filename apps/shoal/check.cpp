@@ -38,7 +38,7 @@ constexpr std::string_view kCheckManual =
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
     "input.\n"
     "\n"
-    "A schema file is checked as such, after those of --schema.\n"
+    "FILE may be a schema file. It is read after those that --schema gives.\n"
     "\n"
     "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each "
     "other, "
@@ -103,7 +103,7 @@ void check_schema(const Arguments& arguments, Files& files, const std::string& t
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
-    SourceRules rules;  // those of another schema file may differ
+    SourceRules rules;  // of this file: other schema files may have other rules
     const std::uint32_t file = session.diagnostics.add_file(checked.source, text);
     checked.ok =
         read_schema_text(file, session.registry, rules, session.diagnostics) && session.diagnostics.num_errors() == 0;

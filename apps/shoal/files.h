@@ -44,7 +44,7 @@ public:
 
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
-    /// Reads a stream, the first time. Requires: is_stream(path). Lifetime: that of this object, which keeps it.
+    /// Returns what a stream holds. The first call reads it. Requires: is_stream(path). Lifetime: that of this object.
     shoal::Result<std::string_view> stream(const std::string& path);
 
     /// Writes what was asked for with a flag, which was given. Errors: the output cannot be written, and is what it was.

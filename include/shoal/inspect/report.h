@@ -78,7 +78,8 @@ struct WorldReport {
     std::vector<PassReport> passes;           ///< in the order of the schedule
     std::vector<ComponentReport> components;  ///< in the order of the stores
     std::vector<OwnerReport> memory;          ///< no byte is counted twice
-    SettleCounts last_settle{}, settled{};    ///< of the last settle, and of all
+    /// Of the last settle, and of all. "Moved" are also the entities that have gained or lost components in their zone.
+    SettleCounts last_settle{}, settled{};
 };
 
 /// Gathers the facts.
