@@ -148,8 +148,8 @@ TEST(QueryMarks, a_loop_over_what_has_changed_marks_no_block_between) {
     SerialExecutor serial;
     const auto threads = std::make_unique<shoal::ThreadedExecutor>(3);
     std::uint64_t stamp = 9;
-    for (Executor* executor : {static_cast<Executor*>(nullptr), static_cast<Executor*>(&serial),
-                               static_cast<Executor*>(threads.get())}) {
+    for (Executor* executor :
+         {static_cast<Executor*>(nullptr), static_cast<Executor*>(&serial), static_cast<Executor*>(threads.get())}) {
         crates.core().settle({.stamp = ++stamp});
         for (const std::uint32_t row : {100u, 2100u, 4999u}) crates.set<&Crate::mass>(Instance{row}, 3);
         std::atomic<std::uint32_t> num_calls{0};

@@ -144,8 +144,7 @@ TEST(Sandbox, coroutines_and_sorts_do_what_they_do_in_lua_and_an_error_names_its
         {"table.sort(5)", "test:2: bad argument #1 to 'sort'"},
         {"table.sort({}, 5)", "test:2: bad argument #2 to 'sort'"},
     };
-    for (const auto& [text, error] : errors)
-        EXPECT_TRUE(contains(test.error_of(concat('\n', text)), error)) << text;
+    for (const auto& [text, error] : errors) EXPECT_TRUE(contains(test.error_of(concat('\n', text)), error)) << text;
 }
 
 TEST(Sandbox, nothing_of_the_library_works_for_ever) {

@@ -145,8 +145,7 @@ TEST(OwnedRows, while_passes_run_no_row_comes_or_goes) {
     lamps.core().hold_rows(true);
     lamps.core().hold_rows(true);  // by two worlds
     lamps.core().hold_rows(false);
-    constexpr const char* kMessage =
-        "of a manager for \"lamp\" was called while the passes of a world ran; ";
+    constexpr const char* kMessage = "of a manager for \"lamp\" was called while the passes of a world ran; ";
     EXPECT_DEATH(static_cast<void>(lamps.add(made[2])), kMessage);
     EXPECT_DEATH(static_cast<void>(lamps.add(made)), kMessage);
     EXPECT_DEATH(static_cast<void>(lamps.core().spawn(batch)), kMessage);

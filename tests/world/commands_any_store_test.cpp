@@ -536,7 +536,8 @@ TEST_F(CommandsOfWorld, what_a_store_refuses_after_others_were_changed_is_logged
     EXPECT_TRUE(world.database().has<Anchored>(made[0]));
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
     ASSERT_EQ(logged.lines.size(), 1u);
-    EXPECT_NE(logged.lines[0].find("change 1 entities were carried out in part, not in all stores: "), std::string::npos)
+    EXPECT_NE(logged.lines[0].find("change 1 entities were carried out in part, not in all stores: "),
+              std::string::npos)
         << logged.lines[0];
 }
 

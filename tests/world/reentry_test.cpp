@@ -370,7 +370,9 @@ TEST(ReentryDeathTest, a_pass_that_calls_what_changes_entities_ends_the_program_
     garden.world.schedule().clear();
     garden.world.schedule().add("weed", garden.world.query<Read<&Leaf::number>>(),
                                 [&](Entity leaf, int) { garden.entities.destroy(leaf); });
-    EXPECT_DEATH(garden.world.step(0), "destroy\\(\\) of the entity manager was called in the pass \"weed\" while the passes of a world ran; let");
+    EXPECT_DEATH(
+        garden.world.step(0),
+        "destroy\\(\\) of the entity manager was called in the pass \"weed\" while the passes of a world ran; let");
 }
 
 TEST(ReentryInPasses, may_ask_which_entities_live_and_between_frames_they_come_and_go_as_before) {
