@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace shoal_test {
@@ -144,6 +145,29 @@ TEST_F(Inputs, hashes_are_the_same_on_every_machine) {  // req: D31
     EXPECT_EQ(type_hash(*registry, "none"), 0u);
 }
 
+TEST_F(Inputs, each_rule_and_each_mark_of_a_field_makes_another_hash) {
+    std::set<std::uint64_t> rules, types;
+    const auto add_rules = [&](void (*change)(SourceRules&)) {
+        SourceRules changed;
+        change(changed);
+        rules.insert(rules_hash(changed));
+    };
+    add_rules([](SourceRules&) {});
+    add_rules([](SourceRules& to) { to.keep_unknown_components = true; });
+    add_rules([](SourceRules& to) { to.keep_unknown_fields = true; });
+    add_rules([](SourceRules& to) { to.ignored_keys = {"a"}; });
+    add_rules([](SourceRules& to) { to.renamed_keys = {{"a", "b"}}; });
+    add_rules([](SourceRules& to) { to.renamed_keys = {{"a", "c"}}; });
+    add_rules([](SourceRules& to) { to.renamed_keys = {{"c", "b"}}; });
+    add_rules([](SourceRules& to) { to.components_in_files = {"a"}; });
+    EXPECT_EQ(rules.size(), 8u);
+    for (const char* marks : {"", "relation = kept", "relation = cleared", "relation = dies_too"}) {
+        declare(concat("power = { type = entity ", marks, " }"));
+        types.insert(type_hash(*registry, "glow"));
+    }
+    EXPECT_EQ(types.size(), 4u);
+}
+
 TEST_F(Inputs, a_blob_says_the_same_as_the_compiler) {  // req: D31
     files.add("mine/x.sjson", "prefab = \"coral\"");
     files.add("theirs/coral.sjson", "components = { glow = {} }");
@@ -233,6 +257,7 @@ TEST_F(Inputs, stamps_spare_reading_but_not_those_of_files_that_were_young) {
     InputFiles told(files);
     EXPECT_FALSE(told.stamp_for("a", content_hash("six"), files.now - 6 * kSecond)) << "it was changed after that";
     told.know("a", told.stamp_for("a", content_hash("six"), files.now), content_hash("six"));
+    EXPECT_FALSE(told.stamp_for("a", content_hash("one"), files.now - 6 * kSecond)) << "that was another content";
     EXPECT_EQ(reads(told), 0u);
 }
 

@@ -86,6 +86,14 @@ TEST_F(SourceMerge, a_type_that_one_side_has_changed_is_changed) {
         << both;
 }
 
+TEST_F(SourceMerge, a_level_that_one_side_has_made_of_an_entity_is_taken_as_it_is) {
+    const std::string level = "entities = { x = { glow = 2 } }\n";
+    EXPECT_EQ(merge("glow = 1", level, "glow = 1"), level);
+    EXPECT_EQ(merge("glow = 1", "glow = 1", level), level);
+    const std::string both = merge("glow = 1", "glow = 2", level);
+    EXPECT_NE(both.find("conflict: one text is a level, the other an entity"), std::string::npos) << both;
+}
+
 TEST_F(SourceMerge, conflicts_show_both_places_and_give_nothing) {
     const std::string both = merge("glow = { power = 1 }", "glow = { power = 2 }", "\nglow = { power = 3 }");
     EXPECT_NE(
