@@ -60,6 +60,8 @@ TEST_F(TransformLinks, a_linked_child_comes_first_and_children_added_together_co
     EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]}));
     transforms.unlink(at_entity(ids[1]));
     EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[2], ids[3]}));
+    transforms.unlink(at_entity(ids[5]));
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[2], ids[3]}));
     EXPECT_VALID(transforms);
 }
 
