@@ -96,6 +96,8 @@ def test_numbers_have_to_fit(world, ids):
 
 
 def test_numbers_of_64_bits_are_exact_or_errors(world, ids):
+    world.add(ids, "grid")
+    world.add(ids, "health")
     for value in (2**64 - 1, 2**53 + 1, np.uint64(2**64 - 1), np.int8(3)):
         world.set(ids[0], "grid.big", value)
         assert world.get(ids[0], "grid.big") == int(value)
