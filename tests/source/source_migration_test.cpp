@@ -289,10 +289,6 @@ TEST_F(OldSources, name_versions_that_are_known_at_the_top_of_a_file) {
          "children = { a = { _versions = { body = 1 } } }");
     EXPECT_EQ(
         errors("wrong.sjson"),
-        "wrong.sjson:2:20: error: `_versions` stands in an entity inside of a file; write it at the top of the "
-        "file; it counts for all of it\n"
-        "    2 | children = { a = { _versions = { body = 1 } } }\n"
-        "      |                    ^~~~~~~~~\n"
         "wrong.sjson:1:15: error: version 2 of \"body\" is not known; give the schema file that declared it as an "
         "older one: --source-schema FILE\n"
         "    1 | _versions = { body = 2  bod = 1  mover = 4 }\n"
@@ -303,7 +299,11 @@ TEST_F(OldSources, name_versions_that_are_known_at_the_top_of_a_file) {
         "wrong.sjson:1:34: error: version 4 of \"mover\" is not known; the schema has version 3; give the schema "
         "file of the newer version\n"
         "    1 | _versions = { body = 2  bod = 1  mover = 4 }\n"
-        "      |                                  ^~~~~\n");
+        "      |                                  ^~~~~\n"
+        "wrong.sjson:2:20: error: `_versions` stands in an entity inside of a file; write it at the top of the "
+        "file; it counts for all of it\n"
+        "    2 | children = { a = { _versions = { body = 1 } } }\n"
+        "      |                    ^~~~~~~~~\n");
 }
 
 TEST_F(OldSources, need_schemas_that_do_not_contradict_the_newest) {
