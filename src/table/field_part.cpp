@@ -70,10 +70,10 @@ private:
 Status PartFinder::enter_field(std::string_view field_name) {
     const int found = schema_.find_field(field_name);
     if (found < 0) {
-        Array<std::string_view> names = field_names(schema_);
-        if (has_only_matrix()) names.push_back(kPosition);
-        return Status::error(
-            concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint_for(field_name, names)));
+        const std::string hint = has_only_matrix()  // "rotation" is close to "position" in its letters only
+                                     ? concat("it has ", schema_.fields()[0].name, ", and its position")
+                                     : hint_for(field_name, field_names(schema_));
+        return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));
     }
     const Field& field = schema_.fields()[static_cast<std::size_t>(found)];
     if (field.type == FieldType::kOpaque)

@@ -125,7 +125,8 @@ TEST_F(ToolDiff, shows_git_a_new_name_and_new_rights_of_what_says_the_same) {
     write("repository/shore.sjson", "entities = {\n\ta1 = { tag = \"shark\" }\n" + others);
     git("add .");
     EXPECT_EQ(git("diff --cached -M"),
-              "--- a/coast.sjson\n+++ b/shore.sjson\na1\n-   tag = \"fish\"\n+   tag = \"shark\"\n")
+              "--- a/coast.sjson\n+++ b/shore.sjson\na1\n-   components.tag = \"fish\"\n"
+              "+   components.tag = \"shark\"\n")
         << "another name and other values";
     git("reset -q --hard HEAD~1");
     write("repository/coast.sjson", "entities = { a1 = { tag = \"fish\"  } }\n");

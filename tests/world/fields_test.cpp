@@ -281,7 +281,7 @@ TEST_F(Fields, that_a_store_computes_are_read_and_say_what_to_call_instead_of_wr
     EXPECT_EQ(world.field<float>(bird, "world_pose.matrix.position.z").value(), 4);
     EXPECT_EQ(world.field<Vec3>(bird, "transform.world.position").value(), Vec3(1, 0, 4)) << "beside other fields";
     EXPECT_EQ(problem("world_pose.rotation"),
-              "\"world_pose\" has no field \"rotation\"; it has \"matrix\" and \"position\"");
+              "\"world_pose\" has no field \"rotation\"; it has matrix, and its position");
     EXPECT_EQ(problem("world_pose.matrix.rotation"),
               "\"world_pose.matrix\" is a matrix, which has no \"rotation\"; it has rows, [0] to [2], and a position");
     EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
