@@ -85,6 +85,53 @@ void join(Bench& bench, const char* name, std::size_t n, std::size_t num_common,
         {{}, [&] { add_velocities(positions, velocities); }, [&] { return sum(positions.values.data(), n); }});
 }
 
+/// Adds velocities `rows` to the positions of their owners, which lie in any order.
+void push_positions(PlainColumn& positions, const PlainColumn& velocities, RowRange rows) {
+    constexpr std::uint32_t kAhead = 32;
+    const Entity* const owners = velocities.owners.data();
+    const EntityBits* const entries = positions.entries.data();
+    for (std::uint32_t i = rows.begin; i < rows.end; ++i) {
+        if (i + 2 * kAhead < rows.end) {
+            __builtin_prefetch(entries + owners[i + 2 * kAhead].index());
+            __builtin_prefetch(positions.values.data() + (entries[owners[i + kAhead].index()] & kIndexMask), 1);
+        }
+        const EntityBits entry = entries[owners[i].index()];
+        if (positions.has(owners[i], entry)) positions.values[entry & kIndexMask] += velocities.values[i] * kDt;
+    }
+}
+
+/// `n` velocities, and positions of the same entities in random order, which are written by two workers. The reference
+/// has two workers as well.
+void join_on_two_workers(Bench& bench, std::size_t n) {
+    if (!bench.wants("join/two_workers")) return;
+    EntityManager entities({.max_entities = n});
+    World world(entities);
+    std::vector<Entity> moving(n), placed(n);
+    need_ok(entities.create(moving));
+    const std::vector<std::uint32_t> order = shuffled_numbers(n, 5);
+    for (std::size_t i = 0; i < n; ++i) placed[order[i]] = moving[i];
+    need_ok(world.manager<JoinPosition>().add(placed, JoinPosition{{1, 2, 3}}));
+    need_ok(world.manager<JoinVelocity>().add(moving, JoinVelocity{{1, 2, 3}}));
+    PlainColumn positions(placed, n + 2), velocities(moving, n + 2);
+    const auto both = world.query<Read<&JoinVelocity::value>, Write<&JoinPosition::value>>();
+    ThreadedExecutor two(2);
+    const auto sum = [](const Vec3* values, std::size_t count) {
+        std::uint64_t result = 0;
+        for (std::size_t i = 0; i < count; ++i) result += bits_of(values[i].x);
+        return result;
+    };
+    bench.compare({.name = "join/two_workers", .n = n, .target = 0, .wall_time = true},
+                  {{},
+                   [&] { both.for_each(two, [](Vec3 v, auto&& p) { p += v * kDt; }); },
+                   [&] { return sum(&world.manager<JoinPosition>().column<&JoinPosition::value>()[0], n); }},
+                  {{},
+                   [&] {
+                       for_rows(two, static_cast<std::uint32_t>(n), kByteGranularity,
+                                [&](RowRange rows, std::uint32_t) { push_positions(positions, velocities, rows); });
+                   },
+                   [&] { return sum(positions.values.data(), n); }});
+}
+
 SHOAL_BENCH_LOOP void move(Vec3* __restrict positions, const Vec3* __restrict velocities, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) positions[i] += velocities[i] * kDt;
 }
@@ -195,6 +242,7 @@ void measure_world_queries(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         join(bench, "join/two_managers", n, n / 2, true, n == 100'000 ? 1.3 : 0);
         join(bench, "join/side_by_side", n, n, false, 0);
+        join_on_two_workers(bench, n);
         from_text(bench, "query/from_text", n, true, n == 100'000 ? 1.3 : 0);
         from_text(bench, "query/from_text_in_order", n, false, 0);
     }

@@ -35,13 +35,13 @@ set(SHOAL_TESTS_OF_thread
     table/any_value table/row_index table/table_links
     store/belongings store/manager_death store/manager_oracle store/relation_index
     database/component_slots database/database_oracle database/directory
-    query/command_oracle query/query_oracle query/row_lock query/text_query
+    query/command_oracle query/query_join query/query_oracle query/row_lock query/text_query
     resource/round_trip resource/spawner resource/spawn_zones
     pose/model_pose transform/transform_frame transform/transform_links
     world/activity world/copy world/events world/misuse world/persist world/reactions world/recording world/relations
     world/pose_query world/save world/save_commands world/schedule_groups world/schedule_order world/schedule_random
     world/schedule_rows world/schedule_threads world/stalled_executor world/state_hash world/world_commands
-    world/zone_files_save
+    world/world_query world/zone_files_save
     plugin determinism samples)
 
 # What another processor computes.

@@ -87,10 +87,14 @@ CommandRecorder& open_commands_of_loop(Database* asked) {
     return *open_commands(require_asked(asked), WorkScope::begin_loop(), 1);
 }
 
-void StartedLoop::start(Executor* executor, std::uint32_t grain, bool takes_commands, Database* asked, void* context,
-                        PartFunction run, DoneFunction done) {
-    context_ = context, run_ = run, done_ = done;
+bool StartedLoop::cut(std::uint32_t grain) {
     cuts_.cut(grain);
+    return cuts_.num_chunks() > 1;
+}
+
+void StartedLoop::start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
+                        DoneFunction done) {
+    context_ = context, run_ = run, done_ = done;
     const std::uint32_t num_chunks = cuts_.num_chunks();
     const bool is_shared = executor != nullptr && num_chunks > 1;
     if (is_shared || takes_commands) place_ = WorkScope::begin_loop();

@@ -10,6 +10,7 @@
 #include "shoal/store/owned_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -79,10 +80,26 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
     }
 }
 
-/// Marks those columns of a component that a bit of `written` stands for; those from 64 on too.
-void mark_columns(Table& table, std::uint32_t first, std::size_t num_columns, std::uint64_t written, RowRange rows) {
+/// Calls mark(column) for those columns of a component that a bit of `written` stands for; for those from 64 on too.
+template <class Mark>
+void mark_columns(std::uint32_t first, std::size_t num_columns, std::uint64_t written, Mark&& mark) {
     for (std::uint32_t c = 0; c < num_columns; ++c)
-        if (c >= 64 || (written >> c & 1) != 0) detail::mark_column(table, first + c, rows);
+        if (c >= 64 || (written >> c & 1) != 0) mark(first + c);
+}
+
+/// What a loop marks as written when it has visited a batch, and tells to stores that compute more from it.
+enum class TextMarks : std::uint8_t {
+    kNone,
+    kAll,
+    kJoined  // of stores that do not drive; threads share the loop, and the driver's rows are marked when it has ended
+};
+
+/// Those of a query's stores that are told which rows were written.
+Array<detail::ToldRows> told_stores(const detail::TermPlaces& places) {
+    Array<detail::ToldRows> told("query");
+    for (std::uint8_t store = 0; store < places.stores.size(); ++store)
+        if (places.stores[store].is_told) told.push_back(detail::ToldRows(store));
+    return told;
 }
 
 }  // namespace
@@ -116,18 +133,20 @@ class TextQuery::Loop {
 public:
     using Visit = void (*)(void* context, const TextBatch& batch);
 
-    /// `marks`: what is visited is marked as written, and told to stores that compute more from it.
-    Loop(const Plan& plan, Visit visit, void* context, bool marks)
+    /// `shared`: what all threads of a loop tell together.
+    Loop(const Plan& plan, Visit visit, void* context, TextMarks marks, std::span<detail::ToldRows> shared = {})
         : plan_(plan),
           match_(plan.match.empty() ? nullptr : &plan.match[0]),
           visit_(visit),
           context_(context),
           marks_(marks),
           places_(plan.components.size(), TextBatch::Place(), Owner("query")),
-          batch_({plan.components.data(), plan.components.size()}, {places_.data(), places_.size()}) {
+          batch_({plan.components.data(), plan.components.size()}, {places_.data(), places_.size()}),
+          told_(shared) {
         for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
-        for (std::uint8_t store = 0; store < plan.places.stores.size(); ++store)
-            if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
+        if (marks != TextMarks::kAll) return;
+        own_told_ = told_stores(plan.places);
+        told_ = own_told_;
     }
 
     /// Makes room for what a block finds. A loop that visits whole tables needs none.
@@ -161,23 +180,28 @@ public:
         Table& table = places.stores[driver].rows->table();
         visit(QueryPart{&table, nullptr, {0, table.num_rows()}});
     }
-    /// Whether threads may share the loop: two would write one cache line of a store whose rows are met in any order.
-    static bool can_share(const Plan& plan) {
-        const std::uint8_t driver = plan.places.driver(plan.match.empty() ? 0 : plan.match[0].num_rows());
+    /// Prepares a loop of several threads, which tell stores together. Returns whether they may share it.
+    static bool share(const Plan& plan, std::span<detail::ToldRows> told) {
+        const std::uint64_t num_database_rows = plan.match.empty() ? 0 : plan.match[0].num_rows();
+        const std::uint8_t driver = plan.places.driver(num_database_rows);
+        const OwnedRows* const driving = plan.places.stores[driver].rows;
+        const std::uint64_t num_rows = driving == nullptr ? num_database_rows : driving->num_rows();
+        if (!told.empty() && num_rows <= kUsualRowsPerChunk) return false;
+        bool writes_others = false;
         for (std::size_t i = 0; i < plan.components.size(); ++i)
-            if (plan.components[i].is_written &&
-                (plan.places.store_of[i] != driver || plan.places.stores[driver].is_told))
-                return false;
-        return true;
+            writes_others |= plan.components[i].is_written && plan.places.store_of[i] != driver;
+        return detail::ToldRows::share(told, plan.places, driver, writes_others, true);
     }
     /// Marks all rows of a part of the driver as written.
     static void mark_part(const Plan& plan, const QueryPart& part) {
+        const std::uint8_t driver = plan.places.driver_of(part);
         for (std::size_t i = 0; i < plan.components.size(); ++i) {
-            if (!plan.components[i].is_written) continue;
+            if (!plan.components[i].is_written || plan.places.store_of[i] != driver) continue;
             const std::uint32_t first = part.of_database != nullptr ? part.of_database->first_column(plan.types[i])
                                                                     : plan.places.first_column[i];
             if (first != kNoColumn)
-                mark_columns(*part.table, first, num_columns(plan, i), plan.components[i].written_columns, part.rows);
+                mark_columns(first, num_columns(plan, i), plan.components[i].written_columns,
+                             [&](std::uint32_t column) { detail::mark_column(*part.table, column, part.rows); });
         }
     }
 
@@ -226,12 +250,14 @@ public:
         mark();
     }
     /// Tells stores that compute more from what is written which rows were marked.
-    void tell(Executor* executor) {
-        for (detail::ToldRows& told : told_)
-            told.tell(*plan_.places.stores[told.store].store, written_columns(told.store), executor);
+    void tell(Executor* executor) { tell(plan_, told_, executor); }
+    static void tell(const Plan& plan, std::span<detail::ToldRows> all, Executor* executor) {
+        for (detail::ToldRows& told : all)
+            told.tell(*plan.places.stores[told.store].store, written_columns(plan, told.store), executor);
     }
     void run_part(const QueryPart& part) {
         if (part.rows.size() == 0) return;
+        driver_ = plan_.places.driver_of(part);
         if (visits_all(part))
             return detail::for_each_run(plan_.places.left_out(), part,
                                         [&](RowRange rows) { visit_all({part.table, part.of_database, rows}); });
@@ -265,13 +291,13 @@ private:
         return plan.components[component].schema->columns().size();
     }
     /// A bit for each column of a store that the query writes.
-    std::uint64_t written_columns(std::uint8_t store) const {
+    static std::uint64_t written_columns(const Plan& plan, std::uint8_t store) {
         std::uint64_t columns = 0;
-        for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (plan_.components[i].is_written && plan_.places.store_of[i] == store)
-                for (std::size_t c = 0; c < num_columns(plan_, i); ++c)
-                    if ((plan_.components[i].written_columns >> c & 1) != 0)
-                        columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
+        for (std::size_t i = 0; i < plan.components.size(); ++i)
+            if (plan.components[i].is_written && plan.places.store_of[i] == store)
+                for (std::size_t c = 0; c < num_columns(plan, i); ++c)
+                    if ((plan.components[i].written_columns >> c & 1) != 0)
+                        columns |= std::uint64_t(1) << (plan.places.first_column[i] + c);
         return columns;
     }
 
@@ -291,7 +317,7 @@ private:
         for (std::size_t i = 0; i < plan_.components.size(); ++i) places_[i].first_row = part.rows.begin;
         batch_.entities_ = part.table->entities().subspan(part.rows.begin, part.rows.size());
         visit_(context_, batch_);
-        if (marks_) mark();
+        if (marks_ != TextMarks::kNone) mark();
     }
 
     /// Notes the tables of the components; those of the database for the rows, and for their parents.
@@ -344,7 +370,7 @@ private:
         }
         if (!choose(words)) return;
         visit_(context_, batch_);
-        if (marks_) mark();
+        if (marks_ != TextMarks::kNone) mark();
     }
     void leave_out_without(std::size_t component, std::uint64_t* words) const {
         for (std::uint32_t i = 0; i < block_.size(); ++i)
@@ -406,6 +432,7 @@ private:
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
             const TextBatch::Place& place = places_[i];
             if (!plan_.components[i].is_written || place.table == nullptr) continue;
+            if (is_marked_later(i) && told_.empty()) continue;
             if (place.rows == nullptr) {
                 mark_rows(i, {place.first_row, place.first_row + batch_.num_rows()});
                 continue;
@@ -414,12 +441,20 @@ private:
                 if (place.rows[k] != kNilRow) mark_rows(i, {place.rows[k], place.rows[k] + 1});
         }
     }
+    bool is_marked_later(std::size_t component) const {
+        return marks_ == TextMarks::kJoined && plan_.places.store_of[component] == driver_;
+    }
     void mark_rows(std::size_t component, RowRange rows) {
-        const TextBatch::Place& place = places_[component];
-        mark_columns(*place.table, place.first_column, num_columns(plan_, component),
-                     plan_.components[component].written_columns, rows);
         for (detail::ToldRows& told : told_)
             if (told.store == plan_.places.store_of[component]) told.add_all(rows);
+        if (is_marked_later(component)) return;
+        const TextBatch::Place& place = places_[component];
+        mark_columns(place.first_column, num_columns(plan_, component), plan_.components[component].written_columns,
+                     [&](std::uint32_t column) {
+                         if (marks_ == TextMarks::kAll) return detail::mark_column(*place.table, column, rows);
+                         for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+                             place.table->mark_shared(column, &row, std::array{std::uint64_t(1)});
+                     });
     }
 
     const Plan& plan_;
@@ -428,7 +463,8 @@ private:
     std::optional<detail::JoinFinder> finder_;  // once blocks are looked at
     Visit visit_;
     void* context_;
-    bool marks_;
+    TextMarks marks_;
+    std::uint8_t driver_ = 0;  // of the part
     bool any_parents_ = false;
     Array<TextBatch::Place> places_;  // by component
     TextBatch batch_;
@@ -437,7 +473,8 @@ private:
     Array<DatabaseTable*> tables_{Owner("query")};
     std::uint32_t (*shown_)[JoinBlock::kRows] = nullptr;       // by component: the rows of a batch
     std::uint32_t (*of_parents_)[JoinBlock::kRows] = nullptr;  // the same: of the parents, by place in the block
-    Array<detail::ToldRows> told_{Owner("query")};
+    Array<detail::ToldRows> own_told_{Owner("query")};
+    std::span<detail::ToldRows> told_;        // these, or those of all threads
     std::uint32_t chosen_[JoinBlock::kRows];  // places in the block
     Entity entities_[JoinBlock::kRows];
 };
@@ -448,7 +485,7 @@ struct TextQuery::Visitor {
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;
     void* context = nullptr;
     Database* keeper = nullptr;  // of the commands
-    bool marks = true;           // what is visited; several threads mark always
+    bool marks = true;           // what is visited, if one thread runs the loop; several mark it always
 
     /// Calls run(visit, context) with the plain function that a loop calls.
     template <class Run>
@@ -469,15 +506,17 @@ struct TextQuery::Visitor {
 
 /// A loop that threads share.
 struct TextQuery::SharedLoop {
-    SharedLoop(const Plan& of, const Visitor& calls)
+    SharedLoop(const Plan& of, const Visitor& calls, std::span<detail::ToldRows> stores)
         : plan(of),
           visitor(calls),
-          places(Loop::places_of_table(of)),
+          told(stores),
+          places(told.empty() ? Loop::places_of_table(of) : Array<TextBatch::Place>(Owner("query"))),
           all(Loop::all_of(of, {places.data(), places.size()})),
           left_out(places.empty() ? nullptr : of.places.left_out()) {}
 
     const Plan& plan;
     const Visitor& visitor;
+    const std::span<detail::ToldRows> told;
     const Array<TextBatch::Place> places;  // by component, if all rows of one table are visited; else empty
     const TextBatch all;                   // these
     const InactiveEntities* const left_out;
@@ -487,7 +526,8 @@ struct TextQuery::SharedLoop {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
         self.failure.guard(reinterpret_cast<std::uintptr_t>(&part), [&] {
             self.visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
-                if (self.places.empty()) return Loop(self.plan, visit, context, false).run_part(part);
+                if (self.places.empty())
+                    return Loop(self.plan, visit, context, TextMarks::kJoined, self.told).run_part(part);
                 Loop::visit_table(self.all, self.left_out, part, visit, context);
             });
         });
@@ -550,20 +590,22 @@ bool singles_hold(const Plan& plan) {
 void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor) {
     if (!singles_hold(plan)) return;
     const bool takes_commands = visitor.visit_with != nullptr;
-    if (executor == nullptr || !Loop::can_share(plan)) {
+    Array<detail::ToldRows> told = told_stores(plan.places);
+    if (executor == nullptr || !Loop::share(plan, told)) {
         detail::CommandRecorder* const recorder =
             takes_commands ? &detail::open_commands_of_loop(visitor.keeper) : nullptr;
         const detail::LoopScope scope;
         return visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
-            Loop(plan, visit, context, visitor.marks).run(executor);
+            Loop(plan, visit, context, visitor.marks ? TextMarks::kAll : TextMarks::kNone).run(executor);
         });
     }
-    SharedLoop shared(plan, visitor);
+    SharedLoop shared(plan, visitor, told);
     detail::StartedLoop loop;
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
-    loop.start(executor, kUsualRowsPerChunk, takes_commands, visitor.keeper, &shared, SharedLoop::run,
-               SharedLoop::mark);
+    loop.cut(kUsualRowsPerChunk);
+    loop.start(executor, takes_commands, visitor.keeper, &shared, SharedLoop::run, SharedLoop::mark);
     loop.wait();
+    Loop::tell(plan, told, executor);
     shared.failure.rethrow();
 }
 
@@ -773,7 +815,7 @@ const TextBatch& HeldRows::batch(std::size_t index) const {
 void HeldRows::finish(Executor* executor) {
     for (const TextQuery::Plan* plan : {&held_->plan, static_cast<const TextQuery::Plan*>(held_->plan.further)}) {
         if (plan == nullptr) continue;
-        TextQuery::Loop loop(*plan, nullptr, nullptr, true);
+        TextQuery::Loop loop(*plan, nullptr, nullptr, TextMarks::kAll);
         loop.begin();
         for (const TextQuery::Held::Batch& batch : held_->batches)
             if (batch.plan == plan) loop.mark(batch.batch);

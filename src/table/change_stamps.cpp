@@ -1,5 +1,6 @@
 #include "shoal/table/detail/change_stamps.h"
 
+#include "shoal/base/bits.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/state/saved_state.h"
 
@@ -100,6 +101,20 @@ void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     }
     if (rows.end - rows.begin == 1) return mark(column, rows.begin);
     mark(this->column(column), rows);
+}
+
+/// A mark that is there is not made again: then threads only read its cache line.
+void ChangeStamps::mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen) {
+    SHOAL_ASSERT(column < num_columns_, "the column does not exist");
+    auto* const marks = reinterpret_cast<std::uint8_t*>(this->column(column).marks);
+    const auto now = static_cast<std::uint8_t>(mark_);
+    for (std::size_t word = 0; word < chosen.size(); ++word)
+        for_each_bit(chosen[word], word * 64, [&](std::size_t i) {
+            const std::uint32_t place = rows[i] / kRowsPerChangeMark;
+            SHOAL_ASSERT(place < num_marks_, "the row does not exist");
+            if (__atomic_load_n(marks + place, __ATOMIC_RELAXED) != now)
+                __atomic_store_n(marks + place, now, __ATOMIC_RELAXED);
+        });
 }
 
 void ChangeStamps::mark_rows(RowRange rows) {

@@ -473,6 +473,11 @@ void Table::mark_written(std::uint32_t column, RowRange rows) {
     stamps_.mark(column, rows);
 }
 
+void Table::mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen) {
+    if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
+    stamps_.mark_shared(column, rows, chosen);
+}
+
 void Table::stamp_rows(RowRange rows) {
     require_rows(rows);
     stamps_.mark_rows(rows);

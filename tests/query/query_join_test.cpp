@@ -1,12 +1,15 @@
 // Queries over a database and managers at once: who drives, who is visited, what is marked.
 
+#include "shoal/base/random.h"
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
+#include "support/rendezvous.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -175,6 +178,142 @@ TEST_F(Join, threads_give_the_same_bits_as_one_loop_whoever_drives) {
         }
         sails.clear();
         database.clear_zone(0);
+    }
+}
+
+TEST_F(Join, several_threads_run_a_loop_that_writes_another_store_than_its_driver) {
+    for (const bool writes_boats : {true, false}) {
+        fill(400, 2, writes_boats ? 0 : 1000);
+        shoal_test::ThreadPoolExecutor workers(2);
+        shoal_test::Rendezvous threads(2);
+        const auto boats = query<Write<&Boat::speed>, Read<&Sail::area>>(database, sails).grain(64);
+        const auto torn = query<Read<&Boat::speed>, Write<&Sail::torn>>(database, sails).grain(64);
+        EXPECT_EQ(&boats.driver(), writes_boats ? static_cast<const Store*>(&sails.core()) : &database);
+        if (writes_boats)
+            boats.for_each(workers, [&](float& speed, float area) { threads.enter(), speed = area; });
+        else
+            torn.for_each_batch(workers, [&](auto&& batch) {
+                threads.enter();
+                for (float& one : batch.template column<&Sail::torn>().span()) one = 1;
+            });
+        EXPECT_EQ(threads.num_threads(), 2u) << "one thread has run the loop alone";
+        sails.clear();
+        database.clear_zone(0);
+    }
+}
+
+/// Boats in several zones, sails and crews of some of them in random order, and what loops make of these.
+class RandomJoin : public Join {
+protected:
+    struct Values {
+        float speed = 0, torn = 0, area = 0;
+        int size = 0;
+        bool has_sail = false, has_crew = false;
+    };
+
+    void fill_at_random() {
+        fleet.resize(1500);
+        ASSERT_TRUE(database.create<Boat>(fleet, 0).ok());
+        for (const Entity boat : fleet) model[boat].speed = float(random.below(100));
+        for (const Entity boat : fleet) database.set<&Boat::speed>(database.find(boat), model[boat].speed);
+        for (std::uint32_t i = 1500; i > 1; --i) std::swap(fleet[i - 1], fleet[random.below(i)]);
+        ASSERT_TRUE(database.move(std::span(fleet).first(300), 3).ok());
+        for (const Entity boat : fleet) {
+            Values& values = model[boat];
+            values.has_sail = random.below(4) != 0, values.has_crew = random.below(3) != 0;
+            values.area = float(random.below(50)), values.size = int(random.below(9));
+            if (values.has_sail) {
+                ASSERT_TRUE(sails.add(boat, {.area = values.area}).ok());
+            }
+        }
+        for (std::uint32_t i = 1500; i > 1; --i) std::swap(fleet[i - 1], fleet[random.below(i)]);
+        for (const Entity boat : fleet) {
+            if (model[boat].has_crew) {
+                ASSERT_TRUE(crews.add(boat, {model[boat].size}).ok());
+            }
+        }
+        std::vector<Entity> strays(random.below(2) * 2000);  // then the database drives
+        ASSERT_TRUE(entities.create(strays).ok());
+        ASSERT_TRUE(sails.add(strays).ok());
+        ASSERT_TRUE(crews.add(strays).ok());
+    }
+    void settle(std::uint64_t stamp) {
+        database.settle({nullptr, stamp});
+        sails.core().settle({nullptr, stamp});
+        crews.core().settle({nullptr, stamp});
+    }
+
+    /// Writes fields of all three stores, in loops that other stores drive. nullptr: on this thread.
+    void run(Executor* executor) {
+        const auto loop = [&](const auto& rows, auto function) {
+            if (executor == nullptr)
+                rows.for_each(function);
+            else
+                rows.grain(64).for_each(*executor, function);
+        };
+        loop(query<Write<&Boat::speed>, Write<&Sail::torn>, Read<&Sail::area>>(database, sails),
+             [](float& speed, float& torn, float area) {
+                 torn = torn * 0.5f + speed;
+                 speed = speed * 0.25f + area;
+             });
+        loop(query<Read<&Sail::torn>, Write<&Crew::size>, Write<&Boat::speed>>(database, sails, crews).in({0, 3}),
+             [](float torn, int& size, float& speed) {
+                 size = (size * 3 + static_cast<int>(torn)) % 1009;
+                 speed -= float(size % 7);
+             });
+    }
+    void run_model() {
+        for (auto& [boat, v] : model) {
+            if (!v.has_sail) continue;
+            v.torn = v.torn * 0.5f + v.speed;
+            v.speed = v.speed * 0.25f + v.area;
+            if (!v.has_crew) continue;
+            v.size = (v.size * 3 + static_cast<int>(v.torn)) % 1009;
+            v.speed -= float(v.size % 7);
+        }
+    }
+    void expect_model() const {
+        for (const auto& [boat, v] : model) {
+            ASSERT_EQ(database.get<&Boat::speed>(database.find(boat)), v.speed);
+            const float torn = v.has_sail ? sails.get<&Sail::torn>(sails.instance(boat)) : v.torn;
+            const int size = v.has_crew ? crews.get<&Crew::size>(crews.instance(boat)) : v.size;
+            ASSERT_EQ(torn, v.torn);
+            ASSERT_EQ(size, v.size);
+        }
+    }
+    /// The stamps of the blocks of every column.
+    std::vector<std::uint64_t> stamps() const {
+        std::vector<std::uint64_t> all;
+        for (const Store* store : {static_cast<const Store*>(&database), static_cast<const Store*>(&sails.core()),
+                                   static_cast<const Store*>(&crews.core())})
+            for (const Table* table : store->tables())
+                for (std::uint32_t c = 0; c < table->schema().columns().size(); ++c)
+                    for (std::uint32_t row = 0; row < table->num_rows(); row += kRowsPerStampBlock)
+                        all.push_back(table->written_stamp(c, row / kRowsPerStampBlock));
+        return all;
+    }
+
+    Random random{shoal_test::seed()};
+    std::map<Entity, Values> model;
+};
+
+TEST_F(RandomJoin, values_and_marks_are_those_of_one_thread_for_any_number_of_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    fill_at_random();
+    std::uint64_t stamp = 10;
+    settle(stamp);
+    run(nullptr);
+    run_model();
+    expect_model();
+    std::vector<std::uint64_t> expected = stamps();
+    for (const unsigned num_workers : {1u, 2u, 4u}) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        settle(++stamp);
+        run(&executor);
+        run_model();
+        expect_model();
+        for (std::uint64_t& one : expected) one += one + 1 == stamp ? 1 : 0;
+        ASSERT_EQ(stamps(), expected) << num_workers;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
+#include "support/rendezvous.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -408,6 +409,21 @@ TEST_P(Flagged, values_and_what_is_beside_them_are_written_once_for_each_value) 
     EXPECT_EQ(num_active, 998u + 1001u);
 }
 
+TEST_P(Flagged, what_is_written_once_for_each_value_is_written_in_the_order_of_the_values_by_any_number_of_workers) {
+    std::map<Entity, int> heights;
+    const auto raised = [](int height, int colour) { return (height * 31 + colour) % 100'003; };
+    const auto both = world.query<Write<&Mast::height>, Read<&Flag::colour>>().grain(64);
+    world.query<Read<&Mast::height>>().for_each([&](Entity entity, int height) { heights[entity] = height; });
+    for (const unsigned num_workers : {1u, 2u, 4u}) {
+        shoal_test::ThreadPoolExecutor workers(num_workers);
+        world.query<Read<&Mast::height>, Read<&Flag::colour>>().for_each(
+            [&](Entity entity, int, int colour) { heights[entity] = raised(heights[entity], colour); });
+        both.for_each(workers, [&](auto&& height, int colour) { height = raised(height, colour); });
+        world.query<Read<&Mast::height>>().for_each(
+            [&](Entity entity, int height) { ASSERT_EQ(height, heights[entity]) << num_workers; });
+    }
+}
+
 TEST_P(Flagged, changed_since_tells_of_every_value) {
     const auto colours = world.query<Read<&Flag::colour>>();
     world.settle();
@@ -473,6 +489,63 @@ TEST_F(SceneQuery, local_and_world_poses_are_fields_as_others) {
     EXPECT_EQ(found[made[2]].first, (Vec3{0, 2, 0}));
     EXPECT_EQ(found[made[2]].second, (Vec3{1, 2, 4}));
 }
+
+/// Entities with transforms, each but every eighth a child of the one before, and crews of two thirds of them, in
+/// another order.
+class Convoys : public ::testing::TestWithParam<bool> {
+protected:
+    Convoys() {
+        std::vector<Transform> locals(made.size());
+        std::vector<std::uint32_t> parents(made.size());
+        for (std::uint32_t i = 0; i < made.size(); ++i) parents[i] = i % 8 == 0 ? kNilRow : i - 1;
+        EXPECT_TRUE(entities.create(made).ok());
+        EXPECT_TRUE(world.transforms().add(made, locals, parents).ok());
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const std::size_t k = i * 7 % made.size();
+            const bool is_added = k % 3 == 0 || world.manager<Crew>().add(made[k], {int(k % 5)}).ok();
+            EXPECT_TRUE(is_added);
+        }
+    }
+
+    /// Moves those with a crew, driven by the crews, in a loop of a compiled query or one from text.
+    void move(Executor& executor, shoal_test::Rendezvous& threads) {
+        if (!GetParam()) {
+            world.query<Write<&Transform::position>, Read<&Crew::size>>().grain(64).for_each(
+                executor, [&](auto&& position, int size) { threads.enter(), position.x += float(size); });
+            return;
+        }
+        const Result<TextQuery> text = TextQuery::make(world.stores(), "&transform, crew");
+        ASSERT_TRUE(text.ok());
+        text->for_each_batch(executor, [&](const TextBatch& batch) {
+            threads.enter();
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
+                batch.column(0, 0).write<Vec3>(i)->x += float(batch.column(1, 0).read<Crew>(i)->size);
+        });
+    }
+
+    EntityManager entities;
+    World world{entities};
+    std::vector<Entity> made = std::vector<Entity>(9000);
+};
+
+TEST_P(Convoys, threads_share_a_loop_that_writes_poses_and_world_poses_follow) {
+    float moved = 0;
+    for (const unsigned num_workers : {1u, 2u, 4u}) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        shoal_test::Rendezvous threads(std::min(num_workers, 2u));
+        move(executor, threads);
+        moved += 1;
+        EXPECT_GE(threads.num_threads(), std::min(num_workers, 2u)) << "one thread has run the loop alone";
+        float x = 0;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            x = (i % 8 == 0 ? 0 : x) + (i % 3 != 0 ? moved * float(i % 5) : 0);
+            const TransformManager& transforms = world.transforms();
+            ASSERT_EQ(transforms.world(transforms.instance(made[i])).row[0].w, x) << i << " of " << num_workers;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(TypedOrText, Convoys, ::testing::Bool());
 
 TEST_F(SceneQuery, a_field_of_the_parent_is_null_for_roots_and_for_those_without_a_transform) {
     std::map<Entity, int> parents;

@@ -79,6 +79,11 @@
 // that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a
 // new value. Read such values of other rows from a copy, or in a second pass. Other fields may be read in any way.
 //
+// On an executor, the rows of the driver are shared out among the threads in runs of 4,096 or more (see grain()),
+// whichever stores are written: of a join, too, no two calls write the same row of any store. One kind of loop stays on
+// the calling thread: one that visits each value of a `many` type and writes another store, because its calls for one
+// entity write the same row in turn.
+//
 // A query joins one database: a world may have several, and the terms say which of them is asked.
 //
 // A program that uses a Database includes database/database.h, one that uses Commands command/commands.h.

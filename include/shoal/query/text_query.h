@@ -159,8 +159,8 @@ public:
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same on several threads; the function is called from all of them at once, and all rows of the driver are marked
-    /// that were looked at. A loop that writes another store than the driver, or one that computes more from what is
-    /// written, stays on this thread. Batches are the same for any number of workers.
+    /// that were looked at. A loop that visits each of several values of an entity and writes another store stays on
+    /// this thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
     /// Requires: the database keeps the commands of the world.

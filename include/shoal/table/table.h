@@ -72,6 +72,8 @@ public:
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         stamps_.mark_existing(column, row);
     }
+    /// Marks rows[i] as written where bit i is set, while other threads mark rows of the column, too.
+    SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written: for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written

@@ -49,7 +49,7 @@ public:
         side_.refresh();
         left_out_ = left_out_of(side_.database().entity_manager(), sees_inactive_);
     }
-    bool can_share() const { return true; }
+    bool share() const { return true; }
     bool is_small(std::uint32_t) const { return false; }
 
     template <class Visit>

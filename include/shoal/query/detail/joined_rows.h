@@ -8,8 +8,10 @@
 // of the database are met, a loop runs for each of them, in the order in which the block meets them. Which store a term is
 // about is known when the query is made.
 //
-// A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
-// any order, it stays on the calling thread: two jobs would write one cache line.
+// A loop on an executor is cut along the driver's rows, whatever it writes: an entity has one row in each store, so no
+// two threads write one row. Where a loop writes fields of another store, whose rows are met in any order, two threads
+// may write one cache line of it, and its marks. If the driver has several rows of an entity and each is visited, such a
+// loop stays on the calling thread: they write the entity's row of the other store in turn.
 // Thread: as for the query.
 
 #include "shoal/query/detail/database_side.h"
@@ -105,12 +107,13 @@ public:
         for (ToldRows& told : told_)
             told.begin(is_alone() || told.store != driving_store() ? 0 : places_.stores[told.store].rows->num_rows());
     }
-    bool can_share() const {
-        constexpr bool kWrites[] = {Fields::kWrites..., false};
+    /// Prepares a loop of several threads. Returns whether they may share it.
+    bool share() const {
         const std::size_t driver = driving_store();
-        for (std::size_t field = 0; field < kNumFields; ++field)
-            if (kWrites[field] && places_.store_of[kTerms[field]] != driver) return false;
-        return true;
+        bool writes_others = false;
+        [[maybe_unused]] std::size_t field = 0;
+        ((writes_others |= places_.store_of[kTerms[field++]] != driver && Fields::kWrites), ...);
+        return ToldRows::share(told_, places_, driver, writes_others);
     }
     bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
     /// Whether all terms are about the database.
@@ -560,24 +563,20 @@ private:
             mark_column(*part.table, first + c, part.rows);
     }
     /// Marks what was written in other stores than the driver.
-    void mark_others(const Block& block) const {
-        [[maybe_unused]] std::size_t field = 0;
-        (mark_other<Fields>(block, field++), ...);
+    void mark_others([[maybe_unused]] const Block& block) const {
+        if constexpr ((Fields::kWrites || ...))
+            block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
+                std::size_t field = 0;
+                (mark_other<Fields>(block, table, words, field++), ...);
+            });
     }
     template <class Field>
-    void mark_other([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field) const {
-        if constexpr (Field::kWrites) {
-            if (places_.store_of[kTerms[field]] == block.driver) return;
-            block.for_each_visited([&](std::size_t bit) {
-                const auto i = static_cast<std::uint32_t>(bit);
-                DatabaseTable* const table = block.table_of(i);
-                const std::uint32_t row = block.rows_of[field][i];
-                const std::uint32_t first =
-                    first_column<Field>(table, field) + FieldPlace<Field::kMember>::kFirstColumn;
-                for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
-                    mark_column(table_of(table, field), first + c, {row, row + 1});
-            });
-        }
+    void mark_other(const Block& block, DatabaseTable* table, const std::uint64_t* words, std::size_t field) const {
+        using Place = FieldPlace<Field::kMember>;
+        if (!Field::kWrites || places_.store_of[kTerms[field]] == block.driver) return;
+        const std::uint32_t first = first_column<Field>(table, field) + Place::kFirstColumn;
+        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+            table_of(table, field).mark_shared(first + c, block.rows_of[field], {words, Block::kWords});
     }
 
     /// A bit for each column of a field if it is one of the store, and is written.

@@ -36,8 +36,8 @@ public:
     auto accesses() const { return stores_.accesses(nullptr); }
 
     void refresh() const {}
-    /// Whether a loop may be shared out among threads, and whether it would be one chunk anyhow.
-    bool can_share() const { return true; }
+    /// Prepares a loop of several threads, and returns whether they may share it; whether it is one chunk anyhow.
+    bool share() const { return true; }
     bool is_small(std::uint32_t grain) const { return num_rows() <= grain; }
 
     template <class Visit>

@@ -87,10 +87,12 @@ public:
     ~StartedLoop() { wait(); }
 
     void add(const QueryPart& part) { cuts_.add(part); }
-    /// Starts the loop over what was added; without an executor, or when it is one chunk, it is done at once.
+    /// Cuts what was added into chunks. Returns whether there are several.
+    SHOAL_API bool cut(std::uint32_t grain);
+    /// Starts the loop over the chunks; without an executor, or when it is one chunk, it is done at once.
     /// Requires: if the function takes commands, a database that is asked for them.
-    SHOAL_API void start(Executor* executor, std::uint32_t grain, bool takes_commands, Database* asked, void* context,
-                         PartFunction run, DoneFunction done);
+    SHOAL_API void start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
+                         DoneFunction done);
     SHOAL_API void wait();
 
 private:
@@ -122,8 +124,9 @@ public:
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
-        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands,
-                    kTakesCommands ? query.asked() : nullptr, this, run, mark);
+        const bool is_shared = loop_.cut(query.grain_) && query.rows_.share();
+        loop_.start(is_shared ? &executor : nullptr, kTakesCommands, kTakesCommands ? query.asked() : nullptr, this,
+                    run, mark);
     }
     QueryRun(const QueryRun&) = delete;
     QueryRun& operator=(const QueryRun&) = delete;

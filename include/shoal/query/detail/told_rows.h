@@ -3,10 +3,12 @@
 //
 //     the store drives alone     every row of a part                         when the part is marked
 //     drives, others joined      a bit for each row, set block by block      by the threads of the loop
-//     is joined                  a list, block by block                      by the calling thread, as such loops run
+//     is joined                  a list, block by block                      by the calling thread
+//     several threads            a bit for each row of what is joined        by the threads of the loop
 //
 // The order is that of the rows, or that of the driver's rows: it does not depend on the number of workers.
-// Thread: as above. A block begins at a multiple of 64 rows, so two threads never write one word.
+// Thread: as above. A block of a driver begins at a multiple of 64 rows, so two threads never write one word; the bits
+// of a joined store are set one by one.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/query/detail/join_block.h"
@@ -19,17 +21,21 @@ public:
 
     /// Begins a loop. Where others are joined and the store drives, `num_rows` are its rows; otherwise 0.
     SHOAL_API void begin(std::uint32_t num_rows);
+    /// Lets several threads add rows of stores that do not drive, or of all, and returns true. Returns false if a loop
+    /// would write a row several times: it visits all rows that an entity has in the driver, and writes others.
+    SHOAL_API static bool share(std::span<ToldRows> all, const TermPlaces& places, std::size_t driver,
+                                bool writes_others, bool adds_driver = false);
     /// Adds the rows of a block that are visited.
     void add_block(const JoinBlock& block) {
         if (store == block.driver)
             for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
                 visited_.data()[block.rows.begin / 64 + word] = block.words[word];
         else
-            block.for_each_visited([&](std::size_t i) { rows_.push_back(block.found[store][i]); });
+            block.for_each_visited([&](std::size_t i) { add(block.found[store][i]); });
     }
     /// Adds the rows of a part of the driver: all, or those of the blocks that were visited.
     void add_all(RowRange part) {
-        for (std::uint32_t row = part.begin; row < part.end; ++row) rows_.push_back(row);
+        for (std::uint32_t row = part.begin; row < part.end; ++row) add(row);
     }
     void add_visited(RowRange part) {
         for (std::uint32_t row = part.begin; row < part.end; ++row)
@@ -41,8 +47,12 @@ public:
     std::uint8_t store;  ///< its number among those of the query
 
 private:
+    void add(std::uint32_t row) { is_shared_ ? add_shared(row) : rows_.push_back(row); }
+    SHOAL_API void add_shared(std::uint32_t row);
+
     Array<std::uint32_t> rows_{Owner("query")};
     BitSet visited_{Owner("query")};
+    bool is_shared_ = false;  // bits are set one by one, by several threads
 };
 
 }  // namespace shoal::detail

@@ -112,7 +112,7 @@ public:
             if (!in_database_.empty()) in_database_[0].refresh();
         for (const Joined& further : further_) further.refresh();
     }
-    bool can_share() const { return joined_.can_share() && (further_.empty() || further_[0].can_share()); }
+    bool share() const { return joined_.share() && (further_.empty() || further_[0].share()); }
     bool is_small(std::uint32_t grain) const { return joined_.is_small(grain); }
 
     template <class Visit>

@@ -58,6 +58,8 @@ public:
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         column_marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
     }
+    /// See Table::mark_shared().
+    SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks all columns. Requires: as above.
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
