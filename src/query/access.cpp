@@ -1,11 +1,45 @@
 #include "shoal/query/access.h"
 
+#include "shoal/database/database.h"
+
 namespace shoal {
 
-bool conflict(const Access& a, const Access& b) {
+namespace {
+
+/// Whether zones keep the rows of an access apart. Further values of a `many` type are in one table, whatever the zone.
+bool is_kept_in_zones(const Access& access) {
+    if (!access.in_zones) return false;
+    for (const Schema* schema : access.store->schemas())
+        if (schema->many() && (access.component == ComponentId() || schema->id() == access.component)) return false;
+    return true;
+}
+
+bool have_common_zone(const Access& a, const Access& b) {
+    bool any = !is_kept_in_zones(a) || !is_kept_in_zones(b);
+    if (!any) a.zones.for_each([&](Zone zone) { any |= b.zones.contains(zone); });
+    return any;
+}
+
+}  // namespace
+
+Access Access::in(const ZoneSet& of_rows) const {
+    SHOAL_ASSERT(dynamic_cast<const Database*>(store) != nullptr,
+                 "only rows of a database lie in zones; say reads(database).in(zones) or writes(database).in(zones)");
+    Access result = *this;
+    result.in_zones = true;
+    result.zones = of_rows;
+    return result;
+}
+
+Access Access::of_query_in(const ZoneSet* of_rows) const {
+    return of_rows != nullptr && dynamic_cast<const Database*>(store) != nullptr ? in(*of_rows) : *this;
+}
+
+bool conflict(const Access& a, const Access& b, bool all_zones) {
     if (!a.writes && !b.writes) return false;
     if (a.is_everything() || b.is_everything()) return true;
     if (a.store != b.store || a.object != b.object) return false;
+    if (!all_zones && !have_common_zone(a, b)) return false;
     if (a.component == ComponentId() || b.component == ComponentId()) return true;
     return a.component == b.component && (a.field == kAllFields || b.field == kAllFields || a.field == b.field);
 }

@@ -7,6 +7,7 @@
 #include "shoal/base/running_pass.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/database/database.h"
 #include "shoal/job/crew.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/access_guard.h"
@@ -166,8 +167,21 @@ bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
 }
 
-bool is_of(const Access& access, const Table& table, std::uint32_t column) {
+/// Returns the zone of a table of a database; kNoZone for one with further values of a `many` type.
+Zone zone_of(const Store& database, const Table& table) {
+    for (const DatabaseTable* one : static_cast<const Database&>(database).all_tables())
+        if (one != nullptr && &one->table() == &table) return one->zone();
+    return kNoZone;
+}
+
+/// Returns whether an access is to this column, in the zone of the table or another one.
+bool is_of_any_zone(const Access& access, const Table& table, std::uint32_t column) {
     return access.store != nullptr && holds(*access.store, table) && covers(access, table.schema(), column);
+}
+bool is_of(const Access& access, const Table& table, std::uint32_t column) {
+    if (!is_of_any_zone(access, table, column)) return false;
+    const Zone zone = access.in_zones ? zone_of(*access.store, table) : kNoZone;
+    return zone == kNoZone || access.zones.contains(zone);
 }
 
 std::string column_text(const Schema& table, std::uint32_t column) {
@@ -195,8 +209,14 @@ const Schedule::Entry* Schedule::Entry::find_unordered_writer(IsAbout&& is_about
 void Schedule::Entry::require_write(const Table& table, std::uint32_t column) const {
     for (const Access& access : accesses)
         if (access.writes && (access.is_everything() || is_of(access, table, column))) return;
-    const std::string message = concat("the pass \"", name, "\" wrote ", column_text(table.schema(), column),
-                                       " without having declared it; add Write<...> or writes<...>(...)");
+    std::string place, advice = "add Write<...> or writes<...>(...)";
+    for (const Access& access : accesses)
+        if (access.writes && is_of_any_zone(access, table, column)) {
+            place = concat(" in zone ", zone_of(*access.store, table));
+            advice = "it declares other zones; add this one to those of its query or its writes<...>(...).in(...)";
+        }
+    const std::string message = concat("the pass \"", name, "\" wrote ", column_text(table.schema(), column), place,
+                                       " without having declared it; ", advice);
     fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
 }
 
@@ -541,10 +561,10 @@ Status Schedule::prepare() {
     Array<PassDeclaration> passes("schedule");
     for (const Entry* entry : entries_)
         passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});
-    Result<PassPlan> plan = order_passes(passes, strict_);
+    Result<PassPlan> plan = order_passes(passes, strict_, observer_ != nullptr);
     if (!plan) return plan.status();
     if (SHOAL_CHECKED != 0 && !strict_)  // the only further error is an ambiguity
-        if (const Status ambiguity = order_passes(passes, true).status(); !ambiguity)
+        if (const Status ambiguity = order_passes(passes, true, false).status(); !ambiguity)
             log(LogLevel::kWarning, ambiguity.message());
     plan_ = make<PassPlan>(std::move(*plan));
     return {};
@@ -559,6 +579,9 @@ void Schedule::set_trace(Trace* trace) {
 
 void Schedule::set_observer(PassObserver* observer) {
     require_idle();
+    const auto is_in_zones = [](const Access& access) { return access.in_zones; };
+    const auto knows_zones = [&](const Entry* entry) { return std::ranges::any_of(entry->accesses, is_in_zones); };
+    if ((observer_ == nullptr) != (observer == nullptr) && std::ranges::any_of(entries_, knows_zones)) forget_plan();
     observer_ = observer;
 }
 

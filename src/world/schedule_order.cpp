@@ -37,8 +37,8 @@ std::string access_text(const Access& access) {
 
 class Orderer {
 public:
-    Orderer(std::span<const PassDeclaration> passes, bool strict)
-        : passes_(passes), strict_(strict), before_(make_relation(passes.size())) {}
+    Orderer(std::span<const PassDeclaration> passes, bool strict, bool all_zones)
+        : passes_(passes), strict_(strict), all_zones_(all_zones), before_(make_relation(passes.size())) {}
 
     Result<PassPlan> order() {
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
@@ -109,10 +109,10 @@ private:
         return Status::error(concat("the order of passes has a cycle: ", chain, "; remove one of these"));
     }
 
-    const Access* find_conflict(std::size_t a, std::size_t b) const {
+    const Access* find_conflict(std::size_t a, std::size_t b, bool all_zones = false) const {
         for (const Access& mine : passes_[a].accesses)
             for (const Access& other : passes_[b].accesses)
-                if (conflict(mine, other)) return mine.is_everything() ? &other : &mine;
+                if (conflict(mine, other, all_zones)) return mine.is_everything() ? &other : &mine;
         return nullptr;
     }
 
@@ -156,14 +156,14 @@ private:
         for (std::uint32_t p = 0; p < n; ++p)
             for (std::uint32_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
-                if (!before_[a].test(b) && find_conflict(a, b) == nullptr) continue;
+                if (!before_[a].test(b) && find_conflict(a, b, all_zones_) == nullptr) continue;
                 result_.successors[p].push_back(q);
                 ++result_.num_predecessors[q];
             }
     }
 
     std::span<const PassDeclaration> passes_;
-    bool strict_;
+    bool strict_, all_zones_;
     PassRelation before_;  // what after() and before() say
     PassPlan result_;
 };
@@ -184,8 +184,8 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     return waits[last];
 }
 
-Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict) {
-    return Orderer(passes, strict).order();
+Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones) {
+    return Orderer(passes, strict, all_zones).order();
 }
 
 }  // namespace shoal

@@ -29,7 +29,8 @@ struct PassPlan {
     bool orders(std::size_t pass, std::size_t other) const;
 };
 
+/// `all_zones`: passes wait for each other although they touch different zones; their order is the same.
 /// Errors: as Schedule::prepare.
-Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict);
+Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
 
 }  // namespace shoal

@@ -2,7 +2,9 @@
 
 #include "shoal/world/schedule.h"
 
+#include "shoal/database/database.h"
 #include "shoal/table/table.h"
+#include "shoal/world/world.h"
 #include "support/testing.h"
 
 #include <string>
@@ -21,12 +23,18 @@ struct Shell {
 };
 SHOAL_COMPONENT((Shell, whole), size, age)
 
+struct Scar {
+    float depth = 0;
+};
+SHOAL_COMPONENT((Scar, many), depth)
+
 }  // namespace order_test
 
 namespace {
 
 using namespace shoal;
 using order_test::Fish;
+using order_test::Scar;
 using order_test::Shell;
 
 /// Passes that only record their names.
@@ -225,6 +233,55 @@ TEST(Accesses, a_query_knows_its_own) {
     EXPECT_TRUE(conflict(rows[2], writes(shells)));
 }
 
+TEST(Accesses, in_different_zones_of_a_database_do_not_conflict) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    Manager<Shell> shells(entities, pool);
+    const auto all = query<Write<&Fish::hunger>, Read<&Fish::position>>(sea);
+    const auto both = [](const auto& a, const auto& b) {
+        bool any = false;
+        for (const Access& one : a.accesses())
+            for (const Access& other : b.accesses()) any |= conflict(one, other);
+        return any;
+    };
+    EXPECT_FALSE(both(all.in({1, 2}), all.in({0, 3})));
+    EXPECT_TRUE(both(all.in({1, 2}), all.in({2, 3})));
+    EXPECT_TRUE(both(all.in({1, 2}), all));
+    EXPECT_TRUE(conflict(all.in({1}).accesses()[0], all.in({2}).accesses()[0], true)) << "zones do not count";
+    const Access writes_in_2 = writes(sea).in({2});
+    EXPECT_FALSE(conflict(all.in({1}).accesses()[1], writes_in_2));
+    EXPECT_TRUE(conflict(all.in({2}).accesses()[1], writes_in_2));
+    EXPECT_TRUE(conflict(writes_everything(), writes_in_2));
+    EXPECT_FALSE(conflict(all.in({0}).accesses()[1], writes(sea).in({}))) << "in no zone there is nothing";
+    const auto joined = query<Write<&Fish::hunger>, Write<&Shell::size>>(sea, shells);
+    const auto of_one = joined.in({1}).accesses(), of_another = joined.in({2}).accesses();
+    EXPECT_FALSE(conflict(of_one[0], of_another[0]));
+    EXPECT_TRUE(conflict(of_one[1], of_another[1])) << "rows of a manager lie in no zone";
+}
+
+TEST(Accesses, to_several_values_of_an_entity_conflict_in_different_zones) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    const auto scars = query<Write<&Scar::depth>>(sea);
+    EXPECT_TRUE(conflict(scars.in({1}).accesses()[0], scars.in({2}).accesses()[0]))
+        << "further values are in one table";
+    EXPECT_TRUE(conflict(writes(sea).in({1}), writes(sea).in({2})));
+    EXPECT_FALSE(conflict(writes<&Fish::hunger>(sea).in({1}), writes<&Fish::hunger>(sea).in({2})));
+}
+
+TEST(Accesses, to_fields_of_parents_are_in_all_zones) {
+    EntityManager entities;
+    World world(entities);
+    world.database().component<Fish>();
+    world.database().component<Shell>();
+    const auto lead = world.query<Write<&Fish::hunger>>().in({1});
+    const auto follow = world.query<Write<&Shell::size>, Parent<Read<&Fish::hunger>>>().in({2});
+    EXPECT_TRUE(conflict(lead.accesses()[0], follow.accesses()[1]));
+    EXPECT_FALSE(conflict(lead.accesses()[0], world.query<Write<&Fish::hunger>>().in({2}).accesses()[0]));
+}
+
 // --- writes that were not declared -------------------------------------------------------------------------------
 
 #if SHOAL_CHECKED
@@ -252,6 +309,27 @@ TEST(ScheduleDeathTest, a_write_that_a_pass_has_not_declared_ends_a_checked_prog
     sea.schedule.add("sneaky", {writes<&Fish::position>(sea.fish), reads(sea.fish)},
                      [&](PassContext&) { sea.fish.set<&Fish::hunger>(sea.fish.instance(sea.owners[3]), 1); });
     EXPECT_DEATH(sea.schedule.run(serial, 0, 0), "\"sneaky\" wrote field \"hunger\" of \"fish\" without having");
+}
+
+TEST(ScheduleDeathTest, a_write_in_a_zone_that_a_pass_has_not_declared_ends_a_checked_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    std::vector<Entity> fish(2);
+    ASSERT_TRUE(sea.create<Fish>(std::span(fish).first(1), 1).ok());
+    ASSERT_TRUE(sea.create<Fish>(std::span(fish).last(1), 2).ok());
+    Schedule schedule;
+    std::size_t written = 0;
+    schedule.add("sneaky", query<Read<&Fish::velocity>>(sea).in({1}), {writes<&Fish::hunger>(sea).in({1})},
+                 [&](Vec3) { sea.set<&Fish::hunger>(sea.find(fish[written]), 1); });
+    SerialExecutor serial;
+    schedule.run(serial, 0, 0);
+    written = 1;
+    EXPECT_DEATH(
+        schedule.run(serial, 0, 0),
+        "\"sneaky\" wrote field \"hunger\" of \"fish\" in zone 2 without having declared it; it declares other "
+        "zones; add this one");
 }
 
 TEST(ScheduleDeathTest, a_write_on_another_worker_is_found_too) {

@@ -1,21 +1,37 @@
 // Passes side by side: passes that conflict never overlap and keep their order, with any executor.
 
 #include "shoal/base/clock.h"
+#include "shoal/base/random.h"
 #include "shoal/base/running_pass.h"
+#include "shoal/database/database.h"
 #include "shoal/world/schedule.h"
 
+#include "support/rendezvous.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+namespace zones_test {
+
+struct Crab {
+    std::uint32_t weight = 1, age = 0;
+};
+SHOAL_COMPONENT(Crab, weight, age)
+
+}  // namespace zones_test
 
 namespace {
 
 using namespace shoal;
+using zones_test::Crab;
 
 constexpr std::uint32_t kCounters = 6;
 
@@ -154,6 +170,167 @@ TEST(ScheduleThreads, passes_that_do_not_conflict_run_side_by_side) {
     schedule.add("b", {writes(b)}, meet);
     schedule.run(threads, 0, 0);
     EXPECT_EQ(num_inside, 2);
+}
+
+// --- zones -------------------------------------------------------------------------------------------------------
+
+constexpr Zone kZones = 5;
+
+/// Crabs in some zones.
+struct Beach {
+    explicit Beach(std::uint32_t num_crabs) {
+        crabs.resize(num_crabs * kZones);
+        for (Zone zone = 0; zone < kZones; ++zone)
+            EXPECT_TRUE(database.create<Crab>(std::span(crabs).subspan(zone * num_crabs, num_crabs), zone).ok());
+    }
+    auto growing(const ZoneSet& zones) { return query<Write<&Crab::weight>, Read<&Crab::age>>(database).in(zones); }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    std::vector<Entity> crabs;  // by zone
+};
+
+/// Counts how many threads are in it at once, at most.
+class Crowd {
+public:
+    void visit() {
+        const int num_here = ++num_inside_;
+        for (int most = most_; most < num_here && !most_.compare_exchange_weak(most, num_here);) continue;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        --num_inside_;
+    }
+    int most() const { return most_; }
+
+private:
+    std::atomic<int> num_inside_{0}, most_{0};
+};
+
+TEST(ScheduleZones, passes_that_write_a_field_in_different_zones_run_side_by_side) {
+    ThreadedExecutor workers(2);
+    Beach beach(1);
+    const auto far = query<Write<&Crab::weight>>(beach.database).in({0, 2});
+    for (const bool is_listed : {false, true}) {
+        Schedule schedule;
+        shoal_test::Rendezvous threads(2);
+        schedule.add("near", beach.growing({1}), [&](std::uint32_t&, std::uint32_t) { threads.enter(); });
+        if (is_listed)
+            schedule.add("far", {writes<&Crab::weight>(beach.database).in({0, 2})},
+                         [&](PassContext&) { far.for_each([&](std::uint32_t&) { threads.enter(); }); });
+        else
+            schedule.add("far", far, [&](std::uint32_t&) { threads.enter(); });
+        schedule.run(workers, 0, 0);
+        EXPECT_EQ(threads.num_threads(), 2u) << "one pass has waited for the other";
+    }
+}
+
+TEST(ScheduleZones, passes_whose_zones_overlap_or_that_are_in_all_zones_take_turns) {
+    ThreadedExecutor workers(2);
+    Beach beach(1);
+    const auto most_at_once = [&](const auto& a, const auto& b, bool declares_again = false) {
+        Schedule schedule;
+        Crowd crowd;
+        schedule.add("a", a, [&](std::uint32_t&, std::uint32_t) { crowd.visit(); });
+        schedule.add("b", b, [&](std::uint32_t&, std::uint32_t) { crowd.visit(); });
+        if (declares_again) {
+            EXPECT_TRUE(schedule.prepare().ok());
+            EXPECT_TRUE(schedule.declare("b", std::array{writes<&Crab::weight>(beach.database).in({1, 2})}).ok());
+        }
+        schedule.run(workers, 0, 0);
+        return crowd.most();
+    };
+    EXPECT_EQ(most_at_once(beach.growing({0, 1}), beach.growing({1, 2})), 1);
+    EXPECT_EQ(most_at_once(beach.growing({0, 1}), query<Write<&Crab::weight>, Read<&Crab::age>>(beach.database)), 1);
+    EXPECT_EQ(most_at_once(beach.growing({1}), beach.growing({2}), true), 1) << "it was declared anew to be in zone 1";
+}
+
+TEST(ScheduleZones, an_order_in_different_zones_is_not_ambiguous) {
+    Beach beach(1);
+    Schedule schedule;
+    schedule.set_strict(true);
+    const auto grow = [](std::uint32_t& weight, std::uint32_t) { ++weight; };
+    schedule.open_group("west");
+    schedule.add("a", beach.growing({0}), grow);
+    schedule.open_group("east");
+    schedule.add("b", beach.growing({1}), grow);
+    EXPECT_EQ(schedule.prepare().message(), "");
+    ASSERT_TRUE(schedule.declare("b", std::array{writes(beach.database).in({0, 1})}).ok());
+    EXPECT_FALSE(schedule.prepare().ok());
+}
+
+/// Looks whether a pass runs while it is told of another one.
+struct Watcher : PassObserver {
+    void observe(std::string_view pass, std::uint32_t, std::span<const Access>) override {
+        if (pass == "near") std::this_thread::sleep_for(std::chrono::milliseconds(5)), is_over = true;
+    }
+    std::atomic<bool> is_over{false};
+};
+
+TEST(ScheduleZones, passes_wait_for_each_other_while_an_observer_looks_at_what_they_write) {
+    ThreadedExecutor workers(2);
+    Beach beach(1);
+    Schedule schedule;
+    Watcher watcher;
+    schedule.set_strict(true);
+    bool was_over = false;
+    schedule.add("near", beach.growing({1}), [](std::uint32_t& weight, std::uint32_t) { ++weight; });
+    schedule.open_group("others");
+    schedule.add("far", beach.growing({2}), [&](std::uint32_t&, std::uint32_t) { was_over = watcher.is_over; });
+    EXPECT_EQ(schedule.prepare().message(), "");
+    schedule.set_observer(&watcher);
+    schedule.run(workers, 0, 0);
+    EXPECT_TRUE(was_over);
+    shoal_test::Rendezvous threads(2);
+    ASSERT_TRUE(schedule.remove("near").ok());
+    ASSERT_TRUE(schedule.remove("far").ok());
+    schedule.add("a", beach.growing({1}), [&](std::uint32_t&, std::uint32_t) { threads.enter(); });
+    schedule.add("b", beach.growing({2}), [&](std::uint32_t&, std::uint32_t) { threads.enter(); });
+    EXPECT_EQ(schedule.prepare().message(), "");
+    schedule.set_observer(nullptr);
+    schedule.run(workers, 0, 0);
+    EXPECT_EQ(threads.num_threads(), 2u) << "without an observer they do not wait";
+}
+
+TEST(ScheduleZones, random_passes_over_zones_give_what_one_thread_gives_for_any_number_of_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    constexpr std::uint32_t kCrabs = 150, kPasses = 12;
+    Random random(shoal_test::seed());
+    std::vector<ZoneSet> zones(kPasses);
+    for (ZoneSet& set : zones)
+        for (Zone zone = 0; zone < kZones; ++zone)
+            if (random.below(3) == 0) set.insert(zone);
+    // Which field a pass writes, and how: the results depend on the order.
+    const auto kind = [](std::uint32_t pass) { return pass % 3; };
+    std::vector<Crab> expected(kZones * kCrabs);
+    for (int frame = 0; frame < 4; ++frame)
+        for (std::uint32_t pass = 0; pass < kPasses; ++pass)
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+                Crab& crab = expected[i];
+                if (kind(pass) == 2) crab.age += pass;  // in all zones
+                if (!zones[pass].contains(static_cast<Zone>(i / kCrabs))) continue;
+                if (kind(pass) == 0) crab.weight = crab.weight * 3 + crab.age + pass;
+                if (kind(pass) == 1) crab.age = crab.age * 5 + crab.weight + pass;
+            }
+    for (const unsigned num_workers : {1u, 2u, 4u}) {
+        ThreadedExecutor workers(num_workers);
+        Beach beach(kCrabs);
+        Schedule schedule;
+        for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
+            const auto age = query<Write<&Crab::age>, Read<&Crab::weight>>(beach.database).grain(64);
+            const auto grow = [pass](std::uint32_t& w, std::uint32_t a) { w = w * 3 + a + pass; };
+            const auto ripen = [pass](std::uint32_t& a, std::uint32_t w) { a = a * 5 + w + pass; };
+            const std::string name = std::to_string(pass);
+            if (kind(pass) == 0) schedule.add(name, beach.growing(zones[pass]).grain(64), grow);
+            if (kind(pass) == 1) schedule.add(name, age.in(zones[pass]), ripen);
+            if (kind(pass) == 2) schedule.add(name, age, [pass](std::uint32_t& a, std::uint32_t) { a += pass; });
+        }
+        for (std::uint64_t frame = 0; frame < 4; ++frame) schedule.run(workers, 0, frame);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const DatabaseRow row = beach.database.find(beach.crabs[i]);
+            ASSERT_EQ(beach.database.get<&Crab::weight>(row), expected[i].weight) << num_workers;
+            ASSERT_EQ(beach.database.get<&Crab::age>(row), expected[i].age) << num_workers;
+        }
+    }
 }
 
 TEST(ScheduleThreads, a_worker_without_a_pass_helps_with_the_loops_of_the_others) {

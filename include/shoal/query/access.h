@@ -5,8 +5,9 @@
 //     reads<all_fields<Body>>(bodies)     all of its fields
 //     writes(bodies)                      a manager, a database or another store as a whole
 //     writes(scores)                      any object that passes share
+//     writes(database).in({3, 4})         the rows of a database in some zones
 //
-// Queries know theirs; what a pass touches beside its query, or without one, is listed by hand.
+// Queries know theirs, zones included; what a pass touches beside its query, or without one, is listed by hand.
 // Thread: plain values.
 
 #include "shoal/store/manager.h"
@@ -21,12 +22,17 @@ struct Access {
     ComponentId component{};           ///< null: all component types of the store
     std::uint32_t field = kAllFields;  ///< an index into Schema::fields()
     bool writes = false;
+    bool in_zones = false;  ///< only rows in some zones
+    ZoneSet zones{};
 
-    constexpr bool is_everything() const { return store == nullptr && object == nullptr; }
+    bool is_everything() const { return store == nullptr && object == nullptr; }
+    /// The same, to the rows in some zones only. Requires: the store is a database.
+    SHOAL_API Access in(const ZoneSet& of_rows) const;
+    SHOAL_API Access of_query_in(const ZoneSet* of_rows) const;  ///< the same; nullptr, or no database: in all zones
 };
 
-/// Whether two passes with these accesses must not overlap: one writes what the other touches.
-SHOAL_API bool conflict(const Access& a, const Access& b);
+/// Whether two passes with these accesses must not overlap: one writes what the other touches, in any zones if `all_zones`.
+SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false);
 
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
 template <auto kMember>
@@ -67,6 +73,6 @@ Access writes(const T& store) {
     return field_access<kMember>(*all.store, true);
 }
 /// A pass that declares nothing may do anything, so it runs alone.
-constexpr Access writes_everything() { return {.writes = true}; }
+inline Access writes_everything() { return {.writes = true}; }
 
 }  // namespace shoal

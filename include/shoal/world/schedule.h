@@ -15,6 +15,9 @@
 //     added       a  b  c  d      b.after("d")
 //     order       a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
 //
+// A query in() some zones of a database touches the rows there and no others: passes without a common zone run side by
+// side, though both write the same fields. Fields of managers lie in no zone, and those of parents may lie in any.
+//
 // Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
 // neither after() nor before() orders them, directly or through other passes. Checked builds log it as a warning when the
@@ -61,8 +64,9 @@ class Trace;
 class PassObserver {
 public:
     /// Called when a pass has ended, before the passes that wait for it begin: what it has declared to write stays as it is
-    /// until the call returns. Passes are numbered in the order in which they run, from 0; those that do not run in this
-    /// frame are counted too. Thread: any worker, for several passes at once.
+    /// until the call returns. While there is an observer, zones do not count: passes wait for others in other zones.
+    /// Passes are numbered in the order in which they run, from 0; those that do not run in this frame are counted too.
+    /// Thread: any worker, for several passes at once.
     virtual void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) = 0;
 
 protected:

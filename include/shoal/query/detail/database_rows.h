@@ -43,7 +43,7 @@ public:
     Database& database() const { return side_.database(); }
     const Store& driver() const { return side_.database(); }
     std::uint64_t num_rows() const { return side_.num_rows(); }
-    auto accesses() const { return stores_.accesses(&driver()); }
+    auto accesses() const { return stores_.accesses(&driver(), side_.zones()); }
 
     SHOAL_INLINE void refresh() const {
         side_.refresh();

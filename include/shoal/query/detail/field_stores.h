@@ -55,9 +55,11 @@ public:
     ComponentManager* core(std::size_t store) const { return cores_[store]; }
     /// The rows of the managers. Shape: List::kNumManagers.
     OwnedRows* const* owned_rows() const { return rows_ + (List::kHasDatabase ? 1 : 0); }
-    std::array<Access, kNumFields> accesses([[maybe_unused]] const Store* database) const {
+    std::array<Access, kNumFields> accesses([[maybe_unused]] const Store* database,
+                                            [[maybe_unused]] const ZoneSet* zones) const {
         [[maybe_unused]] std::size_t field = 0;
-        return {field_access<Fields::kMember>(store(kStores[field++], database), Fields::kWrites)...};
+        return {
+            field_access<Fields::kMember>(store(kStores[field++], database), Fields::kWrites).of_query_in(zones)...};
     }
 
     /// The row of a looked-up field.

@@ -97,6 +97,9 @@ public:
         std::array<Access, kNumFields + (kHasParents ? 1 : 0)> accesses;
         [[maybe_unused]] std::size_t field = 0;
         ((accesses[field] = access_of<Fields>(store_of(field)), ++field), ...);
+        if constexpr (kHasDatabase)
+            for (field = 0; field < kNumFields && places_.has_database(); ++field)  // parents may lie in other zones
+                if (!kIsOfParent[field]) accesses[field] = accesses[field].of_query_in(side().zones());
         if constexpr (kHasParents) accesses[kNumFields] = reads(*places_.parents_store);
         return accesses;
     }

@@ -33,7 +33,7 @@ public:
     void see_inactive() { sees_inactive_ = true; }
     const Store& driver() const { return core(); }
     std::uint32_t num_rows() const { return core().num_rows(); }
-    auto accesses() const { return stores_.accesses(nullptr); }
+    auto accesses() const { return stores_.accesses(nullptr, nullptr); }
 
     void refresh() const {}
     /// Prepares a loop of several threads, and returns whether they may share it; whether it is one chunk anyhow.
