@@ -297,6 +297,7 @@ protected:
     std::map<Entity, Values> model;
 };
 
+// req: E12
 TEST_F(RandomJoin, values_and_marks_are_those_of_one_thread_for_any_number_of_workers) {
     SCOPED_TRACE(shoal_test::seed_text());
     fill_at_random();
