@@ -100,7 +100,7 @@ py::array numbers_of_texts(const py::array& texts, const ValueType& type, const 
         if (type.type == FieldType::kEnum) {
             numbers.append(enumerator_of(type, text, name));
         } else if (type.type == FieldType::kStringId && context.strings != nullptr) {
-            numbers.append(require(context.strings->intern(text)).hash);
+            numbers.append(require(context.strings->intern_until_unused(text)).hash);
         } else {
             numbers.append(StringId(text).hash);
         }

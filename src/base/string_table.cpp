@@ -1,14 +1,22 @@
 #include "shoal/base/string_table.h"
 
+#include "base/text_lease.h"
+#include "shoal/base/bit_set.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
 
 #include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
 
 namespace shoal {
 namespace {
 
 constexpr const char* kOwner = "string table";
-constexpr std::size_t kChunkBytes = 16384;
+constexpr std::uint32_t kForGood = 0xFFFFFFFF;
 
 /// Returns the begin of a text with escapes such as \xFF for bytes that are not UTF-8.
 std::string escaped(std::string_view text) {
@@ -31,12 +39,43 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-StringTable::~StringTable() {
-    for (char* chunk : chunks_) {
-        std::size_t num_bytes;
-        std::memcpy(&num_bytes, chunk, sizeof num_bytes);
-        release_memory(chunk, num_bytes, kOwner);
+struct StringTable::Content {
+    struct Text {
+        StringId id;
+        std::string_view text;
+        std::uint32_t unused_since;  // the number of the lease; 0: it may be in use; kForGood: it stays
+    };
+
+    HashMap<StringId, std::uint32_t> numbers{Owner(kOwner)};
+    Array<Text> texts{Owner(kOwner)};       // in the order in which they came
+    Array<TextLease*> past{Owner(kOwner)};  // that states may have taken, the oldest first
+    TextLease* lease = &TextLease::make(1);
+    std::uint64_t version = 0;
+    std::mutex mutex;  // guards the next one
+    Array<std::string> noted{Owner(kOwner)};
+    // Texts that are interned until unused:
+    std::size_t num_passing = 0;  // not found unused
+    std::size_t num_unused = 0;   // found unused, and kept for states
+    std::size_t num_left = 0;     // that the last collect() left
+
+    const Text* find(StringId id) const {
+        const std::uint32_t* const number = numbers.find(id);
+        return number == nullptr ? nullptr : &texts[*number];
     }
+    void keep(Text& text, bool for_good);
+    void add(StringId id, std::string_view text, bool for_good);
+    void remove();
+};
+
+StringTable::StringTable() : content_(::new(allocate_memory(sizeof(Content), kOwner)) Content()) {}
+
+StringTable::~StringTable() {
+    for (const Content::Text& text : content_->texts)
+        release_memory(const_cast<char*>(text.text.data()), text.text.size(), kOwner);
+    for (TextLease* lease : content_->past) lease->give_back();
+    content_->lease->give_back();
+    content_->~Content();
+    release_memory(content_, sizeof(Content), kOwner);
 }
 
 Status StringTable::check(std::string_view text) {
@@ -44,35 +83,121 @@ Status StringTable::check(std::string_view text) {
     return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
 }
 
-Result<StringId> StringTable::intern(std::string_view text) {
+Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     const StringId id(text);
     if (text.empty()) return id;
-    if (const std::string_view* const kept = texts_.find(id)) {
-        if (*kept == text) return id;
+    if (const Content::Text* const kept = content_->find(id)) {
+        if (kept->text == text) return content_->keep(const_cast<Content::Text&>(*kept), for_good), id;
         return Status::error(
-            concat("the texts \"", *kept, "\" and \"", text, "\" have the same hash; rename one of them"));
+            concat("the texts \"", kept->text, "\" and \"", text, "\" have the same hash; rename one of them"));
     }
     if (Status status = check(text); !status) return status;
-    texts_.add(id, copy(text));
+    content_->add(id, text, for_good);
     return id;
 }
 
-/// Copies a text into a chunk.
-std::string_view StringTable::copy(std::string_view text) {
-    if (chunk_bytes_ - chunk_used_ < text.size()) {
-        // A chunk begins with its own size, which release_memory() asks for.
-        chunk_bytes_ =
-            text.size() + sizeof(std::size_t) > kChunkBytes ? text.size() + sizeof(std::size_t) : kChunkBytes;
-        chunks_.push_back(static_cast<char*>(allocate_memory(chunk_bytes_, kOwner)));
-        std::memcpy(chunks_.back(), &chunk_bytes_, sizeof chunk_bytes_);
-        chunk_used_ = sizeof(std::size_t);
-    }
-    char* const data = chunks_.back() + chunk_used_;
-    std::memcpy(data, text.data(), text.size());
-    chunk_used_ += text.size();
-    return {data, text.size()};
+void StringTable::note(std::string_view text) {
+    const std::lock_guard lock(content_->mutex);
+    content_->noted.emplace_back(text);
 }
 
-std::string_view StringTable::text(StringId id) const { return texts_.find_or(id, {}); }
+/// Each text has memory of its own, so that those that stay do not move when others are removed.
+void StringTable::Content::add(StringId id, std::string_view text, bool for_good) {
+    auto* const data = static_cast<char*>(allocate_memory(text.size(), kOwner));
+    std::memcpy(data, text.data(), text.size());
+    numbers.add(id, static_cast<std::uint32_t>(texts.size()));
+    texts.push_back({id, {data, text.size()}, for_good ? kForGood : 0});
+    num_passing += !for_good;
+    ++version;
+}
+
+/// Notes that a text was interned again.
+void StringTable::Content::keep(Text& text, bool for_good) {
+    if (text.unused_since == kForGood || (text.unused_since == 0 && !for_good)) return;
+    --(text.unused_since == 0 ? num_passing : num_unused);
+    num_passing += !for_good;
+    text.unused_since = for_good ? kForGood : 0;
+}
+
+std::string_view StringTable::text(StringId id) const {
+    const Content::Text* const kept = content_->find(id);
+    return kept == nullptr ? std::string_view() : kept->text;
+}
+
+std::size_t StringTable::size() const { return content_->texts.size(); }
+std::uint64_t StringTable::version() const { return content_->version; }
+TextLease& StringTable::lease() const { return *content_->lease; }
+
+void StringTable::for_each(void (*visit)(void* to, StringId id, std::string_view text), void* to) const {
+    for (const Content::Text& text : content_->texts) visit(to, text.id, text.text);
+}
+
+// --- collecting --------------------------------------------------------------------------------------------------
+
+bool StringTable::is_due(std::size_t allowance) const {
+    return content_->num_passing > 2 * content_->num_left + allowance;
+}
+
+void StringTable::mark(StringId id, BitSet& used) const {
+    if (const std::uint32_t* const number = content_->numbers.find(id)) used.set(*number);
+}
+
+void StringTable::mark_lasting(BitSet& used) const {
+    for (std::size_t i = 0; i < size(); ++i)
+        if (content_->texts[i].unused_since == kForGood) used.set(i);
+}
+
+void StringTable::collect(const BitSet& used) {
+    Content& all = *content_;
+    all.num_passing = all.num_unused = 0;
+    for (std::size_t i = 0; i < all.texts.size(); ++i) {
+        std::uint32_t& unused_since = all.texts[i].unused_since;
+        if (unused_since == kForGood) continue;
+        if (used.test(i))
+            unused_since = 0;
+        else if (unused_since == 0)
+            unused_since = all.lease->number();
+        ++(unused_since == 0 ? all.num_passing : all.num_unused);
+    }
+    all.num_left = all.num_passing;
+    // States that are written from now on do not need what is unused.
+    all.past.push_back(all.lease);
+    all.lease = &TextLease::make(all.lease->number() + 1);
+    all.remove();
+}
+
+void StringTable::catch_up() {
+    if (!content_->noted.empty())
+        for (const std::string& text : std::exchange(content_->noted, Array<std::string>(Owner(kOwner))))
+            if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
+    if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
+}
+
+/// Removes the texts that have been unused since before the oldest lease that a state has.
+void StringTable::Content::remove() {
+    erase_if(past, [](TextLease* one) {
+        if (one->is_taken()) return false;
+        one->give_back();
+        return true;
+    });
+    const std::uint32_t oldest = past.empty() ? lease->number() : past.front()->number();
+    const std::size_t num_removed = erase_if(texts, [&](const Text& text) {
+        if (text.unused_since == 0 || text.unused_since >= oldest) return false;  // kForGood is larger than any
+        release_memory(const_cast<char*>(text.text.data()), text.text.size(), kOwner);
+        return true;
+    });
+    if (num_removed == 0) return;
+    num_unused -= num_removed;
+    ++version;
+    numbers = HashMap<StringId, std::uint32_t>(Owner(kOwner));
+    numbers.reserve(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) numbers.add(texts[i].id, static_cast<std::uint32_t>(i));
+    texts = Array<Text>(texts.begin(), texts.end(), Owner(kOwner));  // which is as long as needed
+}
+
+void StringTable::use_all() {
+    for (Content::Text& text : content_->texts)
+        if (text.unused_since != kForGood && text.unused_since != 0) content_->keep(text, false);
+}
 
 }  // namespace shoal

@@ -178,6 +178,18 @@ void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_typ
     for_each_chunk(open_, visit_all);
 }
 
+void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) {
+    const auto visit_all = [&](CommandRecorder& chunk) {
+        for (const detail::CommandRun& run : chunk.runs())
+            for (const detail::CommandPart& part : run.list->parts)
+                if (part.offset != 0 && part.call == nullptr)
+                    visit(context, {run.value(part, 0), std::size_t(run.num_rows) * part.num_bytes});
+    };
+    const std::lock_guard lock(mutex_);
+    for_each_chunk(settling_, visit_all);
+    for_each_chunk(open_, visit_all);
+}
+
 std::uint64_t CommandLog::num_waiting() {
     std::uint64_t num_waiting = 0;
     const std::lock_guard lock(mutex_);

@@ -44,6 +44,7 @@ public:
     std::uint64_t count_pins(ResourceId resource) override;
     void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                       void* context) override;
+    void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) override;
     void save(StateWriter& to) override;
     Status load(StateReader& from) override;
     void list_schemas(Array<const Schema*>& schemas) override;

@@ -261,9 +261,9 @@ bool DataManager::apply(Entity entity, const DataValue& value) {
 
 Status DataManager::keep_texts(const DataPath& path, std::span<const DataInput> elements) {
     if (options_.texts == nullptr) return {};
-    if (const Result<StringId> kept = options_.texts->intern(path.text); !kept) return kept.status();
+    if (const Result<StringId> kept = options_.texts->intern_until_unused(path.text); !kept) return kept.status();
     for (const DataInput& element : elements)
-        if (const Result<StringId> kept = options_.texts->intern(element.text); !kept) return kept.status();
+        if (const Result<StringId> kept = options_.texts->intern_until_unused(element.text); !kept) return kept.status();
     return {};
 }
 

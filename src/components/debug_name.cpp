@@ -13,7 +13,7 @@ Status DebugNameManager::set_name(Entity entity, std::string_view name) {
         names_.remove(entity);
         return {};
     }
-    Result<StringId> id = texts_.intern(name);
+    Result<StringId> id = texts_.intern_until_unused(name);
     if (!id) return id.status();
     return names_.add(entity, {*id}).status();
 }

@@ -16,7 +16,7 @@ Status TagManager::add_tag(Entity entity, std::string_view tag) {
     if (tag.empty()) return Status::error("a tag needs a text");
     if (!tags_.core().entity_manager().alive(entity))
         return Status::error(concat("cannot give the tag \"", tag, "\" to an entity that is not alive"));
-    Result<StringId> id = texts_.intern(tag);
+    Result<StringId> id = texts_.intern_until_unused(tag);
     if (!id) return id.status();
     if (find(entity, *id)) return {};
     return tags_.add(entity, {*id}).status();

@@ -1,5 +1,6 @@
 #include "script/state.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
 
@@ -167,6 +168,25 @@ void State::forget_paths() {
 }
 
 bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
+
+/// While passes run, others may look at the texts of the world, so a text that a script writes waits here. Scripts have the
+/// texts of ids and not the ids, so what they have written they must be able to read.
+Status State::keep_text(std::string_view text) {
+    StringTable& strings = world.strings();
+    if (!rows_are_held()) return strings.intern_until_unused(text).status();
+    if (!strings.text(StringId(text)).empty()) return {};
+    if (noted_at != world.frame()) noted_texts.collect(BitSet(Owner("scripts")));
+    noted_at = world.frame();
+    if (!noted_texts.text(StringId(text)).empty()) return {};
+    const Result<StringId> kept = noted_texts.intern_until_unused(text);
+    if (kept) strings.note(text);
+    return kept.status();
+}
+
+std::string_view State::text_of(StringId id) const {
+    const std::string_view text = world.strings().text(id);
+    return text.empty() ? noted_texts.text(id) : text;
+}
 
 // --- beginning, end ----------------------------------------------------------------------------------------------
 

@@ -172,7 +172,9 @@ struct State {
     Compilation* compilation = nullptr;  // of the component that a function compiles
     bool is_exchanging = false;          // scripts: what rests now may go on when that is done
     Random random;
-    std::string error;  // of the body that fails
+    StringTable noted_texts;     // that the world does not keep yet, because its rows are held
+    std::uint64_t noted_at = 0;  // the frame
+    std::string error;           // of the body that fails
     Status last_failure;
     std::uint64_t num_failures = 0;
 
@@ -185,6 +187,10 @@ struct State {
     void forget_paths();
     /// Whether rows must stay where they are.
     bool rows_are_held() const;
+    /// Lets the world keep the text of a string id, at once or as soon as it may. Errors: as of StringTable::intern().
+    Status keep_text(std::string_view text);
+    /// Returns the text of a string id, or an empty text.
+    std::string_view text_of(StringId id) const;
     /// Of 31 bits, as the prelude compares them.
     std::uint32_t next_serial() {
         last_serial = (last_serial + 1) & 0x7FFFFFFF;

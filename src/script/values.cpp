@@ -46,7 +46,7 @@ void push_enumerator(lua_State* lua, const ValueType& type, const std::byte* byt
 }
 
 void push_id(lua_State* lua, const State& state, std::uint64_t hash) {
-    const std::string_view text = state.world.strings().text(StringId(hash));
+    const std::string_view text = state.text_of(StringId(hash));
     if (hash == 0 || !text.empty()) return push_text(lua, text);
     std::string shown;
     append_hex(shown, hash);
@@ -178,10 +178,8 @@ Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueT
             std::size_t length = 0;
             const char* const first = lua_tolstring(lua, index, &length);
             const std::string_view text(first, length);
-            if (type.type == FieldType::kStringId && !state.rows_are_held()) {
-                const Result<StringId> kept = state.world.strings().intern(text);
-                if (!kept) return kept.status();
-            }
+            if (type.type == FieldType::kStringId)
+                if (Status status = state.keep_text(text); !status) return status;
             return AnyValue(text);
         }
         case LUA_TNIL:

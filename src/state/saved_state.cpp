@@ -1,11 +1,13 @@
 #include "shoal/state/saved_state.h"
 
+#include "base/text_lease.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -402,6 +404,7 @@ SavedState::SavedState(SavedState&& other) noexcept : SavedState() { *this = std
 
 SavedState& SavedState::operator=(SavedState&& other) noexcept {
     std::swap(pool_, other.pool_);
+    std::swap(lease_, other.lease_);
     std::swap(paths_, other.paths_);
     std::swap(parts_, other.parts_);
     std::swap(blocks_, other.blocks_);
@@ -417,6 +420,13 @@ void SavedState::clear() {
     pool_->give_back(blocks_);
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
     num_bytes_ = num_own_bytes_ = max_bytes_ = 0;
+    if (lease_ != nullptr) std::exchange(lease_, nullptr)->give_back();
+}
+
+void SavedState::take_lease(TextLease& lease) {
+    lease.take();
+    if (lease_ != nullptr) lease_->give_back();
+    lease_ = &lease;
 }
 
 StatePart SavedState::part(std::size_t number) const {

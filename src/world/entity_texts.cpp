@@ -54,7 +54,7 @@ Status change_text_in(Store& store, const Schema& component, StringTable& texts,
     if (text.empty()) return Status::error("a tag needs a text");
     StringId id(text);
     if (change == TextChange::kUntag) return remove_tag(store, component, entity, id);
-    if (const Result<StringId> kept = texts.intern(text); !kept) return kept.status();
+    if (const Result<StringId> kept = texts.intern_until_unused(text); !kept) return kept.status();
     ComponentRow at;
     if (change == TextChange::kTag) find_tag(store, component, entity, id, at);
     if (at) return {};

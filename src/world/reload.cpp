@@ -163,7 +163,7 @@ private:
         gone.insert(gone.end(), orphans_.begin(), orphans_.end());
         report_.num_destroyed = world_.entities_.destroy(gone) - orphans_.size();
         for (const BlobText& text : after_.texts())
-            if (Result<StringId> kept = world_.strings_.intern(after_.string(text.text)); !kept)
+            if (Result<StringId> kept = world_.strings_.intern_until_unused(after_.string(text.text)); !kept)
                 log(LogLevel::kWarning, kept.message());
         report_.num_created = created_.size() - orphans_.size();
         report_.num_left_out += orphans_.size();

@@ -730,7 +730,7 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
     if (!path) path = find_path(entity, name);
     if (!path) return path.status();
     if (path->type().type == FieldType::kStringId && value.is_text() && !passes_run_)
-        if (Result<StringId> kept = strings_.intern(value.text()); !kept) return kept.status();
+        if (Result<StringId> kept = strings_.intern_until_unused(value.text()); !kept) return kept.status();
     return path->write(entity, value);
 }
 
@@ -853,7 +853,7 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     --num_open_spawns_;
     if (spawned)
         for (const BlobText& text : blob.texts())
-            if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)
+            if (Result<StringId> kept = strings_.intern_until_unused(blob.string(text.text)); !kept)
                 log(LogLevel::kWarning, kept.message());
     return spawned;
 }
@@ -912,6 +912,7 @@ constexpr std::uint32_t kManyFrames = 100;  // without a settle
 
 void World::hold_rows(bool hold) {
     passes_run_ = hold;
+    strings_.catch_up();
     entities_.hold(hold);
     for (Store* store : stores_) store->hold_rows(hold);
     for (const OwnedEvents& events : events_) events.log->hold(hold);
@@ -1007,6 +1008,7 @@ void World::note_deaths() {
 void World::settle_stores() {
     ++stamp_;
     settles_.last = {};
+    strings_.catch_up();
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->load_visited();
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
@@ -1017,6 +1019,7 @@ void World::settle_stores() {
     note_deaths();
     if (!places_.empty()) places_.move_fields(transforms_, context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
+    collect_texts();
     pool_.trim();
 }
 

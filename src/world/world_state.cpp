@@ -14,6 +14,7 @@
 #include "world/spawn_log.h"
 #include "world/state_file.h"
 #include "world/state_migration.h"
+#include "world/text_uses.h"
 #include "world/zone_files.h"
 
 #include <algorithm>
@@ -157,7 +158,10 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     StateWriter to(state, before, stamp_of(before));
     to.use_loop(loop_on(*world_.executor_));
     if (borrows) to.borrow_columns();
-    if (lasting != nullptr) to.check_values();
+    if (lasting != nullptr)
+        to.check_values();
+    else
+        state.take_lease(world_.strings_.lease());
     {
         const StatePath::Scope scope = to.in("world");
         to.value("format", has_zones ? kFormatWithZones : kFormat);
@@ -226,12 +230,26 @@ Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
 
 /// Tells whether there are other component types or texts than before. Who keeps the types asks to be told of schema changes.
 std::uint64_t WorldState::key_of(std::span<const Schema* const> types) const {
-    std::uint64_t key = 1 + world_.strings_.size();
+    std::uint64_t key = 1 + world_.strings_.version();
     for (const Schema* schema : types) {
         const SavedLayout layout{schema->id(), schema->layout_hash()};
         key = hash_bytes(&layout, sizeof layout, key);
     }
     return key;
+}
+
+/// Lists the texts of the world, or those of them that it uses and those that are kept for good.
+void WorldState::list_texts(bool only_used, Array<std::string_view>& texts) const {
+    BitSet listed{Owner("world")};
+    if (only_used)
+        listed = TextUses(world_).find();
+    else
+        listed.set_range(0, world_.strings_.size());
+    world_.strings_.mark_lasting(listed);
+    std::size_t number = 0;
+    world_.strings_.for_each([&](StringId, std::string_view text) {
+        if (listed.test(number++)) texts.push_back(text);
+    });
 }
 
 void WorldState::save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
@@ -244,13 +262,14 @@ void WorldState::save_types(StateWriter& to, std::span<const Schema* const> sche
     for (const Schema* schema : schemas)
         if (!schema->has_opaque())
             if (const Result<std::uint32_t> type = types.add_component_type(*schema); !type) to.refuse(type.message());
-    if (with_texts) world_.strings_.for_each([&](StringId, std::string_view text) { texts.push_back(text); });
+    if (with_texts) list_texts(lasting.only_used_texts, texts);
     std::sort(texts.begin(), texts.end());
     for (const std::string_view text : texts)
         if (const Result<StringId> kept = types.add_text(text); !kept) to.refuse(kept.message());
     Result<std::vector<std::byte>> bytes = types.write();
     if (!bytes) return to.refuse(bytes.message());
-    lasting = {key, std::move(*bytes)};
+    lasting.key = key;
+    lasting.bytes = std::move(*bytes);
     to.array("types", std::span<const std::byte>(lasting.bytes));
 }
 
@@ -401,7 +420,8 @@ Status WorldState::load_types(StateReader& from) {
                                               taken->to_text(), "; load it with the fields with which it was saved"));
     }
     for (const BlobText& text : types->texts())
-        if (const Result<StringId> kept = world_.strings_.intern(types->string(text.text)); !kept) return kept.status();
+        if (const Result<StringId> kept = world_.strings_.intern_until_unused(types->string(text.text)); !kept)
+            return kept.status();
     for (const SavedStore& saved : saved_) {
         Store* store = find_store(saved.name);
         if (store == nullptr && saved.name == "database") store = &world_.database();
@@ -432,6 +452,7 @@ Status WorldState::load_types(StateReader& from) {
 
 Status WorldState::replace(const SavedState& state, bool is_trusted, const SavedState* present) {
     StateReader from(state, is_trusted, present);
+    world_.strings_.use_all();
     from.use_loop(loop_on(*world_.executor_));
     for (Store* store : world_.stores_) {
         if (std::binary_search(saved_names_.begin(), saved_names_.end(), std::string_view(name_of(*store)))) continue;
@@ -547,6 +568,7 @@ Status World::save(Array<std::byte>& to) const {
     SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
     SavedState state;
     LastingTypes types;
+    types.only_used_texts = true;
     if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types, true); !status)
         return status;
     Result<Array<std::byte>> bytes = write_state(state, *executor_);

@@ -25,6 +25,7 @@ namespace shoal {
 struct LastingTypes {
     std::uint64_t key = 0;
     std::vector<std::byte> bytes;
+    bool only_used_texts = false;  // for a single state: which texts are used changes without the key
 };
 
 /// The part "world/clocks".
@@ -82,6 +83,7 @@ private:
                           bool has_zones) const;
     Array<const Schema*> types_to_save(bool is_lasting) const;
     std::uint64_t key_of(std::span<const Schema* const> types) const;
+    void list_texts(bool only_used, Array<std::string_view>& texts) const;
     void save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
                     LastingTypes& lasting) const;
     Status load(const SavedState& state, bool is_trusted, bool with_zones);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -178,8 +179,28 @@ Status ZoneFiles::write_rows(File& file) const {
     to.check_values();
     database_.write_zone(file.zone, to);
     if (!to.status()) return to.status();
+    list_texts(state, file);
     const Result<Array<std::byte>> bytes = write_state(state, world_.executor());
     return bytes ? write(file, *bytes) : bytes.status();
+}
+
+/// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their size.
+void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
+    Array<std::byte> room{Owner("zone files")};
+    StringId id, last;
+    for (std::size_t number = 0; number < rows.num_parts(); ++number) {
+        const StatePart part = rows.part(number);
+        if (part.element_bytes % sizeof id != 0) continue;
+        for (std::size_t i = 0; i < part.num_blocks(); ++i) {
+            const std::span<const std::byte> bytes = rows.block(part, i, room);
+            for (std::size_t at = 0; at < bytes.size(); at += sizeof id, last = id) {
+                std::memcpy(&id, bytes.data() + at, sizeof id);
+                if (id != last && !world_.strings_.text(id).empty()) file.texts.push_back(id);
+            }
+        }
+    }
+    std::ranges::sort(file.texts);
+    file.texts.erase(std::unique(file.texts.begin(), file.texts.end()), file.texts.end());
 }
 
 /// The file is read by this run of the program only, so it is not flushed.

@@ -49,9 +49,10 @@ class ZoneFiles {
         Zone zone = kNoZone;
         std::uint64_t number = 0;  // of the file: no other one that this process writes has it; 0: none
         std::uint64_t num_rows = 0, num_bytes = 0, hash = 0;
-        Array<Entity> owners{Owner("zone files")};  // ascending; those that live, as far as deaths are known
-        Array<Entity> gone{Owner("zone files")};    // ascending; the others, whose ids may be those of others by now
-        std::uint64_t failed_at = 0;                // when it could not be loaded, which was logged; or 0
+        Array<Entity> owners{Owner("zone files")};   // ascending; those that live, as far as deaths are known
+        Array<Entity> gone{Owner("zone files")};     // ascending; the others, whose ids may be those of others by now
+        Array<StringId> texts{Owner("zone files")};  // of the world, of the rows
+        std::uint64_t failed_at = 0;                 // when it could not be loaded, which was logged; or 0
     };
 
 public:
@@ -133,6 +134,13 @@ public:
     /// Unloads zones until the budget is kept.
     void keep_budget();
 
+    /// Calls visit(id) for the ids of texts that rows in files have.
+    template <class Visit>
+    void for_each_text(Visit&& visit) const {
+        for (const File& file : files_)
+            for (const StringId id : file.texts) visit(id);
+    }
+
     const std::string& folder() const { return folder_; }
     const Database& database() const { return database_; }
     const ZoneSet& unloaded() const { return unloaded_; }
@@ -159,6 +167,7 @@ private:
     Array<Entity> new_gone(const File& file, std::span<const Entity> dead) const;
     void set_gone(File& file, Array<Entity> gone) const;
     void note_owners(File& file);
+    void list_texts(const SavedState& rows, File& file) const;
     static Status read_gone(StateReader& from, Zone zone, Array<Entity>& gone);
     Status write(File& file, std::span<const std::byte> bytes) const;
     Status write_rows(File& file) const;

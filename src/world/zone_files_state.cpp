@@ -188,6 +188,7 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
     Array<std::byte> bytes{Owner("zone files")};
     const Result<SavedState> state = open(from, saved, world_.executor(), bytes);
     if (!state) return state.status();
+    list_texts(*state, file);
     StateReader rows(*state, from.is_trusted());
     Result<Array<Entity>> owners = database_.check_zone(saved.zone, rows);
     if (!owners) return about("load", saved.zone, owners.status());

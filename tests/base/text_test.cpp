@@ -1,5 +1,6 @@
 #include "shoal/base/text.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/log.h"
 #include "shoal/base/math.h"
@@ -217,7 +218,7 @@ TEST(StringTable, agrees_with_a_map_under_random_texts) {
     StringTable table;
     std::unordered_map<std::string, StringId> model;
     for (std::int64_t i = shoal_test::scaled_operations(200000); i > 0; --i) {
-        // Now and then a text longer than a chunk of the table.
+        // Now and then a long text.
         const std::size_t length = random.below(1000) == 0 ? 20000 + random.below(40000) : random.below(12);
         std::string text(length, 'a');
         for (std::size_t c = 0; c < length && c < 4; ++c) text[c] = static_cast<char>('a' + random.below(12));
@@ -228,6 +229,52 @@ TEST(StringTable, agrees_with_a_map_under_random_texts) {
         ASSERT_EQ(table.size(), model.size());
     }
     for (const auto& [text, id] : model) ASSERT_EQ(table.text(id), text);
+}
+
+TEST(StringTable, collects_what_is_not_marked_and_was_not_interned_for_good) {
+    const LeakCheck leaks;
+    Random random(shoal_test::seed());
+    SCOPED_TRACE(shoal_test::seed_text());
+    StringTable table;
+    std::unordered_map<std::string, bool> model;  // whether it is kept for good
+    for (std::int64_t round = 0; round < 30; ++round) {
+        for (int i = 0; i < 300; ++i) {
+            const std::string text = "text " + std::to_string(random.below(1000));
+            const bool for_good = random.below(50) == 0;
+            ASSERT_TRUE(for_good ? table.intern(text) : table.intern_until_unused(text));
+            model[text] = model[text] || for_good;
+        }
+        BitSet used{Owner("test")};
+        for (auto text = model.begin(); text != model.end();) {
+            const bool is_used = random.below(2) == 0;
+            if (is_used) table.mark(StringId(text->first), used);
+            text = is_used || text->second ? std::next(text) : model.erase(text);
+        }
+        table.mark(StringId("never interned"), used);
+        const std::uint64_t version = table.version();
+        table.collect(used);
+        ASSERT_NE(table.version(), version);
+        ASSERT_EQ(table.size(), model.size());
+        std::size_t num_passing = 0;
+        for (const auto& [text, for_good] : model) {
+            ASSERT_EQ(table.text(StringId(text)), text);
+            num_passing += !for_good;
+        }
+        ASSERT_FALSE(table.is_due(0));
+        for (std::size_t i = 0; i <= num_passing; ++i)
+            ASSERT_TRUE(table.intern_until_unused("more " + std::to_string(round) + " " + std::to_string(i)));
+        ASSERT_TRUE(table.is_due(0)) << "there are more than twice as many";
+        for (std::size_t i = 0; i <= num_passing; ++i) model["more " + std::to_string(round) + " " + std::to_string(i)];
+    }
+}
+
+TEST(StringTable, interns_what_any_thread_has_noted_when_it_catches_up) {
+    StringTable table;
+    table.note("noted"), table.note("noted"), table.note("");
+    EXPECT_EQ(table.size(), 0u);
+    table.catch_up();
+    EXPECT_EQ(table.size(), 1u);
+    EXPECT_EQ(table.text(StringId("noted")), "noted");
 }
 
 TEST(Math, vectors_add_and_scale_by_component) {

@@ -40,6 +40,35 @@ TEST(Scripts, a_pass_writes_columns_as_a_pass_in_cpp_does) {
     for (std::size_t i = 0; i < wheels.size(); ++i) EXPECT_EQ(test.angle(wheels[i]), 1.5f * static_cast<float>(i)) << i;
 }
 
+struct Mind {
+    StringId state;
+};
+SHOAL_COMPONENT((Mind, name("mind")), state)
+
+TEST(Scripts, a_pass_reads_the_texts_that_it_writes_and_the_world_keeps_them_while_rows_have_them) {
+    ScriptWorld test;
+    auto& minds = test.world.manager<Mind>();
+    ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
+    ASSERT_TRUE(test.run(R"lua(
+        num_frames = 0
+        shoal.pass{name = "think", query = "&mind", columns = {"mind.state"}, run = function(frame, batch, state)
+            num_frames = num_frames + 1
+            local before, now = 'busy ' .. num_frames - 1, 'busy ' .. num_frames
+            assert(state[0] == (num_frames == 1 and '' or before), state[0])
+            state[0] = now
+            assert(state[0] == now, state[0])
+        end}
+    )lua"));
+    std::size_t most = 0;
+    for (int frame = 1; frame <= 2500; ++frame) {
+        test.world.step(0.1f);
+        most = std::max(most, test.world.strings().size());
+    }
+    EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
+    EXPECT_EQ(test.world.strings().text(minds.get<&Mind::state>(Instance{0})), "busy 2500");
+    EXPECT_LT(most, 1100u);
+}
+
 TEST(Scripts, alive_is_right_for_living_dead_and_other_values) {  // req: A10 A11
     ScriptWorld test;
     const std::vector<Entity> wheels = test.make_wheels(2);

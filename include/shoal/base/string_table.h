@@ -1,45 +1,69 @@
 #pragma once
 // The texts behind string ids, for people: debug names, tags, the inspector. Hot paths do not need it.
-// Thread: any thread may call text() while no thread calls intern().
+//
+//     intern(text)                for good: ids that the program keeps in variables, or where a world does not look
+//     intern_until_unused(text)   until a collection finds the id nowhere: names, tags, values in rows
+//
+// A world collects when it settles, after its table has grown to twice what was in use; see World::strings(). States in
+// memory that a world has saved have ids and no texts, so the table keeps what they may need, as long as they live.
+// Thread: any thread may call text() while no thread interns or collects.
 
-#include "shoal/base/hash_map.h"
 #include "shoal/base/status.h"
+#include "shoal/base/string_id.h"
 
 #include <string_view>
 
 namespace shoal {
 
-/// Keeps each text once. Texts do not move until the table is destroyed.
+class BitSet;
+class TextLease;
+
+/// Keeps each text once. Texts do not move.
 class StringTable {
 public:
-    StringTable() = default;
+    SHOAL_API StringTable();
     SHOAL_API ~StringTable();
     StringTable(const StringTable&) = delete;
     StringTable& operator=(const StringTable&) = delete;
 
-    /// Keeps `text` and returns its id. The empty text has the null id.
+    /// Keeps `text` until the table is destroyed and returns its id. The empty text has the null id.
     /// Errors: as of check(); the table has another text with the same hash. The message names both.
-    SHOAL_API Result<StringId> intern(std::string_view text);
+    Result<StringId> intern(std::string_view text) { return intern(text, true); }
+    /// The same, but collect() may remove the text, unless intern() was called for it, too.
+    Result<StringId> intern_until_unused(std::string_view text) { return intern(text, false); }
+    /// Asks for the same at the next catch_up(), where what cannot be kept is a line in the log. Thread: any.
+    SHOAL_API void note(std::string_view text);
     /// Errors: the text is not valid UTF-8, so blobs and saves could not have it. The message shows it, with escapes.
     SHOAL_API static Status check(std::string_view text);
-
-    /// Returns the text of `id`, or an empty text if the table does not have it. Lifetime: that of the table.
+    /// Returns the text of `id`, or an empty text if the table does not have it.
+    /// Lifetime: that of the table; of a text that was interned until unused, until a collect() removes it.
     SHOAL_API std::string_view text(StringId id) const;
-
-    std::size_t size() const { return texts_.size(); }
-    /// Calls visit(StringId, text) for all texts, in no particular order.
+    SHOAL_API std::size_t size() const;
+    /// Calls visit(StringId, text) for all texts, in the order in which they came.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        texts_.for_each(visit);
+        for_each([](void* to, StringId id, std::string_view text) { (*static_cast<Visit*>(to))(id, text); }, &visit);
     }
 
-private:
-    std::string_view copy(std::string_view text);
+    /// Sets the bit of a text: its place in for_each(). An id without a text is fine.
+    SHOAL_API void mark(StringId id, BitSet& used) const;
+    SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all that are not interned until unused
+    /// Whether there are twice as many texts as the last collect() left, and `allowance` more.
+    SHOAL_API bool is_due(std::size_t allowance) const;
+    /// Removes texts that are interned until unused and not marked. Those that leased states may need go later, when
+    /// these are gone, by catch_up(). Requires: the texts were marked since they last changed.
+    SHOAL_API void collect(const BitSet& used);
+    SHOAL_API void catch_up();
+    SHOAL_API void use_all();  ///< takes all texts as used until the next collect(): an older state was loaded
+    /// What a state takes that is written now without texts. Lifetime: that of the table, or of the takers.
+    SHOAL_API TextLease& lease() const;
+    SHOAL_API std::uint64_t version() const;  ///< grows when a text comes or goes
 
-    HashMap<StringId, std::string_view> texts_{Owner("string table")};
-    Array<char*> chunks_{Owner("string table")};
-    std::size_t chunk_used_ = 0;
-    std::size_t chunk_bytes_ = 0;
+private:
+    struct Content;
+    SHOAL_API Result<StringId> intern(std::string_view text, bool for_good);
+    SHOAL_API void for_each(void (*visit)(void* to, StringId id, std::string_view text), void* to) const;
+    Content* content_;
 };
 
 }  // namespace shoal

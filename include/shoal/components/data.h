@@ -159,7 +159,7 @@ public:
         T value{};
         return found.read(std::span(&value, 1)) == 1 ? value : fallback;
     }
-    /// Returns the text of a string; empty if there is none. Lifetime: that of the texts.
+    /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
     SHOAL_API std::string_view text(Entity entity, const DataPath& path) const;
     /// Calls visit(StringId, const DataView&) for each path of an entity once: own values, in the order in which they
     /// were first set, newest first, then others by hash. The visitor must not set values.

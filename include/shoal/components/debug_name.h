@@ -28,7 +28,7 @@ public:
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 
     /// Returns the name of a living entity; empty if it has none, or if the string table does not have its text.
-    /// Lifetime: that of the string table.
+    /// Lifetime: until the name changes, or the world of the string table settles.
     SHOAL_API std::string_view name(Entity entity) const;
 
 private:

@@ -46,7 +46,7 @@ public:
     void for_each_tag(Entity entity, Visitor&& visit) const {
         for (Instance i = first(entity); i; i = tags_.next(i)) visit(tags_.get<&Tag::tag>(i));
     }
-    /// Returns the text of a tag; empty if the string table does not have it. Lifetime: that of the string table.
+    /// Returns the text of a tag; empty if the string table does not have it. Lifetime: while an entity has the tag.
     std::string_view text(StringId tag) const { return texts_.text(tag); }
 
     /// Returns the living entities that have the tag, each once, in an unspecified order that is the same in every run.

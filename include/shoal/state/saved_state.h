@@ -34,6 +34,7 @@ namespace shoal {
 class StateBlocks;
 class StateColumns;
 struct StateBlock;
+class TextLease;
 
 /// The elements of a part that are kept together.
 inline constexpr std::uint32_t kElementsPerStateBlock = 4096;
@@ -116,6 +117,8 @@ public:
     /// What it may take in memory if it is not trusted: see LoadOptions. Not set: max_state_bytes() of its bytes.
     std::uint64_t max_bytes() const { return max_bytes_ != 0 ? max_bytes_ : max_state_bytes(num_bytes_); }
     void set_max_bytes(std::uint64_t max_bytes) { max_bytes_ = max_bytes; }
+    /// Lets a string table keep the texts of the ids that it has now, until the state is cleared or destroyed.
+    SHOAL_API void take_lease(TextLease& lease);
     /// Removes all parts. Memory is kept for other states that share blocks, as long as there is one.
     SHOAL_API void clear();
 
@@ -138,6 +141,7 @@ private:
     };
 
     StateBlocks* pool_;
+    TextLease* lease_ = nullptr;
     Array<char> paths_{Owner("saved state")};
     Array<Part> parts_{Owner("saved state")};
     Array<StateBlock*> blocks_{Owner("saved state")};

@@ -537,6 +537,7 @@ public:
     Executor& executor() { return *executor_; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
+    /// Texts interned until unused go when the world settles, if no row, data, command, event or unloaded zone has their id.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return library_; }
@@ -553,6 +554,7 @@ private:
     friend class Persistence;
     friend class ReloadCall;
     friend class SchemaChange;
+    friend class TextUses;
     friend class WorldState;
     friend class ZoneFiles;
 
@@ -632,6 +634,7 @@ private:
     void hold_rows(bool hold);
     void note_deaths();
     void settle_stores();
+    void collect_texts();
     void move_transforms(const SettleContext& context);
     Status load_kept(const SavedState& from);
     void forget_frames();
@@ -669,7 +672,7 @@ private:
     FollowedPlaces places_;
     Reactions reactions_;
     std::uint64_t frame_ = 0;
-    std::uint64_t stamp_ = 1, deaths_at_settle_ = 0;  // the second: for checked builds
+    std::uint64_t stamp_ = 1, num_text_rows_ = 0, deaths_at_settle_ = 0;  // the last: for checked builds
     FrameHistory* history_ = nullptr;                 // nullptr: no frames are kept
     Persistence* persistence_ = nullptr;              // nullptr: nobody has asked for it
     ZoneFiles* zone_files_ = nullptr;                 // nullptr: zones are not streamed

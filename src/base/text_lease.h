@@ -1,0 +1,37 @@
+#pragma once
+// Tells a string table which of the states still live that need its texts. Each state takes the lease of the time at which it
+// was written; the table begins another one when it collects.
+// Thread: any.
+
+#include "shoal/base/memory.h"
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+namespace shoal {
+
+class TextLease {
+public:
+    /// Returns a lease with one user. `number` grows from lease to lease of a table.
+    static TextLease& make(std::uint32_t number) {
+        return *::new (allocate_memory(sizeof(TextLease), kOwner)) TextLease(number);
+    }
+    void take() { num_users_.fetch_add(1, std::memory_order_relaxed); }
+    /// Ends a use. The last one destroys the lease.
+    void give_back() {
+        if (num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1) release_memory(this, sizeof(TextLease), kOwner);
+    }
+    bool is_taken() const { return num_users_.load(std::memory_order_acquire) > 1; }
+    std::uint32_t number() const { return number_; }
+
+private:
+    static constexpr const char* kOwner = "string table";
+
+    explicit TextLease(std::uint32_t number) : number_(number) {}
+
+    std::uint32_t number_;
+    std::atomic<std::uint32_t> num_users_{1};  // the table is one
+};
+
+}  // namespace shoal

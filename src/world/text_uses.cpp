@@ -1,0 +1,172 @@
+#include "world/text_uses.h"
+
+#include "shoal/components/data.h"
+#include "shoal/database/database.h"
+#include "shoal/database/deferred_changes.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/table/field_part.h"
+#include "world/state_rows.h"
+#include "world/zone_files.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+bool has_texts(const Schema& schema) { return schema.has(FieldType::kStringId) || schema.has(FieldType::kBlobArray); }
+
+template <class T>
+T value_at(const std::byte* place) {
+    T value;
+    std::memcpy(static_cast<void*>(&value), place, sizeof value);
+    return value;
+}
+
+}  // namespace
+
+std::uint64_t TextUses::count_rows() const {
+    std::uint64_t num_rows = 0;
+    for (const Store* store : world_.stores())
+        for (const Table* table : store->tables())
+            if (table->schema().has(FieldType::kStringId)) num_rows += table->num_rows();
+    return num_rows;
+}
+
+const BitSet& TextUses::find() {
+    for (Store* store : world_.stores()) mark_store(*store);
+    mark_waiting();
+    if (world_.zone_files_ != nullptr) world_.zone_files_->for_each_text([&](StringId id) { mark(id); });
+    return used_;
+}
+
+// --- rows --------------------------------------------------------------------------------------------------------
+
+void TextUses::mark_store(Store& store) {
+    if (const auto* const models = dynamic_cast<const ModelPoseManager*>(&store)) mark_models(*models);
+    if (std::ranges::none_of(store.schemas(), [](const Schema* schema) { return has_texts(*schema); })) return;
+    for (const Schema* schema : store.schemas()) mark_defaults(*schema);
+    Array<StateRows> all{Owner("world")};
+    list_rows(store, all);
+    for (const StateRows& rows : all)
+        if (has_texts(*rows.schema)) mark_rows(rows);
+}
+
+void TextUses::mark_defaults(const Schema& schema) {
+    for (const Field& field : schema.fields())
+        if (field.type == FieldType::kStringId)
+            mark_values_of(field, schema.default_image().data() + field.struct_offset);
+}
+
+void TextUses::mark_rows(const StateRows& rows) {
+    for (const Field& field : rows.schema->fields())
+        if (field.type == FieldType::kStringId || field.type == FieldType::kBlobArray) mark_field(rows, field);
+    if (rows.schema->id() == schema_of<DataValue>().id() && !rows.asks_store) mark_data(rows);
+}
+
+void TextUses::mark_field(const StateRows& rows, const Field& field) {
+    if (rows.asks_store) {
+        Array<std::byte> value(field.size, Owner("world"));
+        for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
+            rows.read(field, row, value.data());
+            mark_values_of(field, value.data());
+        }
+        return;
+    }
+    const FieldRows values = rows.values_of(field);
+    for (std::uint64_t row = 0; row < values.count; ++row) mark_values_of(field, values.first + row * values.stride);
+}
+
+void TextUses::mark_values_of(const Field& field, const std::byte* value) {
+    for (std::uint32_t i = 0; i < field.num_values(); ++i, value += field.value_bytes)
+        if (field.type == FieldType::kStringId)
+            mark(value_at<StringId>(value));
+        else
+            mark_array(value_at<BlobArrayBase>(value), field.element_type);
+}
+
+// --- arrays and data ---------------------------------------------------------------------------------------------
+
+/// Looks at an array of string ids, or of words, which may be a table of data.
+void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
+    const bool may_have_texts = element_type == FieldType::kStringId || element_type == FieldType::kUint32;
+    if (array.count == 0 || !may_have_texts || world_.library() == nullptr) return;
+    const std::uint64_t key[] = {array.resource.hash, array.offset, array.count, std::uint64_t(element_type)};
+    if (!arrays_.insert(hash_bytes(key, sizeof key), true).is_new) return;
+    const std::span<const std::byte> bytes = world_.library()->view_bytes(array, element_type);
+    if (element_type == FieldType::kStringId) return mark_words(bytes);
+    const std::span table(reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t));
+    for (std::uint32_t i = 0; i < num_data_entries(table); ++i) {
+        const DataEntry entry = data_entry(table, i);
+        mark(entry.path);
+        if (entry.shape.type == DataType::kString) mark_words(std::as_bytes(entry.words));
+    }
+}
+
+/// The words of strings: each row has whole ones.
+void TextUses::mark_data(const StateRows& rows) {
+    const std::byte* const first = rows.table->column(rows.first_column);
+    for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
+        const auto value = value_at<DataValue>(first + std::size_t(row) * sizeof(DataValue));
+        if (DataShape::from_word(value.shape).type == DataType::kString)
+            mark_words(std::as_bytes(std::span(value.words)));
+    }
+}
+
+void TextUses::mark_models(const ModelPoseManager& models) {
+    BitSet trees{Owner("world")};
+    for (const Table* table : models.tables())
+        for (const Entity owner : table->entities()) {
+            const Instance instance = owner ? models.instance(owner) : kNilInstance;
+            const NodeTreeId tree = instance ? models.tree(instance) : NodeTreeId();
+            if (!tree || trees.test_and_set(tree.slot)) continue;
+            for (const StringId name : models.nodes(tree).names) mark(name);
+        }
+}
+
+// --- what waits --------------------------------------------------------------------------------------------------
+
+/// Marks every eight bytes that are the id of a text.
+void TextUses::mark_words(std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i + sizeof(StringId) <= bytes.size(); i += sizeof(StringId))
+        mark(value_at<StringId>(bytes.data() + i));
+}
+
+/// Values in commands and events are told by their bytes alone; strings of data begin at any of their words.
+void TextUses::mark_waiting() {
+    const auto mark_value = [](void* self, std::span<const std::byte> bytes) {
+        auto* const uses = static_cast<TextUses*>(self);
+        uses->mark_words(bytes);
+        if (bytes.size() > sizeof(std::uint32_t)) uses->mark_words(bytes.subspan(sizeof(std::uint32_t)));
+    };
+    for (const Store* store : world_.stores()) {
+        const auto* const database = dynamic_cast<const Database*>(store);
+        if (database != nullptr && database->deferred_changes() != nullptr)
+            database->deferred_changes()->visit_values(mark_value, this);
+    }
+    for (const World::OwnedEvents& events : world_.events_) {
+        mark_words(events.log->read());
+        mark_words(events.log->read_last());
+    }
+}
+
+// --- collecting --------------------------------------------------------------------------------------------------
+
+/// Removes the texts that nothing uses, when there are many more than were used the last time, or far fewer rows that may use
+/// them. Looking at a row takes a small part of what keeping a text takes, so there may be a new text for some rows.
+void World::collect_texts() {
+    constexpr std::size_t kFewTexts = 1024, kRowsPerText = 8, kSettlesUntilCount = 64;
+    const std::size_t allowance = kFewTexts + static_cast<std::size_t>(num_text_rows_ / kRowsPerText);
+    bool is_due = strings_.is_due(allowance);
+    if (!is_due && stamp_ % kSettlesUntilCount == 0 && strings_.size() > kFewTexts) {
+        const std::uint64_t num_rows = TextUses(*this).count_rows();
+        is_due = num_rows < num_text_rows_ / 2;
+        num_text_rows_ = std::max(num_rows, num_text_rows_);
+    }
+    if (!is_due) return;
+    TextUses uses(*this);
+    strings_.collect(uses.find());
+    num_text_rows_ = uses.count_rows();
+}
+
+}  // namespace shoal

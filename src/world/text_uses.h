@@ -1,0 +1,54 @@
+#pragma once
+// Which texts of its string table a world uses: what is kept when the table is collected, and what a save has.
+//
+//     rows              fields that are string ids, also of rows in the files of unloaded zones
+//     data              paths, and strings among the values
+//     read-only arrays  of string ids, tables of data, names of nodes of models
+//     defaults          of component types
+//     waiting           values in commands, and events: every word of their bytes that is the id of a text
+//
+// Ids elsewhere, in variables of the program or in opaque fields, are not seen.
+// Thread: the structural thread of the world; const calls of its stores.
+
+#include "shoal/base/bit_set.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/world/world.h"
+
+namespace shoal {
+
+class ModelPoseManager;
+struct StateRows;
+
+class TextUses {
+public:
+    explicit TextUses(const World& world) : world_(const_cast<World&>(world)) {}
+
+    /// Returns a bit for each text of the world's string table that is used.
+    const BitSet& find();
+    /// Returns how many rows there are of component types with string ids, at which find() looks. Cost: O(tables).
+    std::uint64_t count_rows() const;
+
+private:
+    void mark(StringId id) {
+        if (id == last_) return;  // which rows side by side often share
+        last_ = id;
+        world_.strings().mark(id, used_);
+    }
+    void mark_words(std::span<const std::byte> bytes);
+    void mark_defaults(const Schema& schema);
+    void mark_store(Store& store);
+    void mark_rows(const StateRows& rows);
+    void mark_field(const StateRows& rows, const Field& field);
+    void mark_values_of(const Field& field, const std::byte* value);
+    void mark_array(const BlobArrayBase& array, FieldType element_type);
+    void mark_data(const StateRows& rows);
+    void mark_models(const ModelPoseManager& models);
+    void mark_waiting();
+
+    World& world_;
+    BitSet used_{Owner("world")};
+    StringId last_;
+    HashMap<std::uint64_t, bool> arrays_{Owner("world")};  // that were looked at, by a hash
+};
+
+}  // namespace shoal

@@ -1,0 +1,396 @@
+// Texts of names, tags, data and other fields: kept while something has their ids, and then let go.
+
+#include "shoal/state/saved_state.h"
+#include "shoal/components/data.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/database.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/world/world.h"
+#include "shoal/world/zone_files.h"
+
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace texts_test {
+namespace {
+
+using namespace shoal;
+
+struct Sign {
+    StringId text;
+    StringId others[2];
+};
+SHOAL_COMPONENT(Sign, text, others)
+
+struct Mark {
+    std::uint32_t number = 0;
+    StringId text;
+};
+SHOAL_COMPONENT((Mark, whole), number, text)
+
+struct Heard {
+    StringId text;
+};
+
+struct TextsTest : ::testing::Test {
+    ResourceLibrary library;
+    EntityManager entities;
+    World world{entities, {.library = &library}};
+    DebugNameManager names{world.manager<DebugName>(), world.strings()};
+    TagManager tags{world.manager<Tag>(), world.strings()};
+    int num_made = 0;
+
+    bool has(std::string_view text) const { return world.strings().text(StringId(text)) == text; }
+
+    StringId keep(std::string_view text) { return *world.strings().intern_until_unused(text); }
+
+    /// Lets the world collect: names many entities, destroys them, and settles until it has looked at its texts.
+    void collect() {
+        for (int round = 0; round < 2; ++round) {
+            std::vector<Entity> passing(3000);
+            EXPECT_TRUE(entities.create(passing));
+            for (const Entity entity : passing)
+                EXPECT_TRUE(names.set_name(entity, "passing " + std::to_string(num_made++)));
+            entities.destroy(passing);
+            world.settle();
+        }
+    }
+};
+
+/// Returns how many texts a world has that loads what this one saves.
+std::size_t num_saved_texts(const World& world) {
+    Array<std::byte> bytes{Owner("test")};
+    EXPECT_TRUE(world.save(bytes));
+    EntityManager entities;
+    World other(entities);
+    const Status loaded = other.load(bytes);
+    EXPECT_TRUE(loaded.ok()) << loaded.message();
+    return other.strings().size();
+}
+
+TEST_F(TextsTest, of_the_dead_are_let_go_so_that_memory_and_saves_are_bounded_by_what_lives) {
+    const Entity lasting = *entities.create();
+    ASSERT_TRUE(names.set_name(lasting, "lasting"));
+    world.settle();
+    const std::size_t bytes_before = bookkeeping_bytes();
+    std::vector<Entity> passing(500);
+    std::size_t most = 0, most_bytes = 0;
+    for (int frame = 0; frame < 40; ++frame) {
+        ASSERT_TRUE(entities.create(passing));
+        for (const Entity entity : passing) {
+            const std::string number = std::to_string(num_made++);
+            ASSERT_TRUE(names.set_name(entity, "a rather long name of number " + number));
+            ASSERT_TRUE(tags.add_tag(entity, "tag " + number));
+            ASSERT_TRUE(world.data().set(entity, "path " + number, "value " + number));
+        }
+        entities.destroy(passing);
+        world.step(0.1f);
+        most = std::max(most, world.strings().size());
+        most_bytes = std::max(most_bytes, bookkeeping_bytes() - bytes_before);
+    }
+    EXPECT_LT(most, 5000u) << "of 80,000";
+    EXPECT_LT(most_bytes, 2'000'000u) << "of more than 8 MB";
+    EXPECT_EQ(num_saved_texts(world), 1u);
+    EXPECT_EQ(names.name(lasting), "lasting");
+}
+
+TEST_F(TextsTest, of_many_that_die_at_once_are_let_go_though_no_text_comes) {
+    std::vector<Entity> passing(5000);
+    ASSERT_TRUE(entities.create(passing));
+    for (const Entity entity : passing) ASSERT_TRUE(names.set_name(entity, "passing " + std::to_string(num_made++)));
+    for (int i = 0; i < 130; ++i) world.settle();
+    EXPECT_EQ(world.strings().size(), passing.size());
+    entities.destroy(passing);
+    world.settle();
+    EXPECT_EQ(num_saved_texts(world), 0u) << "a save has only what is used, at any time";
+    for (int i = 0; i < 65; ++i) world.settle();
+    EXPECT_EQ(world.strings().size(), 0u);
+}
+
+TEST_F(TextsTest, are_kept_for_good_if_the_program_asks_for_it) {
+    const StringId plain = *world.strings().intern("for good");
+    keep("first until unused, then for good"), keep("until unused");
+    ASSERT_TRUE(world.strings().intern("first until unused, then for good"));
+    keep("for good");
+    collect();
+    EXPECT_EQ(world.strings().text(plain), "for good");
+    EXPECT_TRUE(has("first until unused, then for good"));
+    EXPECT_FALSE(has("until unused"));
+}
+
+TEST_F(TextsTest, stay_where_they_are_when_others_go) {
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(names.set_name(entity, "here"));
+    const char* const place = names.name(entity).data();
+    collect();
+    EXPECT_EQ(names.name(entity).data(), place);
+}
+
+TEST_F(TextsTest, are_kept_for_every_place_where_an_id_may_lie) {
+    auto& signs = world.manager<Sign>();
+    auto& database = world.database();
+    database.component<Mark>();
+    const Entity one = *entities.create(), two = *entities.create();
+    ASSERT_TRUE(database.insert(two, Zone(3), Mark{0, keep("in the database")}));
+    ASSERT_TRUE(names.set_name(one, "name"));
+    ASSERT_TRUE(tags.add_tag(one, "first tag"));
+    ASSERT_TRUE(tags.add_tag(one, "second tag"));
+    ASSERT_TRUE(signs.add(one, {keep("field"), {keep("array 0"), keep("array 1")}}).ok());
+    ASSERT_TRUE(names.set_name(two, "another name"));
+    ASSERT_TRUE(world.set_field(two, "debug_name.name", "by name"));
+    const std::vector<std::string> words = {"w0", "w1", "w2", "w3", "w4"};
+    ASSERT_TRUE(world.data().set_array(one, "path", words));
+    collect();
+    for (const char* text : {"in the database", "name", "first tag", "second tag", "field", "array 0", "array 1",
+                             "by name", "path", "w0", "w1", "w2", "w3", "w4"})
+        EXPECT_TRUE(has(text)) << text;
+    EXPECT_LT(world.strings().size(), 4000u);
+}
+
+TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
+    BlobWriter writer;
+    writer.set_name("level");
+    const StringId path = *writer.add_text("armor"), value = *writer.add_text("steel");
+    const std::uint32_t words[] = {std::uint32_t(value.hash), std::uint32_t(value.hash >> 32)};
+    const DataEntry entry{path, {DataType::kString, 1, 1}, words};
+    Data data;
+    const Array<std::uint32_t> table = make_data_table({&entry, 1});
+    static_cast<BlobArrayBase&>(data.values) = writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
+    const std::uint32_t entity = writer.add_entity({});
+    writer.add_component(*writer.add_component_type(schema_of<Data>()), entity, std::as_bytes(std::span(&data, 1)));
+    ASSERT_TRUE(writer.add_text("nowhere"));
+    const Blob& blob = **library.load(*writer.write());
+    const Entity tank = world.spawn(blob).value().entity(0);
+    ASSERT_TRUE(has("nowhere"));
+    FieldDefinition field{.name = "state", .type = FieldType::kStringId};
+    const StringId standard = keep("idle");
+    field.default_value.assign(reinterpret_cast<const std::byte*>(&standard),
+                               reinterpret_cast<const std::byte*>(&standard + 1));
+    const Result<Schema> schema = Schema::make({.name = "mind", .fields = {field}});
+    ASSERT_TRUE(schema) << schema.message();
+    ASSERT_TRUE(world.manager(*schema));
+    collect();
+    EXPECT_EQ(world.data().text(tank, "armor"), "steel");
+    EXPECT_TRUE(has("armor"));
+    EXPECT_TRUE(has("idle")) << "a component may be added with its defaults";
+    EXPECT_FALSE(has("nowhere"));
+}
+
+TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
+    auto& signs = world.manager<Sign>();
+    auto& heard = world.events<Heard>();
+    const Entity listener = *entities.create();
+    world.data();
+    world.on_add<DebugName>([&](std::span<const Entity>) {
+        keep("in data"), keep("as a value");
+        world.commands().add(listener, Sign{keep("in a command"), {}}, DataValue("in data", "as a value"));
+    });
+    world.schedule().add("tell", {writes(heard)}, [&](PassContext&) { heard.write({StringId("in an event")}); });
+    keep("in an event");
+    world.run_passes(0.1f);  // those of the next frame may read the event
+    ASSERT_TRUE(names.set_name(listener, "listener"));
+    collect();  // its first settle tells the reaction, and its second carries out the command
+    EXPECT_TRUE(signs.has(listener));
+    EXPECT_TRUE(has("in a command"));
+    EXPECT_EQ(world.data().text(listener, "in data"), "as a value");
+    EXPECT_TRUE(has("in an event"));
+}
+
+TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_also_from_a_save) {
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / ("texts_" + std::to_string(getpid()))).string();
+    auto& database = world.database();
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(database.insert(entity, Zone(3), Mark{5, keep("far away")}));
+    ASSERT_TRUE(world.stream_zones(folder));
+    ASSERT_TRUE(world.unload_zone(3));
+    collect();
+    ASSERT_TRUE(has("far away"));
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(world.save(bytes));
+    {
+        EntityManager other_entities;
+        World other(other_entities);
+        DebugNameManager other_names(other.manager<DebugName>(), other.strings());
+        other.database().component<Mark>();
+        ASSERT_TRUE(other.stream_zones(folder + "_other"));
+        const Status loaded = other.load(bytes);
+        ASSERT_TRUE(loaded.ok()) << loaded.message();
+        for (int round = 0; round < 2; ++round) {
+            for (int i = 0; i < 3000; ++i)
+                ASSERT_TRUE(other.strings().intern_until_unused("x " + std::to_string(num_made++)));
+            other.settle();
+        }
+        EXPECT_LT(other.strings().size(), 3000u);
+        ASSERT_TRUE(other.load_zone(3));
+        EXPECT_EQ(other.field(entity, "mark.text")->to_text(&other.strings()), "\"far away\"");
+    }
+    ASSERT_TRUE(world.load_zone(3));
+    EXPECT_EQ(world.field(entity, "mark.text")->to_text(&world.strings()), "\"far away\"");
+    collect();
+    EXPECT_TRUE(has("far away"));
+    ASSERT_TRUE(world.stop_streaming_zones());
+    std::filesystem::remove_all(folder), std::filesystem::remove_all(folder + "_other");
+}
+
+TEST_F(TextsTest, that_a_state_in_memory_needs_are_kept_as_long_as_it_lives) {
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(names.set_name(entity, "Argo"));
+    SavedState state;
+    ASSERT_TRUE(world.save(state));
+    SavedState moved = std::move(state);
+    ASSERT_TRUE(names.set_name(entity, "Beagle"));
+    collect(), collect();
+    ASSERT_TRUE(world.load(moved));
+    EXPECT_EQ(names.name(entity), "Argo");
+    collect();
+    EXPECT_EQ(names.name(entity), "Argo") << "it is used again";
+    ASSERT_TRUE(names.set_name(entity, "Calypso"));
+    collect();
+    EXPECT_TRUE(has("Argo"));
+    moved.clear();
+    world.settle();
+    EXPECT_FALSE(has("Argo")) << "no state needs it now";
+    EXPECT_EQ(names.name(entity), "Calypso");
+}
+
+TEST_F(TextsTest, of_kept_frames_are_bounded_too) {
+    world.keep_frames(4);
+    std::vector<Entity> passing(500);
+    std::size_t most = 0;
+    for (int frame = 0; frame < 40; ++frame) {
+        ASSERT_TRUE(entities.create(passing));
+        for (const Entity entity : passing)
+            ASSERT_TRUE(names.set_name(entity, "passing " + std::to_string(num_made++)));
+        world.step(0.1f);
+        entities.destroy(passing);
+        most = std::max(most, world.strings().size());
+    }
+    EXPECT_LT(most, 9000u) << "of 20,000";
+}
+
+/// Names, tags and values by entity, as a program without a string table would keep them.
+struct Model {
+    struct One {
+        std::string name, sign;
+        std::set<std::string> tags;
+        std::map<std::string, std::string> data;
+    };
+    std::map<Entity, One> all;
+};
+
+struct RandomTexts : TextsTest {
+    Random random{shoal_test::seed()};
+    Model model;
+
+    std::string text() {
+        return random.below(4) == 0 ? "often " + std::to_string(random.below(20))
+                                    : "once " + std::to_string(num_made++);
+    }
+
+    void change(Entity entity, Model::One& one) {
+        const std::string given = text();
+        switch (random.below(6)) {
+            case 0:
+                ASSERT_TRUE(names.set_name(entity, one.name = random.below(4) == 0 ? "" : given));
+                break;
+            case 1:
+                if (one.tags.size() < 3) {
+                    ASSERT_TRUE(tags.add_tag(entity, given));
+                    one.tags.insert(given);
+                } else {
+                    ASSERT_TRUE(tags.remove_tag(entity, *one.tags.begin()));
+                    one.tags.erase(one.tags.begin());
+                }
+                break;
+            case 2: {
+                const std::string path = "path " + std::to_string(random.below(4));
+                ASSERT_TRUE(world.data().set(entity, path, one.data[path] = given));
+                break;
+            }
+            case 3:
+                if (one.data.empty()) break;
+                ASSERT_TRUE(world.data().reset(entity, one.data.begin()->first));
+                one.data.erase(one.data.begin());
+                break;
+            case 4:
+                world.commands().name(entity, one.name = given);
+                world.settle();
+                break;
+            default:
+                ASSERT_TRUE(world.set_field(entity, "sign.text", one.sign = given));
+        }
+    }
+
+    void expect_as_model(World& in) const {
+        DebugNameManager names_in(in.manager<DebugName>(), in.strings());
+        TagManager tags_in(in.manager<Tag>(), in.strings());
+        for (const auto& [entity, one] : model.all) {
+            ASSERT_EQ(names_in.name(entity), one.name);
+            ASSERT_EQ(in.strings().text(*in.field(entity, "sign.text")->as<StringId>()), one.sign);
+            std::set<std::string> found;
+            tags_in.for_each_tag(entity, [&](StringId tag) { found.emplace(in.strings().text(tag)); });
+            ASSERT_EQ(found, one.tags);
+            std::map<std::string, std::string> data;
+            in.data().for_each(entity, [&](StringId path, const DataView&) {
+                data[std::string(in.strings().text(path))] = in.data().text(entity, path);
+            });
+            ASSERT_EQ(data, one.data);
+        }
+    }
+};
+
+TEST_F(RandomTexts, agree_with_a_model_that_keeps_them_apart) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    auto& signs = world.manager<Sign>();
+    world.data();
+    SavedState kept;
+    Model kept_model;
+    for (int step = 0; step < 60; ++step) {
+        while (model.all.size() < 40) {
+            const Entity entity = *entities.create();
+            ASSERT_TRUE(signs.add(entity, {}).ok());
+            model.all[entity];
+        }
+        for (auto& [entity, one] : model.all)
+            for (int i = 0; i < 3; ++i) ASSERT_NO_FATAL_FAILURE(change(entity, one));
+        while (random.below(3) != 0 && model.all.size() > 1) {
+            entities.destroy(model.all.begin()->first);
+            model.all.erase(model.all.begin());
+        }
+        world.step(0.1f);
+        if (step % 8 == 0) {
+            kept.clear();
+            ASSERT_TRUE(world.save(kept));
+            kept_model = model;
+        } else if (random.below(8) == 0) {
+            ASSERT_TRUE(world.load(kept));
+            model = kept_model;
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_as_model(world)) << "step " << step;
+    }
+    EXPECT_LT(world.strings().size(), static_cast<std::size_t>(num_made) / 2) << "many texts were let go";
+    Array<std::byte> bytes{Owner("test")}, again{Owner("test")};
+    ASSERT_TRUE(world.save(bytes));
+    EntityManager other_entities;
+    World other(other_entities);
+    other.manager<DebugName>(), other.manager<Tag>(), other.manager<Sign>(), other.data();
+    ASSERT_TRUE(other.load(bytes));
+    ASSERT_NO_FATAL_FAILURE(expect_as_model(other));
+    EXPECT_EQ(other.state_hash(), world.state_hash());
+    ASSERT_TRUE(other.save(again));
+    EXPECT_TRUE(bytes == again) << "what is not used any more is in no save";
+}
+
+}  // namespace
+}  // namespace texts_test
