@@ -196,6 +196,7 @@ void StringTable::Content::remove() {
 }
 
 void StringTable::use_all() {
+    if (content_->num_unused == 0) return;
     for (Content::Text& text : content_->texts)
         if (text.unused_since != kForGood && text.unused_since != 0) content_->keep(text, false);
 }

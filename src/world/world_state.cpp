@@ -158,10 +158,8 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     StateWriter to(state, before, stamp_of(before));
     to.use_loop(loop_on(*world_.executor_));
     if (borrows) to.borrow_columns();
-    if (lasting != nullptr)
-        to.check_values();
-    else
-        state.take_lease(world_.strings_.lease());
+    if (lasting != nullptr) to.check_values();
+    if (lasting == nullptr) state.take_lease(world_.strings_.lease());
     {
         const StatePath::Scope scope = to.in("world");
         to.value("format", has_zones ? kFormatWithZones : kFormat);

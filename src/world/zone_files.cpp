@@ -186,6 +186,7 @@ Status ZoneFiles::write_rows(File& file) const {
 
 /// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their size.
 void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
+    if (world_.strings_.size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
     StringId id, last;
     for (std::size_t number = 0; number < rows.num_parts(); ++number) {
