@@ -16,6 +16,8 @@ namespace shoal::os {
 
 /// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr when there is none.
 void* reserve(std::size_t num_bytes);
+/// Returns how many bytes the limits of the process leave for reserve(); the largest number: nothing limits them.
+std::size_t left_address_space();
 /// Returns the limit because of which `num_bytes` could not be reserved, such as "the limit on data (ulimit -d)".
 std::string limit_of_reserve(std::size_t num_bytes);
 void release(void* data, std::size_t num_bytes);

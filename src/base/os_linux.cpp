@@ -189,20 +189,44 @@ void* reserve(std::size_t num_bytes) {
     return data == MAP_FAILED ? nullptr : data;
 }
 
-std::string limit_of_reserve(std::size_t num_bytes) {
-    unsigned long pages = 0, data_pages = 0;  // that the process has: all, and those that it may write
+namespace {
+
+constexpr rlim_t kAll = ~rlim_t(0);
+
+/// What the limits of the process leave: of address space, and of memory that it may write. Bytes; kAll: there is no limit.
+struct LeftBytes {
+    rlim_t all = kAll, data = kAll;
+};
+
+LeftBytes left_bytes() {
+    rlimit all{}, data{};
+    const bool limits_all = ::getrlimit(RLIMIT_AS, &all) == 0 && all.rlim_cur != RLIM_INFINITY;
+    const bool limits_data = ::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
+    LeftBytes left;
+    if (!limits_all && !limits_data) return left;
+    unsigned long pages = 0, data_pages = 0;
     if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
         if (std::fscanf(file, "%lu %*u %*u %*u %*u %lu", &pages, &data_pages) != 2) pages = data_pages = 0;
         std::fclose(file);
     }
     const auto page_bytes = static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
-    const auto is_spent = [&](auto which, unsigned long used) {
-        rlimit limit{};
-        if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
-        return num_bytes > limit.rlim_cur || used * page_bytes > limit.rlim_cur - num_bytes;
-    };
-    if (is_spent(RLIMIT_AS, pages)) return "the limit on address space (ulimit -v)";
-    if (is_spent(RLIMIT_DATA, data_pages)) return "the limit on data (ulimit -d)";
+    const auto left_of = [&](rlim_t limit, rlim_t used) { return limit - std::min(limit, used * page_bytes); };
+    if (limits_all) left.all = left_of(all.rlim_cur, pages);
+    if (limits_data) left.data = left_of(data.rlim_cur, data_pages);
+    return left;
+}
+
+}  // namespace
+
+std::size_t left_address_space() {
+    const LeftBytes left = left_bytes();
+    return std::min(left.all, left.data);
+}
+
+std::string limit_of_reserve(std::size_t num_bytes) {
+    const LeftBytes left = left_bytes();
+    if (num_bytes > left.all) return "the limit on address space (ulimit -v)";
+    if (num_bytes > left.data) return "the limit on data (ulimit -d)";
     return "the limit of the system (vm.max_map_count, vm.overcommit_memory)";
 }
 

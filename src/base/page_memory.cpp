@@ -30,6 +30,15 @@ bool may_reserve(std::size_t num_bytes) {
     return g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
 }
 
+constexpr std::size_t kShareOfOne = 32;  // of what is left, of a table or an index
+constexpr std::size_t kShareOfMany = 4;  // of what many tables use
+
+/// Where the process has a limit, nobody reserves most of what is left for rows that may never come: the first tables would
+/// leave nothing to the others.
+bool is_modest(std::size_t num_bytes, std::size_t share) {
+    return num_bytes <= kLargePageBytes || num_bytes <= os::left_address_space() / share;
+}
+
 }  // namespace
 
 PageHooks set_page_hooks(const PageHooks& hooks) { return std::exchange(g_page_hooks, hooks); }
@@ -64,6 +73,7 @@ Status reserve_elements(PageRange& range, std::size_t& num_reserved, std::size_t
     constexpr std::size_t kMaxBytes = ~std::size_t(0);
     for (;; capacity = capacity / 2 < minimum ? minimum : capacity / 2) {
         const bool overflows = capacity > kMaxBytes / element_bytes;
+        if (capacity > minimum && !overflows && !is_modest(capacity * element_bytes, kShareOfOne)) continue;
         Result<PageRange> reserved = reserve_pages(overflows ? kMaxBytes : capacity * element_bytes);
         if (reserved) {
             range = *reserved;
@@ -188,6 +198,7 @@ Result<std::byte*> PagePool::allocate_shared(std::size_t num_bytes, bool* is_zer
     for (std::size_t i = 0; block == nullptr && i < shared_.size(); ++i)
         block = shared_[i]->allocate(stagger, num_bytes, &zero);
     if (block == nullptr) {
+        if (!is_modest(SharedRange::kBytes, kShareOfMany)) return Status::error("there is little address space left");
         Result<PageRange> range = reserve_pages(SharedRange::kBytes, kLargePageBytes);
         if (!range) return range.status();
         prefer_large_pages(range->data, range->num_bytes);
@@ -215,6 +226,8 @@ Result<PageRange> PagePool::take_range(std::size_t num_bytes, std::uint64_t shap
         *hint = kept.hint;
         return kept.range;
     }
+    if (!is_modest(num_bytes, kShareOfOne))
+        return Status::error("it is too large a part of the address space that is left");
     return reserve_pages(num_bytes, kLargePageBytes);
 }
 

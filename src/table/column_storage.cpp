@@ -42,9 +42,16 @@ std::size_t stagger(std::size_t column) {
 static_assert((kStaggerLines - 1) * kCacheLineBytes <= (kPageBytes - (kStaggerLines - 1) * kCacheLineBytes) / 20,
               "see above: 5 % of the rows pay for the stagger");
 
-std::size_t frame_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
-    return round_up(kMaxStaggerBytes + column_bytes(rows, element_bytes), kLargePageBytes);
-}
+/// A column that may fill a large page starts in one. Shorter ones, of tables with a small capacity, lie in pages side by side.
+struct Frame {
+    Frame(std::size_t offset, std::uint32_t rows, std::uint32_t element_bytes) {
+        const std::size_t bytes = kMaxStaggerBytes + column_bytes(rows, element_bytes);
+        const std::size_t step = bytes + bytes / 64 < kLargePageBytes ? kPageBytes : kLargePageBytes;
+        begin = round_up(offset, step);
+        end = begin + round_up(bytes, step);
+    }
+    std::size_t begin, end;  // in the range
+};
 
 /// Bytes from the start of frame `c` that should lie in large pages while `rows` rows are in use and `ready_rows` may
 /// be.
@@ -72,7 +79,7 @@ std::size_t round_up_to_odd_granules(std::size_t bytes) {
 
 std::size_t range_bytes(const Columns& columns, std::uint32_t rows) {
     std::size_t bytes = 0;
-    for (const PhysicalColumn& column : columns) bytes += frame_bytes(rows, column.element_bytes);
+    for (const PhysicalColumn& column : columns) bytes = Frame(bytes, rows, column.element_bytes).end;
     return bytes;
 }
 
@@ -219,10 +226,12 @@ void ColumnStorage::place_in_block(std::byte* block, std::uint32_t rows) {
 }
 
 void ColumnStorage::place_in_range(std::byte* range, std::uint32_t rows) {
+    std::size_t offset = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-        columns_[c].data = range + stagger(c);
+        const Frame frame(offset, rows, columns_[c].element_bytes);
+        columns_[c].data = range + frame.begin + stagger(c);
         columns_[c].large_bytes = 0;
-        range += frame_bytes(rows, columns_[c].element_bytes);
+        offset = frame.end;
     }
     capacity_ = rows;
     note_addresses();
@@ -303,11 +312,17 @@ void ColumnStorage::free_block() {
 /// Moves the rows to a range of their own. The reservation is halved down to what is needed.
 Status ColumnStorage::move_to_range(std::uint32_t rows) {
     std::size_t touched_hint = 0;
-    std::uint32_t room = max_rows_;
+    std::uint32_t room = max_rows_, spare = std::min(rows / 2, max_rows_ - rows);
     Result<PageRange> range = pool_->take_range(range_bytes(columns_, room), shape_ + room, &touched_hint);
-    while (!range && room > rows) {
-        room = std::max(rows, room / 2);
+    while (!range && room / 2 >= rows + spare) {
+        room /= 2;
         range = pool_->take_range(range_bytes(columns_, room), shape_ + room, &touched_hint);
+    }
+    // Where address space is limited, that may be more than the share of a table. With room to spare it seldom moves.
+    for (bool is_last = false; !range && !is_last; spare /= 2) {
+        is_last = spare == 0;
+        room = rows + spare;
+        range = reserve_pages(range_bytes(columns_, room), kLargePageBytes);
     }
     if (!range)
         return Status::error(

@@ -130,7 +130,8 @@ Status RowIndex::reserve_more(std::uint32_t num_more, std::uint32_t max_index) {
 Status RowIndex::grow_flat(std::uint32_t num_more, std::size_t num_indices) {
     if (kind_ == RowIndexKind::kIdentity ? generations_.capacity() != 0 : paged_.capacity() != 0)
         return Status::error(concat("a row index has room for ", capacity(), " entity indices, not for index ",
-                                    num_indices - 1, "; raise the limit on address space (ulimit -v)"));
+                                    num_indices - 1,
+                                    "; raise the limit on address space (ulimit -v), or on data (ulimit -d)"));
     if (kind_ == RowIndexKind::kIdentity) return generations_.reserve(kNumIndices, num_indices);
     const bool is_dense = num_flat_ == 0 && num_more >= num_indices / kDenseShare;
     if (is_dense && move_to_block(num_indices + num_indices / 64)) return {};

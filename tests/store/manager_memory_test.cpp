@@ -68,8 +68,7 @@ TYPED_TEST(ManagerMemory, foreign_ids_in_a_span_ask_for_no_room) {
 
 /// In a process with little address space: adds until it fails, and returns 0 if nothing had changed then.
 template <class T>
-int fill_address_space(RowIndexKind kind) {
-    EntityManager entities;
+int fill_address_space(EntityManager& entities, RowIndexKind kind) {
     PagePool pool;
     Manager<T> manager(entities, pool, {.index = kind});
     std::vector<Entity> span(20'000);
@@ -116,10 +115,35 @@ TYPED_TEST(ManagerMemory, without_address_space_adding_fails_and_changes_nothing
     if (sizeof(EntityBits) == 8) GTEST_SKIP() << "wide ids reserve more";
     for (const RowIndexKind kind : kinds_of<TypeParam>()) {
         SCOPED_TRACE(kind_name(kind));
+        EntityManager entities;  // which has more ids than there is room for rows
         const int result =
-            with_address_space(std::size_t(100) << 20, [&] { return fill_address_space<TypeParam>(kind); });
+            with_address_space(std::size_t(100) << 20, [&] { return fill_address_space<TypeParam>(entities, kind); });
         EXPECT_EQ(result, 0);
     }
+}
+
+/// In a process with little address space: makes ten managers with 20,000 rows each, and returns 0 if there is room for all.
+template <class T>
+int fill_ten_managers() {
+    EntityManager entities;
+    PagePool pool;
+    std::vector<Entity> span(20'000);
+    if (!entities.create(span)) return 2;
+    Array<Manager<T>*> managers{Owner("test")};
+    int result = 0;
+    for (int i = 0; i < 10 && result == 0; ++i) {
+        managers.push_back(new Manager<T>(entities, pool));
+        for (std::size_t first = 0; first < span.size() && result == 0; first += 1000)
+            if (!managers.back()->add(std::span(span).subspan(first, 1000), make_value<T>(7, 7)).ok()) result = 3 + i;
+    }
+    for (Manager<T>* manager : managers) delete manager;
+    return result;
+}
+
+TYPED_TEST(ManagerMemory, where_address_space_is_limited_the_first_tables_leave_room_for_others) {
+    if (kSanitized) GTEST_SKIP() << "sanitizers need the whole address space";
+    if (sizeof(EntityBits) == 8) GTEST_SKIP() << "wide ids reserve more";
+    EXPECT_EQ(with_address_space(std::size_t(400) << 20, fill_ten_managers<TypeParam>), 0);
 }
 
 TYPED_TEST(ManagerMemory, a_manager_leaks_nothing) {

@@ -1,4 +1,7 @@
+#include "shoal/entity/entity.h"
+
 #include "inspect/xml_check.h"
+#include "support/testing.h"
 #include "tool/tool_process.h"
 
 #include <map>
@@ -292,6 +295,17 @@ TEST_F(ToolRun, a_query_prints_the_entities_that_match_after_the_last_frame) {
     EXPECT_EQ(wrong.exit_code, 1);
     EXPECT_TRUE(wrong.says("--query:1:13: error: no store keeps a component \"tga\"; did you mean \"tag\"?"))
         << wrong.err;
+}
+
+TEST_F(ToolRun, a_level_runs_where_address_space_or_data_is_limited) {
+    if (shoal_test::kSanitized) GTEST_SKIP() << "sanitizers need the whole address space";
+    if (sizeof(shoal::EntityBits) == 8) GTEST_SKIP() << "wide ids reserve more";
+    const std::string lagoon = std::string(SHOAL_SOURCE_DIR) + "/samples/lagoon/lagoon";
+    for (const char* limit : {"ulimit -v 500000;", "ulimit -d 120000;"}) {
+        const ToolResult result =
+            run({"run", lagoon + ".sjson", "--schema", lagoon + ".schema.sjson", "--frames", "1"}, limit);
+        EXPECT_EQ(result.exit_code, 0) << limit << result.err;
+    }
 }
 
 TEST_F(ToolRun, zero_frames_only_spawn) {

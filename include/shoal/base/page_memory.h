@@ -85,8 +85,8 @@ public:
         if (range_.data != nullptr) release_pages(range_);
     }
 
-    /// Reserves room for `capacity` elements. When address space is short, halves the capacity until it fits, but not
-    /// below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
+    /// Reserves room for `capacity` elements. Where address space is limited, halves the capacity until it is a small part of
+    /// what is left, but not below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
         return reserve_elements(range_, capacity_, sizeof(T), capacity, minimum);
     }
@@ -147,7 +147,8 @@ public:
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
     /// that was returned with the same `shape`, whose pages it keeps: `*hint` is then the hint that it was returned
-    /// with, otherwise 0. Errors: out of address space.
+    /// with, otherwise 0.
+    /// Errors: out of address space; it is more than a small part of what a limit leaves, of which reserve_pages() takes more.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
     /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() hands out `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
