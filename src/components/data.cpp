@@ -263,7 +263,8 @@ Status DataManager::keep_texts(const DataPath& path, std::span<const DataInput> 
     if (options_.texts == nullptr) return {};
     if (const Result<StringId> kept = options_.texts->intern_until_unused(path.text); !kept) return kept.status();
     for (const DataInput& element : elements)
-        if (const Result<StringId> kept = options_.texts->intern_until_unused(element.text); !kept) return kept.status();
+        if (const Result<StringId> kept = options_.texts->intern_until_unused(element.text); !kept)
+            return kept.status();
     return {};
 }
 

@@ -673,10 +673,10 @@ private:
     Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1, num_text_rows_ = 0, deaths_at_settle_ = 0;  // the last: for checked builds
-    FrameHistory* history_ = nullptr;                 // nullptr: no frames are kept
-    Persistence* persistence_ = nullptr;              // nullptr: nobody has asked for it
-    ZoneFiles* zone_files_ = nullptr;                 // nullptr: zones are not streamed
-    const Blob* loaded_types_ = nullptr;              // of the state that is loaded now
+    FrameHistory* history_ = nullptr;                                     // nullptr: no frames are kept
+    Persistence* persistence_ = nullptr;                                  // nullptr: nobody has asked for it
+    ZoneFiles* zone_files_ = nullptr;                                     // nullptr: zones are not streamed
+    const Blob* loaded_types_ = nullptr;                                  // of the state that is loaded now
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it
