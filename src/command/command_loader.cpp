@@ -2,6 +2,7 @@
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
+#include "command/spawn_lists.h"
 #include "command/text_call.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
@@ -57,6 +58,9 @@ private:
         Array<std::uint32_t> blobs{Owner("commands")};
         Array<RootPose> poses{Owner("commands")};
         Array<std::uint8_t> changes{Owner("commands")};
+        Array<std::uint32_t> num_overrides{Owner("commands")};
+        SpawnOverrides overrides;
+        std::size_t override_begin = 0;  // of the next row
         Array<std::uint32_t> text_bytes{Owner("commands")};
         Array<char> text{Owner("commands")};
         std::uint32_t chunk = kNoChunk;     // the one that uses it, if no other may
@@ -74,10 +78,13 @@ private:
         bool creates() const { return is_spawn() || saved.kind == SavedCommandKind::kCreate; }
         bool is_of_chunk() const { return (saved.flags & SavedCommandList::kOfChunk) != 0; }
         bool has_poses() const { return (saved.flags & SavedCommandList::kHasPoses) != 0; }
+        bool has_overrides() const { return (saved.flags & SavedCommandList::kHasOverrides) != 0; }
+        std::uint32_t spawn_flags() const {
+            const bool copies = saved.kind == SavedCommandKind::kCopy;
+            return SavedCommandList::kHasPoses | (copies ? 0 : SavedCommandList::kHasOverrides);
+        }
         bool is_sound() const {
-            const std::uint32_t known_flags = has_parts()  ? SavedCommandList::kOfChunk
-                                              : is_spawn() ? SavedCommandList::kHasPoses
-                                                           : 0;
+            const std::uint32_t known_flags = has_parts() ? SavedCommandList::kOfChunk : is_spawn() ? spawn_flags() : 0;
             const bool may_lack_parts = saved.kind == SavedCommandKind::kCreate || !has_parts();
             return saved.kind <= SavedCommandKind::kText && saved.num_rows != 0 && (saved.flags & ~known_flags) == 0 &&
                    (has_parts() || saved.num_parts == 0) && (may_lack_parts || saved.num_parts != 0);
@@ -92,6 +99,7 @@ private:
     Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images);
     Status check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images);
     Status read_spawns(List& list);
+    Status read_overrides(List& list);
     Status read_texts(List& list);
     Status check_part(const List& list, const SavedCommandPart& part);
     template <class T>
@@ -302,12 +310,22 @@ Status CommandLoader::read_spawns(List& list) {
         if (std::ranges::any_of(list.blobs, [&](std::uint32_t blob) { return blob >= blobs_.size(); }))
             return error("blob", "a command spawns a resource that has no name");
     }
+    if (list.has_overrides())
+        if (Status status = read_overrides(list); !status) return status;
     if (!list.has_poses()) return {};
     if (Status status = read_rows("pose", list, list.poses); !status) return status;
     const ComponentHomes& homes = database_.homes();
     if (from_.is_trusted() || homes.check_poses == nullptr) return {};
     const Status status = homes.check_poses(homes.context, list.poses);
     return status ? Status() : error("pose", status.message());
+}
+
+Status CommandLoader::read_overrides(List& list) {
+    if (Status status = read_rows("num_overrides", list, list.num_overrides); !status) return status;
+    if (Status status = load_overrides(from_, list.overrides); !status) return status;
+    std::uint64_t count = 0;
+    for (const std::uint32_t some : list.num_overrides) count += some;
+    return count == list.overrides.size() ? Status() : error("num_overrides", "the commands do not take all overrides");
 }
 
 Status CommandLoader::read_texts(List& list) {
@@ -474,6 +492,8 @@ const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
         case SavedCommandKind::kMove:
             return detail::TypedCommand<CommandKind::kMove>::kList;
         case SavedCommandKind::kSpawn:
+            if (list.has_overrides())
+                return list.has_poses() ? OverridingSpawn<true>::kList : OverridingSpawn<false>::kList;
             return list.has_poses() ? detail::kSpawnAtList : detail::kSpawnList;
         case SavedCommandKind::kCopy:
             return list.has_poses() ? detail::kCopyAtList : detail::kCopyList;
@@ -530,6 +550,12 @@ void CommandLoader::fill(const CommandRun& run, List& list) {
     }
     if (list.has_poses())
         std::memcpy(run.column(detail::kPoseOffset), list.poses.data() + first, count * sizeof(RootPose));
+    for (std::size_t i = 0; list.has_overrides() && i < count; ++i) {
+        const auto begin = list.overrides.begin() + static_cast<std::ptrdiff_t>(list.override_begin);
+        const std::uint32_t num_some = list.num_overrides[first + i];
+        list.override_begin += num_some;
+        ::new (static_cast<void*>(run.value(run.list->parts.front(), i))) SpawnOverrides(begin, begin + num_some);
+    }
     for (std::size_t i = 0; list.saved.kind == SavedCommandKind::kText && i < count; ++i) {
         const std::size_t bytes = list.text_bytes[first + i];
         TextCall call{&database_, static_cast<TextChange>(list.changes[first + i]),

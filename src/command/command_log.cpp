@@ -161,6 +161,7 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
 
 template <class Visit>
 void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
+    if (run.list->kind == detail::CommandKind::kSpawn) return;  // overrides have no arrays
     for (const detail::CommandPart& part : run.list->parts)
         if (part.offset != 0 && part.call == nullptr)
             visit_arrays_in(

@@ -2,6 +2,7 @@
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
+#include "command/spawn_lists.h"
 #include "command/text_call.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
@@ -97,6 +98,7 @@ private:
         refuse(list, concat('"', schema.name(), "\" ", why));
     }
     void write_spawns(const List& list);
+    void write_overrides(const List& list);
     std::uint32_t number_of_blob(const Blob& blob);
     void write_texts(const List& list);
     const Schema& schema_of(const CommandPart& part) const {
@@ -226,7 +228,8 @@ void CommandSaver::write_list(const List& list) {
     SavedCommandList saved{static_cast<SavedCommandKind>(kind), 0, 0, list.num_rows};
     if (has_parts) saved.num_parts = static_cast<std::uint32_t>(list.list->parts.size());
     if (list.list->origin == ListOrigin::kMade) saved.flags |= SavedCommandList::kOfChunk;
-    if (is_spawn && list.list->row_bytes == detail::kPosedBytes) saved.flags |= SavedCommandList::kHasPoses;
+    if (is_spawn && has_poses(*list.list)) saved.flags |= SavedCommandList::kHasPoses;
+    if (is_spawn && has_overrides(*list.list)) saved.flags |= SavedCommandList::kHasOverrides;
     saved_lists_.push_back(saved);
     write_column<Entity>("entity", list, [](const CommandRun& run) { return run.entities().data(); });
     if (kind != CommandKind::kDestroy)
@@ -302,7 +305,8 @@ void CommandSaver::write_spawns(const List& list) {
         to_.array("original", std::span<const Entity>(originals));
     else
         to_.array("blob", std::span<const std::uint32_t>(blobs));
-    if (list.list->row_bytes != detail::kPosedBytes) return;
+    if (has_overrides(*list.list)) write_overrides(list);
+    if (!has_poses(*list.list)) return;
     const auto poses_of = [](const CommandRun& run) {
         return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
     };
@@ -312,6 +316,20 @@ void CommandSaver::write_spawns(const List& list) {
     for (const CommandRun* run : list.runs)
         if (const Status status = homes.check_poses(homes.context, {poses_of(*run), run->num_rows}); !status)
             return refuse(list, concat("something where no program would load it: ", status.message()));
+}
+
+void CommandSaver::write_overrides(const List& list) {
+    SpawnOverrides all;
+    Array<std::uint32_t> counts{Owner("commands")};
+    for (const CommandRun* run : list.runs)
+        for (std::uint32_t i = 0; i < run->num_rows; ++i) {
+            const SpawnOverrides& some = overrides_at(*run, i);
+            counts.push_back(static_cast<std::uint32_t>(some.size()));
+            all.insert(all.end(), some.begin(), some.end());
+        }
+    for (SpawnOverride& one : all) for_each_entity(one, [&](Entity& entity) { entity = translate(entity); });
+    to_.array("num_overrides", std::span<const std::uint32_t>(counts));
+    save_overrides(to_, all);
 }
 
 std::uint32_t CommandSaver::number_of_blob(const Blob& blob) {

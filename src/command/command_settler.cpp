@@ -252,27 +252,34 @@ void CommandSettler::group_spawns(Kind kind) {
     for_each_run(kind, kind, [&](std::uint32_t chunk, const Run& run) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
         const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
-        const bool has_poses = run.list == &detail::kSpawnAtList || run.list == &detail::kCopyAtList;
+        const bool are_posed = has_poses(*run.list), override = has_overrides(*run.list);
         std::uint32_t last = 0;  // mostly the group of the next one too
         for (std::uint32_t i = 0; i < run.num_rows; ++i) {
             const Zone zone = run.numbers()[i];
             const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);
             if (!first) continue;  // another command has destroyed it
-            const SpawnKey asked{values[i].blob, original, zone, has_poses};
+            if (override) resolve_overrides(chunk, overrides_at(run, i));
+            const SpawnKey asked{values[i].blob, original, zone, are_posed, override ? &overrides_at(run, i) : nullptr};
             if (last >= groups.size() || groups[last].key != asked) last = find_group(group_of, asked);
             groups[last].firsts.push_back(first);
-            if (has_poses) groups[last].poses.push_back(poses[i]);
+            if (are_posed) groups[last].poses.push_back(poses[i]);
         }
     });
     SHOAL_ASSERT(groups.empty() || database_.homes().spawn != nullptr,
                  "commands spawn and copy in worlds; make the database with World::database()");
 }
 
+/// Lets overrides that refer to pending entities refer to what these have become.
+void CommandSettler::resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides) {
+    for (SpawnOverride& one : overrides) for_each_entity(one, [&](Entity& entity) { entity = resolve(chunk, entity); });
+}
+
 /// Returns the number of the group of copies that are like these, which may be a new one.
 std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
     Array<SpawnGroup>& groups = scratch_.groups;
     const std::uint64_t key =
-        hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(asked.original.id) << 8) + asked.zone;
+        hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(asked.original.id) << 8) + asked.zone +
+        reinterpret_cast<std::uintptr_t>(asked.overrides);
     const auto fits = [&](std::uint32_t number) { return groups[number].key == asked; };
     if (const std::uint32_t* const known = group_of.find_if(key, fits)) return *known;
     groups.push_back({asked});
@@ -289,9 +296,12 @@ void CommandSettler::note_spawned(const char* what, const SpawnGroup& group, con
 void CommandSettler::spawn() {
     group_spawns(Kind::kSpawn);
     const ComponentHomes& homes = database_.homes();
-    for (const SpawnGroup& group : scratch_.groups)
+    for (const SpawnGroup& group : scratch_.groups) {
+        const SpawnOverrides none;
+        const SpawnOverrides& overrides = group.key.overrides == nullptr ? none : *group.key.overrides;
         note_spawned("spawn", group,
-                     homes.spawn(homes.context, *group.key.blob, group.firsts, group.poses, group.key.zone));
+                     homes.spawn(homes.context, *group.key.blob, group.firsts, group.poses, group.key.zone, overrides));
+    }
 }
 
 void CommandSettler::copy() {

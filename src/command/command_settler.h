@@ -3,6 +3,7 @@
 // Thread: the structural thread of the database.
 
 #include "command/log_blocks.h"
+#include "command/spawn_lists.h"
 #include "shoal/base/bit_set.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/command/commands.h"
@@ -65,6 +66,7 @@ private:
         Entity original;
         Zone zone;
         bool has_poses;
+        const SpawnOverrides* overrides;  // of one copy; nullptr: none
 
         friend bool operator==(const SpawnKey&, const SpawnKey&) = default;
     };
@@ -162,6 +164,7 @@ private:
         return part.find == nullptr ? part.component : part.find(database_);
     }
     void group_spawns(Kind kind);
+    void resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides);
     std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);

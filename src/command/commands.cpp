@@ -4,6 +4,7 @@
 
 #include "command/command_log.h"
 #include "command/made_list.h"
+#include "command/spawn_lists.h"
 #include "command/text_call.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_table.h"
@@ -262,6 +263,33 @@ void Commands::record_add(detail::CommandRecorder& recorder, Entity entity, std:
 Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone) {
     if (zone != kNoZone) require_zone(zone);
     return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
+}
+
+Entity Commands::copy(Entity original, const RootPose& pose) {
+    return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
+}
+
+Entity Commands::spawn(const Blob& blob, Zone zone, std::vector<SpawnOverride> overrides) {
+    return record_spawn(blob, nullptr, zone, std::move(overrides));
+}
+Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone, std::vector<SpawnOverride> overrides) {
+    return record_spawn(blob, &pose, zone, std::move(overrides));
+}
+
+Entity Commands::record_spawn(const Blob& blob, const RootPose* pose, Zone zone,
+                              std::vector<SpawnOverride>&& overrides) {
+    if (zone != kNoZone) require_zone(zone);
+    SpawnOverrides kept;
+    for (const SpawnOverride& given : overrides) kept.push_back(copy_to_keep(given));
+    const Entity first = take_pending();
+    const detail::CommandList& list = pose == nullptr ? OverridingSpawn<false>::kList : OverridingSpawn<true>::kList;
+    const detail::NewRow added = add_row(list, first, zone);
+    ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))
+        detail::SpawnValue{&blob, kNullEntity};
+    if (pose != nullptr) ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
+    const detail::CommandPart& part = list.parts.front();
+    ::new (static_cast<void*>(added.value(part.offset, part.num_bytes))) SpawnOverrides(std::move(kept));
+    return first;
 }
 
 }  // namespace shoal

@@ -11,6 +11,7 @@
 //     list/N/entity, number          whom the commands of list N are about; a zone, or when in the chunk
 //     list/N/TYPE/field/...          values of a component type, as a table has them: see table/saved_rows.h
 //     list/N/original, blob, pose    of spawns and copies
+//     list/N/num_overrides, overrides, override_texts, override_values    of spawns: see store/spawn_override.h
 //     list/N/change, text_bytes, text  of names and tags
 //
 // If nothing waits, only the epoch is there. Thread: any.

@@ -1,5 +1,6 @@
 #include "shoal/resource/spawner.h"
 
+#include "resource/spawn_overrides.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/table/table.h"
@@ -103,10 +104,12 @@ public:
                                         "\"; give one pose per copy, or none"));
         if (Status status = find_zones(); !status) return status;
         if (Status status = find_takers(); !status) return status;
+        if (Status status = find_overrides(); !status) return status;
         bring_forward_whole_entities();
         find_switched_off();
         if (Status status = create_entities(); !status) return status;
         if (Status status = send_all(); !status) return status;
+        if (Status status = write_overrides(); !status) return status;
         if (Status status = set_singles(); !status) return status;
         if (options_.keep_names && options_.copies > 0 && part_ == nullptr) spawned_.keep_names(blob_);
         return std::move(spawned_);
@@ -229,6 +232,10 @@ private:
             const std::size_t last = components.count() - std::size_t(1);
             if (!image.empty()) std::memcpy(image.data(), components.columns[0] + last * image.size(), image.size());
             translate_image(batch, schema, image);
+            for (const FoundOverride& found : overrides_)
+                if (found.path.component() == components.id)
+                    std::ranges::copy(found.value.bytes(), image.data() + found.path.part().field->struct_offset +
+                                                               found.path.part().offset_in_field);
             const Entity owner = find_single(taker);
             const Result<std::uint32_t> set =
                 taker.store->add_values(schema, std::span(&owner, 1), {.images = image.data()});
@@ -240,6 +247,70 @@ private:
             ++spawned_.num_components_;
         }
         return {};
+    }
+    bool is_set_single(ComponentId component) const {
+        return std::ranges::any_of(singles_, [&](const Taker& taker) { return taker.components->id == component; });
+    }
+
+    /// An override of a named value, which is no field.
+    struct NamedOverride {
+        OverriddenEntity who;
+        const SpawnOverride* given;
+    };
+    static constexpr std::string_view kData = "data.";  // what paths of named values begin with
+    bool is_data(const SpawnOverride& given) const {
+        return targets_.set_data != nullptr && given.field.size() > kData.size() && given.field.starts_with(kData);
+    }
+
+    Status find_overrides() {
+        for (const SpawnOverride& given : options_.overrides)
+            if (Status status = is_data(given) ? find_named(given) : find_field(given); !status) return status;
+        return {};
+    }
+    Status find_named(const SpawnOverride& given) {
+        const Result<OverriddenEntity> who = find_overridden(blob_, options_.copies, given);
+        if (who) named_.push_back({*who, &given});
+        return who.status();
+    }
+    Status find_field(const SpawnOverride& given) {
+        Result<FoundOverride> found = find_override(targets_, blob_, options_.copies, given);
+        if (found) overrides_.push_back(std::move(*found));
+        return found.status();
+    }
+
+    /// Errors: a store refuses a value; all is taken back.
+    Status write_overrides() {
+        for (const FoundOverride& found : overrides_)
+            if (!is_set_single(found.path.component()))
+                if (Status status = for_each(found.who, [&](Entity entity) { return write(found, entity); }); !status)
+                    return refuse_override(found.path.name(), status);
+        for (const auto& [who, given] : named_) {
+            const std::string_view path = std::string_view(given->field).substr(kData.size());
+            const auto set = [&](Entity entity) {
+                return targets_.set_data(targets_.context, entity, path, given->value);
+            };
+            if (Status status = for_each(who, set); !status) return refuse_override(given->field, status);
+        }
+        return {};
+    }
+    /// Calls set(entity) for those that an override is about.
+    template <class Set>
+    Status for_each(const OverriddenEntity& who, Set&& set) const {
+        const std::uint32_t number = number_of(who.entity);
+        for (std::uint32_t i = 0; number != kNoBlobEntity && i < who.num_copies; ++i)
+            if (Status status = set(spawned_.entity(number, who.first_copy + i)); !status) return status;
+        return {};
+    }
+    Status refuse_override(std::string_view field, const Status& why) {
+        undo(takers_.size());
+        return Status::error(concat("cannot override \"", field, "\" in \"", blob_.name(), "\": ", why.message()));
+    }
+    /// Writes to components that are switched off, too.
+    static Status write(const FoundOverride& found, Entity entity) {
+        const FieldPath& path = found.path;
+        const ComponentRow at = path.store().find_row(path.component(), entity, path.index());
+        if (!at) return path.read(entity).status();
+        return path.store().write_field(at, path.part(), found.value.bytes().data());
     }
     void translate_image(const SpawnBatch& batch, const Schema& schema, std::span<std::byte> image) const {
         for (const Field& field : schema.fields())
@@ -406,7 +477,9 @@ private:
     const BlobPart* part_;
     std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
-    Array<Taker> singles_{Owner("spawn")};               // components that stores have once, and that are set
+    Array<Taker> singles_{Owner("spawn")};  // components that stores have once, and that are set
+    std::vector<FoundOverride> overrides_;
+    std::vector<NamedOverride> named_;
     Array<Zone> zones_{Owner("spawn")};                  // by blob entity; empty: none is named
     Array<std::uint32_t> switched_off_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;

@@ -122,16 +122,20 @@ Result<AnyValue> FieldPath::read(Entity entity) const {
 Status FieldPath::write(Entity entity, const AnyValue& value) const {
     const ComponentRow at = find_row(entity);
     if (!at || !at.is_on) return absence(entity);
-    const Result<AnyValue> converted = value.convert(part_.type, name_);
-    if (!converted) return converted.status();
-    if (value.is_text() && part_.type.type == FieldType::kEntity) {
+    const Result<AnyValue> converted = convert(value);
+    return converted ? store_->write_field(at, part_, converted->bytes().data()) : converted.status();
+}
+
+Result<AnyValue> FieldPath::convert(const AnyValue& value) const {
+    Result<AnyValue> converted = value.convert(part_.type, name_);
+    if (converted && value.is_text() && part_.type.type == FieldType::kEntity) {
         Entity target;
         std::memcpy(&target, converted->bytes().data(), sizeof target);
         if (target && !entities_->alive(target))
             return Status::error(
                 concat("entity ", entity_text(target), ", which ", quoted(name_), " is to refer to, is not alive"));
     }
-    return store_->write_field(at, part_, converted->bytes().data());
+    return converted;
 }
 
 Status FieldPath::type_error(const ValueType& wanted) const {

@@ -45,12 +45,16 @@ Status check_arrays(const Blob& blob) {
 
 }  // namespace
 
-Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
+Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
+                            Status (*list)(void* context, std::vector<SpawnOverride>& overrides), void* context) {
     const Result<Blob> blob = Blob::load(bytes);
     if (!blob) return blob.status();
     if (Status status = check_arrays(*blob); !status) return status;
     if (Status status = world.adopt_schemas(*blob); !status) return status;
-    return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
+    SpawnOptions options{.fail_on_unknown = true, .keep_names = false};
+    if (list != nullptr)
+        if (Status status = list(context, options.overrides); !status) return status;
+    return world.spawn(*blob, options);
 }
 
 }  // namespace shoal

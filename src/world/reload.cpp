@@ -15,6 +15,7 @@
 #include "shoal/transform/transform.h"
 #include "world/blob_changes.h"
 #include "world/current_blob.h"
+#include "world/reload_overrides.h"
 #include "world/reload_steps.h"
 #include "world/schema_change.h"
 #include "world/spawn_log.h"
@@ -121,6 +122,8 @@ private:
     Result<ReloadReport> carry_out() {
         if (Status status = find_takers(); !status) return status;
         list_entities();
+        if (copies_ != nullptr && !copies_->overrides.empty())
+            overrides_.find(world_.stores_, world_.entities_, *copies_, changes_, after_);
         if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(before_, after_);
         Status status = change_all();
         if (!status) {
@@ -134,14 +137,23 @@ private:
     /// What cannot be taken back comes last, and is not refused: models that go, and transforms, with their children.
     Status change_all() {
         using Part = Status (ReloadCall::*)();
-        constexpr Part kParts[] = {&ReloadCall::match_lists,       &ReloadCall::move_arrays,
-                                   &ReloadCall::create_entities,   &ReloadCall::complete_new_entities,
-                                   &ReloadCall::change_fields,     &ReloadCall::change_singles,
-                                   &ReloadCall::change_lists,      &ReloadCall::add_components,
-                                   &ReloadCall::change_switches,   &ReloadCall::link_all,
-                                   &ReloadCall::own_all,           &ReloadCall::remove_components,
-                                   &ReloadCall::move_all,          &ReloadCall::respawn_models,
-                                   &ReloadCall::remove_transforms, &ReloadCall::remove_models};
+        constexpr Part kParts[] = {&ReloadCall::match_lists,
+                                   &ReloadCall::move_arrays,
+                                   &ReloadCall::create_entities,
+                                   &ReloadCall::complete_new_entities,
+                                   &ReloadCall::override_new_entities,
+                                   &ReloadCall::change_fields,
+                                   &ReloadCall::change_singles,
+                                   &ReloadCall::change_lists,
+                                   &ReloadCall::add_components,
+                                   &ReloadCall::change_switches,
+                                   &ReloadCall::link_all,
+                                   &ReloadCall::own_all,
+                                   &ReloadCall::remove_components,
+                                   &ReloadCall::move_all,
+                                   &ReloadCall::respawn_models,
+                                   &ReloadCall::remove_transforms,
+                                   &ReloadCall::remove_models};
         for (const Part part : kParts)
             if (Status status = (this->*part)(); !status) return status;
         return {};
@@ -169,7 +181,7 @@ private:
         report_.num_left_out += orphans_.size();
         for (std::size_t i = 0; i < now_.size(); ++i) report_.num_changed += changed_.test(i);
         move_arrays_of_commands();
-        if (copies_ != nullptr) world_.spawn_log_->replace(before_, after_, std::move(now_));
+        if (copies_ != nullptr) world_.spawn_log_->replace(before_, after_, std::move(now_), overrides_.take());
     }
 
     // --- who is who ----------------------------------------------------------------------------------------------
@@ -301,6 +313,27 @@ private:
         return {};
     }
 
+    /// Overrides values of entities that an earlier version had, and that come again.
+    Status override_new_entities() {
+        for (const ReloadOverrides::Entry& entry : overrides_.all()) {
+            if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->single())
+                continue;
+            for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
+                const ReloadPlace place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
+                                        entry.place};
+                const ComponentRow at = place.entity ? place.find() : ComponentRow();
+                if (!at) continue;
+                const FieldPart whole = field_part(*at.schema, *entry.part.field);
+                value_.resize(whole.type.num_bytes());
+                place.store->read_field(at, whole, value_.data());
+                std::ranges::copy(entry.value.bytes(), value_.data() + entry.part.offset_in_field);
+                if (const Result<bool> done = steps_.write(place, entry.field, value_.data()); !done)
+                    return done.status();
+            }
+        }
+        return {};
+    }
+
     // --- values --------------------------------------------------------------------------------------------------
 
     /// Copies a field of a row of the newer version to value_, as an entity of a copy is to have it.
@@ -310,10 +343,31 @@ private:
         value_.resize(field.size);
         read_blob_field(*t.after, field, row, value_.data());
         if (field.type == FieldType::kEntity) translate(field, copy, value_.data());
-        if (copies_->root_poses.empty()) return;
-        if (type == transform_type_) place_root(row, copy, field);
+        if (!copies_->root_poses.empty()) move_value(type, f, row, copy);
+        for_each_override(*t.after, type, t.after->entity_index[row], row, f, copy, [&](const auto& override) {
+            std::ranges::copy(override.value.bytes(), value_.data() + override.part.offset_in_field);
+        });
+    }
+    /// Moves a value with the root pose of a copy, if it is a place.
+    void move_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
+        const Schema& schema = *type_at(type).schema;
+        if (type == transform_type_) place_root(row, copy, schema.fields()[f]);
         const auto* const database = dynamic_cast<const Database*>(takers_[type]);
-        if (database != nullptr && database->spawns_into_tiles_of(t.schema->id(), f)) move_place(copy);
+        if (database != nullptr && database->spawns_into_tiles_of(schema.id(), f)) move_place(copy);
+    }
+    /// Calls visit(override) for those of a field in a row of the newer version.
+    template <class Visit>
+    void for_each_override(const BlobComponents& components, std::uint32_t type, std::uint32_t entity,
+                           std::uint32_t row, std::size_t f, std::uint32_t copy, Visit&& visit) const {
+        overrides_.for_each(type, entity, copy, f, [&](const ReloadOverrides::Entry& entry) {
+            if (entry.place == place_of_row(components, row)) visit(entry);
+        });
+    }
+    /// The place of a row among the values that its entity has of a `many` type.
+    static std::uint32_t place_of_row(const BlobComponents& components, std::uint32_t row) {
+        if (!components.schema->many()) return 0;
+        const std::span<const std::uint32_t> before = components.entity_index.first(row);
+        return static_cast<std::uint32_t>(std::ranges::count(before, components.entity_index[row]));
     }
     /// Turns entities of the newer version into those of a copy.
     void translate(const Field& field, std::uint32_t copy, std::byte* values) const {
@@ -359,12 +413,22 @@ private:
     Status write(const ReloadPlace& place, std::uint32_t type, std::size_t field, std::uint32_t row, std::uint32_t copy,
                  std::uint32_t entity) {
         read_value(type, field, row, copy);
+        keep_overridden(place, type, field, row, copy);
         const Result<bool> written = steps_.write(place, field, value_.data());
         if (!written) return written.status();
         if (!*written) return {};
         ++report_.num_fields;
         if (entity != kNoBlobEntity) note_changed(copy, entity);
         return {};
+    }
+
+    /// Puts what the world has into value_, where a spawn has overridden what the source says.
+    void keep_overridden(const ReloadPlace& place, std::uint32_t type, std::size_t field, std::uint32_t row,
+                         std::uint32_t copy) {
+        const BlobComponents& components = *type_at(type).after;
+        for_each_override(components, type, components.entity_index[row], row, field, copy, [&](const auto& override) {
+            place.store->read_field(place.find(), override.part, value_.data() + override.part.offset_in_field);
+        });
     }
 
     // --- entities that stay --------------------------------------------------------------------------------------
@@ -544,6 +608,7 @@ private:
         for (const ChangedList& list : changes_.lists()) {
             if (takers_[list.type] == nullptr || num_copies() == 0) continue;
             const Array<Pair> pairs = pair_values(list);
+            move_overrides(list, pairs);
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
                 const ReloadPlace place{takers_[list.type], type_at(list.type).schema, now(copy, list.after_entity)};
                 if (!place.entity) {
@@ -556,6 +621,18 @@ private:
             }
         }
         return {};
+    }
+
+    /// Lets overrides go with the values that they are of.
+    void move_overrides(const ChangedList& list, std::span<const Pair> pairs) {
+        if (overrides_.all().empty()) return;
+        const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
+        Array<std::uint32_t> place_after(befores.size(), kNoBlobEntity, "reload");
+        for (const Pair& pair : pairs)
+            if (pair.before != kNoBlobEntity && pair.after != kNoBlobEntity)
+                place_after[static_cast<std::size_t>(std::ranges::lower_bound(befores, pair.before) -
+                                                     befores.begin())] = place_in_list(list, pair.after);
+        overrides_.move_list(list.type, list.after_entity, place_after);
     }
 
     /// Pairs values that are the same, in whichever order, and the others by their order. Tags are the same or not.
@@ -595,8 +672,8 @@ private:
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as the world got it when the copy was spawned.
-    Image old_image(std::uint32_t type, std::uint32_t row, std::uint32_t copy) const {
-        const TypeChanges& t = type_at(type);
+    Image old_image(const ChangedList& list, std::uint32_t row, std::uint32_t copy) const {
+        const TypeChanges& t = type_at(list.type);
         Image image(t.schema->default_image().begin(), t.schema->default_image().end(), "reload");
         for (const Field& field : t.schema->fields()) {
             std::byte* const value = image.data() + field.struct_offset;
@@ -609,6 +686,12 @@ private:
                 std::memcpy(value + i * sizeof stored, &stored, sizeof stored);
             }
         }
+        for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
+            overrides_.for_each(list.type, list.after_entity, copy, f, [&](const ReloadOverrides::Entry& entry) {
+                if (entry.place_before == place_of_row(*t.before, row))
+                    std::ranges::copy(entry.value.bytes(),
+                                      image.data() + t.schema->fields()[f].struct_offset + entry.part.offset_in_field);
+            });
         return image;
     }
 
@@ -622,7 +705,7 @@ private:
         for (std::size_t p = pairs.size(); p-- > 0;) {  // the last first, because the program adds values in front
             Pair& pair = pairs[p];
             if (pair.before == kNoBlobEntity) continue;
-            const Image wanted = old_image(list.type, pair.before, copy);
+            const Image wanted = old_image(list, pair.before, copy);
             for (auto i = static_cast<std::uint32_t>(images.size()); i-- > 0 && pair.world == kNoBlobEntity;)
                 if (!is_taken[i] && is_same_value(images[i], wanted, *first.schema)) pair.world = i, is_taken[i] = true;
             num_open += pair.world == kNoBlobEntity;
@@ -701,9 +784,14 @@ private:
         }
         now_list.place_of[pair.world] = place_in_list(list, pair.after);
         if (!has_changed) return;
-        const Image newer = image_of(list.type, pair.after, copy);
-        for (const Field& field : t.schema->fields()) {
+        Image newer = image_of(list.type, pair.after, copy);
+        for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
+            const Field& field = t.schema->fields()[f];
             if (changes_.same_field(t, field, pair.before, pair.after)) continue;
+            for_each_override(*t.after, list.type, list.after_entity, pair.after, f, copy, [&](const auto& override) {
+                const std::size_t at = field.struct_offset + override.part.offset_in_field;
+                std::memcpy(newer.data() + at, now_list.values[pair.world].data() + at, override.value.bytes().size());
+            });
             std::byte* const value = now_list.values[pair.world].data() + field.struct_offset;
             report_.num_fields += std::memcmp(value, newer.data() + field.struct_offset, field.size) != 0;
             std::memcpy(value, newer.data() + field.struct_offset, field.size);
@@ -865,6 +953,9 @@ private:
         for (const ChangedFields& change : changes_.fields()) {
             if (change.type != owned_type_) continue;
             const Entity entity = now(copy, change.after_entity);
+            bool is_overridden = false;
+            overrides_.for_each(owned_type_, change.after_entity, copy, 0, [&](const auto&) { is_overridden = true; });
+            if (is_overridden) continue;
             if (entity && world_.ownership_->owner(entity))
                 list_owner(copy, change.after_entity, change.after_row, &report_.num_fields, owners);
             else
@@ -1057,6 +1148,7 @@ private:
     Array<std::byte> value_{Owner("reload")};
     Array<ChangedModel> changed_models_{Owner("reload")};
     std::vector<MatchedList> matched_lists_;
+    ReloadOverrides overrides_;
 };
 
 Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blob& after) {

@@ -6,6 +6,7 @@
 #include "shoal/state/saved_state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -63,8 +64,12 @@ SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
 }
 
 void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
-                      std::span<const RootPose> root_poses) {
+                      std::span<const RootPose> root_poses, std::vector<LoggedOverride> overrides) {
     const std::uint32_t num_before = copies.num_copies;
+    for (LoggedOverride& one : overrides) {
+        one.first_copy += num_before;
+        copies.overrides.push_back(std::move(one));
+    }
     copies.num_copies += num_copies;
     for (const Entity entity : entities) copies.entities.push_back(entities_.alive(entity) ? entity : kNullEntity);
     if (root_poses.empty() && copies.root_poses.empty()) return;
@@ -73,11 +78,30 @@ void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span
     copies.root_poses.resize(copies.num_copies);
 }
 
-void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses) {
+namespace {
+
+/// Requires: they were spawned.
+std::vector<LoggedOverride> log_of(const Blob& blob, std::uint32_t num_copies,
+                                   std::span<const SpawnOverride> overrides) {
+    std::vector<LoggedOverride> logged;
+    for (const SpawnOverride& given : overrides) {
+        const bool is_for_all = given.copy == SpawnOverride::kAllCopies;
+        const std::uint32_t by_guid = blob.find_guid(hash_text(given.entity));
+        const std::uint32_t entity = by_guid != kNoBlobEntity ? by_guid : blob.find_name(given.entity);
+        logged.push_back(
+            {copy_to_keep(given), entity, blob.guid(entity), is_for_all ? 0 : given.copy, is_for_all ? num_copies : 1});
+    }
+    return logged;
+}
+
+}  // namespace
+
+void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses,
+                   std::span<const SpawnOverride> overrides) {
     if (spawned.num_copies() == 0 || !blob.id()) return;
     note_entities(spawned.entities());
     SpawnedCopies& copies = copies_of(blob);
-    append(copies, spawned.num_copies(), spawned.entities(), root_poses);
+    append(copies, spawned.num_copies(), spawned.entities(), root_poses, log_of(blob, spawned.num_copies(), overrides));
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
@@ -145,12 +169,22 @@ void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     const std::size_t size = copies.num_blob_entities;
     if (size == 0) return;  // nobody can have died
     std::uint32_t num_kept = 0;
+    Array<std::uint32_t> kept_before(copies.overrides.empty() ? 0 : copies.num_copies + std::size_t(1), 0, "spawn log");
     for (std::uint32_t copy = 0; copy < copies.num_copies; ++copy) {
         const std::span<const Entity> entities = copies.copy(copy);
+        if (!kept_before.empty()) kept_before[copy] = num_kept;
         if (std::ranges::none_of(entities, [&](Entity entity) { return entities_.alive(entity); })) continue;
         std::ranges::copy(entities, copies.entities.data() + num_kept * size);
         if (!copies.root_poses.empty()) copies.root_poses[num_kept] = copies.root_poses[copy];
         ++num_kept;
+    }
+    if (!kept_before.empty()) {
+        kept_before.back() = num_kept;
+        for (LoggedOverride& one : copies.overrides) {
+            const std::uint32_t end = kept_before[one.first_copy + one.num_copies];
+            one.first_copy = kept_before[one.first_copy], one.num_copies = end - one.first_copy;
+        }
+        std::erase_if(copies.overrides, [](const LoggedOverride& one) { return one.num_copies == 0; });
     }
     copies.num_copies = num_kept;
     copies.entities.resize(num_kept * size);
@@ -158,12 +192,13 @@ void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     copies.num_looked_at = copies.entities.size();
 }
 
-void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entities) {
+void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entities,
+                       std::vector<LoggedOverride> overrides) {
     SpawnedCopies* const before = find(older);
     if (before == nullptr) return;
     by_version_.erase(version_of(older));
     note_entities(entities);
-    append(copies_of(newer), before->num_copies, entities, before->root_poses);
+    append(copies_of(newer), before->num_copies, entities, before->root_poses, std::move(overrides));
     delete before;
 }
 
@@ -178,6 +213,43 @@ struct SavedCopies {
     std::uint32_t num_blob_entities, num_copies;
     std::uint64_t num_looked_at;
 };
+
+/// What a logged override has beside the override; SpawnOverride::copy is the first copy.
+struct SavedLoggedOverride {
+    std::uint64_t guid;
+    std::uint32_t entity, num_copies;
+};
+
+void save_logged(StateWriter& to, std::span<const LoggedOverride> logged) {
+    if (logged.empty()) return;
+    std::vector<SpawnOverride> given;
+    Array<SavedLoggedOverride> saved{Owner("spawn log")};
+    for (const LoggedOverride& one : logged) {
+        given.push_back(one.given);
+        given.back().copy = one.first_copy;
+        saved.push_back({one.guid, one.entity, one.num_copies});
+    }
+    save_overrides(to, given);
+    to.array("overridden", std::span<const SavedLoggedOverride>(saved));
+}
+
+Status load_logged(StateReader& from, SpawnedCopies& copies) {
+    if (!from.has("overridden")) return {};
+    std::vector<SpawnOverride> given;
+    if (Status status = load_overrides(from, given); !status) return status;
+    Array<SavedLoggedOverride> saved(given.size(), {}, "spawn log");
+    if (Status status = from.elements("overridden", saved.data(), sizeof saved[0], saved.size()); !status)
+        return status;
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+        const auto& [guid, entity, num_copies] = saved[i];
+        const bool is_entity = entity == kNoBlobEntity || entity < copies.num_blob_entities;
+        const std::uint32_t first = given[i].copy;
+        if (!is_entity || first > copies.num_copies || num_copies > copies.num_copies - first)
+            return from.error("overridden", "an override is of no entity, or of no copy");
+        copies.overrides.push_back({std::move(given[i]), entity, guid, first, num_copies});
+    }
+    return {};
+}
 
 std::string version_name(std::uint64_t version) {
     std::string name;
@@ -209,6 +281,7 @@ void SpawnLog::save(StateWriter& to) const {
             if (!entities_.alive(entity) || std::binary_search(dead.begin(), dead.end(), entity)) entity = kNullEntity;
         to.array("entities", std::span<const Entity>(living));
         to.array("root_poses", std::span<const RootPose>(copies.root_poses));
+        save_logged(to, copies.overrides);
     }
 }
 
@@ -231,6 +304,7 @@ Status SpawnLog::load(StateReader& from) {
         copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);
         Status status = read_entities(from, "entities", copies->entities, true);
         if (status) status = from.array("root_poses", copies->root_poses);
+        if (status) status = load_logged(from, *copies);
         const bool fits = (one.num_blob_entities != 0 || one.num_copies <= kMaxEmptyCopies) &&
                           copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);

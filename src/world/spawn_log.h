@@ -3,9 +3,9 @@
 //
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
-// An id for each entity, and a pose for each copy of those that were given any. Copies of which nobody lives any more are
-// forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the last one. Each
-// settle notes who has died, because their ids come back as those of others.
+// An id for each entity, a pose for each copy of those that were given any, and what was overridden. Copies of which nobody
+// lives any more are forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the
+// last one. Each settle notes who has died, because their ids come back as those of others.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/bit_set.h"
@@ -14,6 +14,14 @@
 #include "world/death_follower.h"
 
 namespace shoal {
+
+/// An override of some copies, one after the other. See SpawnOptions::overrides.
+struct LoggedOverride {
+    SpawnOverride given;
+    std::uint32_t entity = kNoBlobEntity;  // kNoBlobEntity: this version has no such entity
+    std::uint64_t guid = 0;                // by which another version may have it; 0: none
+    std::uint32_t first_copy = 0, num_copies = 0;
+};
 
 /// All copies of one version of a blob.
 struct SpawnedCopies {
@@ -25,6 +33,7 @@ struct SpawnedCopies {
     Array<Entity> entities{Owner("spawn log")};
     /// Shape: one for each copy, or empty: none was moved.
     Array<RootPose> root_poses{Owner("spawn log")};
+    std::vector<LoggedOverride> overrides;  // in the order in which they were made
 
     std::span<const Entity> copy(std::uint32_t number) const {
         return {entities.data() + std::size_t(number) * num_blob_entities, num_blob_entities};
@@ -41,7 +50,8 @@ public:
     SpawnLog& operator=(const SpawnLog&) = delete;
 
     /// Notes the copies of a spawn. Shape: root_poses: one per copy, or empty.
-    void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses);
+    void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses,
+             std::span<const SpawnOverride> overrides);
     /// Notes who has died, as a settle does.
     void note_deaths();
     /// Takes living entities out of the copies that they are of, before they become those of another.
@@ -53,8 +63,8 @@ public:
     /// Counts the copies of other versions of a blob, without those of which nobody lives.
     std::uint32_t count_others(const Blob& blob);
     /// Notes that the copies of a blob are copies of a newer version of it now. Shape: entities: newer.num_entities()
-    /// for each copy of `older`.
-    void replace(const Blob& older, const Blob& newer, Array<Entity> entities);
+    /// for each copy of `older`; overrides: those of its copies, with the entities of `newer`.
+    void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
     void save(StateWriter& to) const;
     /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
@@ -68,7 +78,7 @@ private:
     void note_entities(std::span<const Entity> entities);
     void forget_dead(SpawnedCopies& copies) const;
     void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
-                std::span<const RootPose> root_poses);
+                std::span<const RootPose> root_poses, std::vector<LoggedOverride> overrides);
 
     const EntityManager& entities_;
     DeathFollower deaths_;

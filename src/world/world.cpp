@@ -31,6 +31,18 @@
 #include <utility>
 
 namespace shoal {
+
+/// What commands ask their world to spawn.
+class SpawnForCommands {
+public:
+    // Both return how many entities there are now. Shape: poses: as firsts, or empty.
+
+    static Result<std::uint32_t> spawn(World& world, const Blob& blob, std::span<const Entity> firsts,
+                                       std::span<const RootPose> poses, Zone zone,
+                                       std::span<const SpawnOverride> overrides);
+    static Result<std::uint32_t> copy(World& world, Entity original, std::span<const Entity> firsts,
+                                      std::span<const RootPose> poses);
+};
 namespace {
 
 /// Returns how many values of a table refer to arrays in the blob of `resource`.
@@ -162,11 +174,12 @@ Status World::attach(Store& store) {
                          "a callback or a reaction destroyed a database while its world settles; do it later");
             static_cast<World*>(self)->forget(leaving);
         },
-        [](void* self, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses, Zone zone) {
-            return static_cast<World*>(self)->spawn_for_commands(blob, firsts, poses, zone);
+        [](void* self, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses, Zone zone,
+           std::span<const SpawnOverride> overrides) {
+            return SpawnForCommands::spawn(*static_cast<World*>(self), blob, firsts, poses, zone, overrides);
         },
         [](void* self, Entity original, std::span<const Entity> firsts, std::span<const RootPose> poses) {
-            return static_cast<World*>(self)->copy_for_commands(original, firsts, poses);
+            return SpawnForCommands::copy(*static_cast<World*>(self), original, firsts, poses);
         },
         [](void* self, TextChange change, Entity entity, std::string_view text) {
             return static_cast<World*>(self)->change_text(change, entity, text);
@@ -836,9 +849,32 @@ Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
     if (spawned) places_.begin_at_transforms(spawned->entities(), transforms_);
     if (SHOAL_LIKELY(spawn_log_ == nullptr) || !spawned) return spawned;
     spawn_log_->forget(options.first_entities);
-    spawn_log_->add(blob, *spawned, options.root_poses);
+    spawn_log_->add(blob, *spawned, options.root_poses, options.overrides);
     return spawned;
 }
+
+namespace {
+
+/// Lets overrides name values of the data of entities, as World::set_field() does, unless another store keeps Data.
+void take_data(World& world, SpawnTargets& targets) {
+    const Store* const known = world.find_store(schema_of<Data>().id());
+    if (known != nullptr && dynamic_cast<const DataManager*>(known) == nullptr) return;
+    targets.context = &world;
+    targets.set_data = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
+        return static_cast<World*>(self)->data().write(entity, path, value);
+    };
+}
+
+/// Keeps the text of a string id that an override has set.
+void keep_text(World& world, const SpawnOverride& given) {
+    if (!given.value.is_text()) return;
+    const Result<FieldPath> path = world.find_field(given.field);
+    if (!path || path->type().type != FieldType::kStringId) return;
+    const Result<StringId> kept = world.strings().intern(given.value.text());
+    if (!kept) log(LogLevel::kWarning, kept.message());
+}
+
+}  // namespace
 
 Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& options) {
     SHOAL_ASSERT(!passes_run_,
@@ -848,9 +884,13 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     if (!current.status()) return current.status();
     const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
+    SpawnTargets targets{entities_, stores_, &registry_};
+    if (SHOAL_UNLIKELY(!options.overrides.empty())) take_data(*this, targets);
     ++num_open_spawns_;
-    Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
+    Result<Spawned> spawned = shoal::spawn(targets, blob, options);
     --num_open_spawns_;
+    if (spawned)
+        for (const SpawnOverride& given : options.overrides) keep_text(*this, given);
     if (spawned)
         for (const BlobText& text : blob.texts())
             if (Result<StringId> kept = strings_.intern_until_unused(blob.string(text.text)); !kept)
@@ -858,37 +898,39 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     return spawned;
 }
 
-Result<std::uint32_t> World::spawn_for_commands(const Blob& blob, std::span<const Entity> firsts,
-                                                std::span<const RootPose> poses, Zone zone) {
+Result<std::uint32_t> SpawnForCommands::spawn(World& world, const Blob& blob, std::span<const Entity> firsts,
+                                              std::span<const RootPose> poses, Zone zone,
+                                              std::span<const SpawnOverride> overrides) {
     SpawnOptions options;
     options.copies = static_cast<std::uint32_t>(firsts.size());
     options.root_poses = poses;
+    options.overrides.assign(overrides.begin(), overrides.end());
     options.first_entities = firsts;
     options.zone = zone;
     options.keep_names = false;
     Status status;
     if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
     if (status) {
-        const Result<Spawned> spawned = spawn_unlogged(blob, options);
-        if (spawned) places_.begin_at_transforms(spawned->entities(), transforms_);
-        if (spawned && spawn_log_ != nullptr) spawn_log_->add(blob, *spawned, poses);
+        const Result<Spawned> spawned = world.spawn_unlogged(blob, options);
+        if (spawned) world.places_.begin_at_transforms(spawned->entities(), world.transforms_);
+        if (spawned && world.spawn_log_ != nullptr) world.spawn_log_->add(blob, *spawned, poses, overrides);
         status = spawned.status();
     }
     if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
-    entities_.destroy(firsts);
+    world.entities_.destroy(firsts);
     return status;
 }
 
-Result<std::uint32_t> World::copy_for_commands(Entity original, std::span<const Entity> firsts,
-                                               std::span<const RootPose> poses) {
+Result<std::uint32_t> SpawnForCommands::copy(World& world, Entity original, std::span<const Entity> firsts,
+                                             std::span<const RootPose> poses) {
     SpawnOptions options;
     options.copies = static_cast<std::uint32_t>(firsts.size());
     options.root_poses = poses;
     options.first_entities = firsts;
     options.keep_names = false;
-    const Result<Spawned> copied = copy(original, options);
+    const Result<Spawned> copied = world.copy(original, options);
     if (copied) return static_cast<std::uint32_t>(copied->entities().size());
-    entities_.destroy(firsts);
+    world.entities_.destroy(firsts);
     return copied.status();
 }
 

@@ -126,9 +126,12 @@ public:
     BlobWriter& writer() { return writer_; }
 
     Result<Blob> write() {
-        for (const Item& item : source_)
-            writer_.add_entity(
-                {.parent = item.parent == 0 ? kNoBlobEntity : number_of_[item.parent], .guid = item.guid});
+        for (const Item& item : source_) {
+            const std::string name = shoal::concat('n', item.guid);
+            writer_.add_entity({.parent = item.parent == 0 ? kNoBlobEntity : number_of_[item.parent],
+                                .guid = item.guid,
+                                .name = name});
+        }
         for (std::uint32_t i = 0; i < source_.size(); ++i) add(source_[i], i);
         const Result<std::vector<std::byte>> bytes = writer_.write();
         return bytes ? Blob::load(*bytes) : Result<Blob>(bytes.status());
@@ -827,6 +830,166 @@ TEST_F(Reload, keeps_the_root_poses_with_which_copies_were_spawned) {
 }
 
 // --- errors ------------------------------------------------------------------------------------------------------
+
+// --- overrides ---------------------------------------------------------------------------------------------------
+
+// req: D6
+TEST_F(Reload, leaves_what_a_spawn_has_overridden_whatever_the_source_says_now) {
+    const Source source = {{.guid = 1, .hull = Hull{3, {1, 2, 3}, {}, 7}, .transform = Transform{{1, 0, 0}}}};
+    Source edited = source;
+    edited[0].hull = Hull{5, {4, 5, 6}, {}, 8};
+    edited[0].transform->position = {2, 2, 2};
+    const RootPose poses[] = {{}, {.position = {0, 0, 50}}, {}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 3,
+                                           .root_poses = poses,
+                                           .overrides = {{"n1", "hull.size.y", 9},
+                                                         {"n1", "hull.armor", 20, 1},
+                                                         {"n1", "hull.armor", 30, 2},
+                                                         {"n1", "transform.position.x", 40, 1}}});
+    hulls.set<&Hull::armor>(hulls.instance(ships.entity(0, 2)), 31.0f);  // the program goes on from there
+    reloaded(before, after);
+    EXPECT_EQ(hull_of(ships.entity(0, 0)), (Hull{5, {4, 9, 6}, {}, 8}));
+    EXPECT_EQ(hull_of(ships.entity(0, 1)), (Hull{20, {4, 9, 6}, {}, 8}));
+    EXPECT_EQ(hull_of(ships.entity(0, 2)), (Hull{31, {4, 9, 6}, {}, 8}));
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).position, (Vec3{40, 2, 52}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 2))).position, (Vec3{2, 2, 2}));
+}
+
+TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
+    const Source source = {{.guid = 1, .hull = Hull{3}, .cargo = Cargo{4}}, {.guid = 2, .hull = Hull{3}}};
+    Source without_cargo = {source[0], source[1]}, alone = {source[0]};
+    without_cargo[0].cargo.reset();
+    const Blob first = blob_of(source), second = blob_of(without_cargo), third = blob_of(alone);
+    const Spawned ships = spawned(
+        first,
+        {.copies = 2, .overrides = {{"n1", "cargo.mass", 9}, {"n2", "hull.armor", 8}, {"n2", "hull.level", 6, 1}}});
+    reloaded(first, second), world.settle();
+    EXPECT_FALSE(world.field(ships.entity(0), "cargo.mass"));
+    reloaded(second, third), world.settle();
+    EXPECT_EQ(all_with_hull().size(), 2u);
+    reloaded(third, first), world.settle();
+    EXPECT_EQ(*world.field<double>(ships.entity(0, 1), "cargo.mass"), 9);
+    ASSERT_EQ(all_with_hull().size(), 4u);
+    float armor = 0, level = 0;
+    for (const Entity entity : all_with_hull()) armor += hull_of(entity).armor, level += float(hull_of(entity).level);
+    EXPECT_EQ(armor, 3 + 3 + 8 + 8);
+    EXPECT_EQ(level, 6);
+}
+
+TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
+    const Source source = {{.guid = 1, .notes = {{1, 10}, {2, 20}, {3, 30}}}};
+    Source longer = source, changed, shorter;
+    longer[0].notes = {{9, 90}, {1, 10}, {2, 20}, {3, 30}};
+    changed = longer;
+    changed[0].notes[2] = {5, 50};
+    shorter = changed;
+    shorter[0].notes = {{9, 90}, {3, 30}};
+    const Blob versions[] = {blob_of(source), blob_of(longer), blob_of(changed), blob_of(shorter)};
+    const Spawned book = spawned(versions[0], {.overrides = {{"n1", "note[1].page", 77}, {"n1", "note[2].number", 8}}});
+    const auto notes = [&] { return values_of<Note>(world, book.entity(0)); };
+    EXPECT_EQ(notes(), (std::vector<Note>{{1, 10}, {2, 77}, {8, 30}}));
+    reloaded(versions[0], versions[1]);
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {2, 77}, {8, 30}}));
+    reloaded(versions[1], versions[2]);
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {5, 77}, {8, 30}}));
+    reloaded(versions[2], versions[3]);
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {8, 30}}));
+}
+
+TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_and_a_load) {
+    const Source source = {{.guid = 1, .hull = Hull{3}}};
+    Source edited = source;
+    edited[0].hull = Hull{5, {}, {}, 2};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships =
+        spawned(before, {.copies = 4, .overrides = {{"n1", "hull.armor", 9, 2}, {"n1", "hull.level", 6}}});
+    spawned(before);
+    for (const std::uint32_t copy : {0u, 3u}) entities.destroy(ships.entity(0, copy));
+    world.settle();
+    SavedState state;
+    ASSERT_TRUE(world.save(state));
+    EXPECT_EQ(reloaded(before, after).num_copies, 3u);
+    const auto armors = [&] {
+        std::vector<std::pair<float, std::int32_t>> found;
+        for (const Entity entity : all_with_hull()) found.push_back({hull_of(entity).armor, hull_of(entity).level});
+        std::ranges::sort(found);
+        return found;
+    };
+    const std::vector<std::pair<float, std::int32_t>> wanted = {{5, 2}, {5, 6}, {9, 6}};
+    EXPECT_EQ(armors(), wanted);
+    ASSERT_TRUE(world.load(state));
+    EXPECT_EQ(reloaded(before, after).num_copies, 3u);
+    EXPECT_EQ(armors(), wanted);
+}
+
+/// A source of some entities, all of which have a hull that says who they are, and refers to the first.
+Source random_source_with_hulls(Random& random) {
+    Source source;
+    for (std::uint64_t guid = 1; guid <= 6; ++guid) {
+        if (guid != 1 && random.below(4) == 0) continue;
+        const auto number = [&] { return static_cast<float>(random.below(3)); };
+        Item item{.guid = guid, .hull = Hull{number(), {number(), number(), 1}, {}, std::int32_t(guid)}, .target = 1};
+        if (random.below(3) != 0) item.cargo = Cargo{number(), {1, std::int16_t(random.below(3)), 3}};
+        if (random.below(3) != 0) item.transform = Transform{{number(), number(), number()}};
+        source.push_back(item);
+    }
+    return source;
+}
+
+// req: D6
+TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
+    constexpr const char* kFields[] = {"hull.armor", "hull.size.y", "cargo.mass", "cargo.boxes[1]",
+                                       "transform.position.z"};
+    Random random(shoal_test::seed());
+    for (int round = 0; round < 40; ++round) {
+        Source source = random_source_with_hulls(random);
+        const auto has = [&](const SpawnOverride& one) {
+            for (const Item& item : source)
+                if (one.entity == concat('n', item.guid))
+                    return one.field[0] == 'h' ||
+                           (one.field[0] == 'c' ? item.cargo.has_value() : item.transform.has_value());
+            return false;
+        };
+        SpawnOptions options{.copies = 3};
+        for (int i = 0; i < 8; ++i) {
+            SpawnOverride one{concat('n', 1 + random.below(6)), kFields[random.below(5)], int(5 + random.below(4))};
+            if (random.below(2) == 0) one.copy = static_cast<std::uint32_t>(random.below(3));
+            if (has(one)) options.overrides.push_back(one);
+        }
+        const auto values_of_all = [&](World& world, const Spawned& spawned) {
+            std::map<std::tuple<std::int32_t, std::uint32_t, std::string>, std::string> values;
+            for (const Entity owner : world.manager<Hull>().core().table().entities()) {
+                const Entity target = *world.field<Entity>(owner, "hull.target");
+                std::uint32_t copy = 0;
+                while (spawned.entity(0, copy) != target) ++copy;
+                for (const char* field : kFields)
+                    if (const Result<AnyValue> value = world.field(owner, field); value)
+                        values[{*world.field<std::int32_t>(owner, "hull.level"), copy, field}] = value->to_text();
+            }
+            return values;
+        };
+        EntityManager entities, others;
+        World reloaded(entities, {.reloadable = true}), fresh(others);
+        for (World* world : {&reloaded, &fresh}) ASSERT_TRUE(world->home<Cargo>(world->database()));
+        for (World* world : {&reloaded, &fresh}) world->manager<Hull>();
+        auto blob = std::make_unique<Blob>(blob_of(source));
+        const Result<Spawned> ships = reloaded.spawn(*blob, options);
+        ASSERT_TRUE(ships) << ships.message();
+        for (int version = 0; version < 3; ++version) {
+            source = random_source_with_hulls(random);
+            auto newer = std::make_unique<Blob>(blob_of(source));
+            ASSERT_TRUE(reloaded.reload(*blob, *newer));
+            reloaded.settle();
+            blob = std::move(newer);
+        }
+        std::erase_if(options.overrides, [&](const SpawnOverride& one) { return !has(one); });
+        const Result<Spawned> again = fresh.spawn(*blob, options);
+        ASSERT_TRUE(again) << again.message();
+        ASSERT_EQ(values_of_all(reloaded, *ships), values_of_all(fresh, *again)) << "round " << round;
+    }
+}
 
 TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
     const Source source = {{.guid = 1, .hull = Hull{1}}};

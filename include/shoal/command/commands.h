@@ -60,6 +60,7 @@
 #include "shoal/command/detail/command_recorder.h"
 #include "shoal/command/loop_scope.h"
 #include "shoal/database/database.h"
+#include "shoal/store/spawn_override.h"
 
 namespace shoal {
 
@@ -147,16 +148,21 @@ public:
 
     /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone` are
     /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
-    /// Requires: a world; the blob outlives the settle.
+    ///
+    /// The last two give the copy values in place of those of the blob, as SpawnOptions::overrides does:
+    /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). They may refer to pending entities. Such a copy is
+    /// spawned in a call of its own. An override that fits nothing is a line in the log when the world settles, and that
+    /// copy is dropped; the others are spawned. What waits is saved with its overrides.
+    /// Requires: a world; the blob outlives the settle. The copy of an override is 0 or all.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
+    SHOAL_API Entity spawn(const Blob& blob, Zone zone, std::vector<SpawnOverride> overrides);
+    SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, std::vector<SpawnOverride> overrides);
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
-    Entity copy(Entity original, const RootPose& pose) {
-        return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
-    }
+    SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
     /// Names an entity in place of the name that it has, or takes its name for the empty text (see
     /// components/debug_name.h). The world keeps the text, which a command that adds a DebugName does not. Done with the
@@ -291,6 +297,7 @@ private:
     SHOAL_INLINE Entity record_create(Zone zone, const Ts&... values) {
         return record<detail::TypedCommand<Kind::kCreate, Ts...>, Ts...>({numbers_.next_pending}, zone, values...);
     }
+    Entity record_spawn(const Blob& blob, const RootPose* pose, Zone zone, std::vector<SpawnOverride>&& overrides);
     void record_text(TextChange change, Entity entity, std::string_view text);
     friend class CommandLoader;
     SHOAL_API static void record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type,

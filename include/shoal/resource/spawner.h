@@ -16,6 +16,7 @@
 #include "shoal/entity/entity_manager.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/registry.h"
+#include "shoal/store/spawn_override.h"
 
 namespace shoal {
 
@@ -24,20 +25,25 @@ struct SpawnTargets {
     EntityManager& entities;
     std::span<Store* const> stores;
     const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
+    Status (*set_data)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
+    void* context = nullptr;  ///< of set_data, which sets a named value that an override calls "data.path"
 };
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
     /// Where each copy is put: the local pose of each of its roots becomes root pose x local, the position scaled,
     /// rotated and moved. Roots here are transforms without an ancestor that has one; other components stay as they
-    /// are, except for the field that Database::spawn_into_tiles names. A root pose with an uneven scale would shear a
-    /// rotated root: then its position is exact, and its rotation and scale are the nearest ones, as in
-    /// TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
+    /// are, except for the field that Database::spawn_into_tiles names. What `overrides` says comes later: a root whose
+    /// position, rotation or scale is overridden has that value, whatever the root pose is. A root pose with an uneven
+    /// scale would shear a rotated root: then its position is exact, and its rotation and scale are the nearest ones, as
+    /// in TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
     /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
     /// Living entities without components that become blob entity 0 of each copy; empty: new ones. If the spawn fails
     /// after ids were created, they are destroyed. Shape: one per copy, or empty. Lifetime: the call.
     std::span<const Entity> first_entities{};
+    /// Values in place of those of the blob, one after the other: see store/spawn_override.h.
+    std::vector<SpawnOverride> overrides{};
     /// Where entities lie of which the blob does not say it; kNoZone: the stores decide.
     Zone zone = kNoZone;
     /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.
@@ -97,10 +103,12 @@ private:
     Array<UnknownComponents> unknown_{Owner("spawned")};
 };
 
-/// Spawns `options.copies` of a blob.
+/// Spawns `options.copies` of a blob. Overrides are looked up before anything is made; what a store refuses of their values
+/// is taken back with all else.
 /// Errors: root poses, but not one per copy; a zone out of range; a layout that differs (the message shows both
-/// schemas); unknown components, if asked for; no ids; or what a store says. Then nothing remains: rows are dropped and
-/// entities destroyed. Cost: one call to the entity manager, and one to a store per component type.
+/// schemas); unknown components, if asked for; an override that names no copy, entity or field of the blob, or whose value
+/// does not fit, or is outside of the range that the schema gives; no ids; or what a store says. Then nothing remains: rows
+/// are dropped and entities destroyed. Cost: one call to the entity manager, and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 /// Spawns some entities of a blob. References to others are null, and who hangs below another is a root; singles, names

@@ -41,6 +41,7 @@ public:
     ComponentId component() const { return component_; }
     Store& store() const { return *store_; }
     const FieldPart& part() const { return part_; }
+    std::uint32_t index() const { return index_; }  ///< of the component, with `many`
     const ValueType& type() const { return part_.type; }
     template <PlainValue T>
     bool is() const {
@@ -69,7 +70,13 @@ public:
     /// Sets the value and marks it as written. Numbers and texts are converted as AnyValue::convert() does.
     /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that does not
     /// live; the store does not take it. Nothing has changed.
+    ///
+    /// convert() returns the value that write() would set, and sets nothing: for those who look at values before there is
+    /// an entity that could have them. Its type is type(). Errors: those of write(), except for what depends on who has the
+    /// field, and what the store does not take. Ranges are not checked by either: a schema limits what sources say.
+    /// Cost: of write(), a look-up in the store; of both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
+    SHOAL_API Result<AnyValue> convert(const AnyValue& value) const;
 
     /// The error for an entity that is dead or has no component of that name.
     static SHOAL_API Status absence_of(const EntityManager& entities, Entity entity, std::string_view component);
@@ -87,7 +94,7 @@ private:
     Store* store_ = nullptr;
     const EntityManager* entities_ = nullptr;
     ComponentId component_;
-    std::uint32_t index_ = 0;  // of the component, with `many`
+    std::uint32_t index_ = 0;
     FieldPart part_;
 };
 

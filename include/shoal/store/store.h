@@ -152,10 +152,12 @@ struct ComponentHomes {
     /// Told when the store ends while it belongs to the world.
     void (*leave)(void* context, Store& store) = nullptr;
     /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. `zone` is
-    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide. Returns how many entities
-    /// there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and `firsts` are destroyed.
+    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide. `overrides` are of the copies.
+    /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
+    /// `firsts` are destroyed.
     Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts,
-                                   std::span<const RootPose> poses, Zone zone) = nullptr;
+                                   std::span<const RootPose> poses, Zone zone,
+                                   std::span<const struct SpawnOverride> overrides) = nullptr;
     /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
     Result<std::uint32_t> (*copy)(void* context, Entity original, std::span<const Entity> firsts,
                                   std::span<const RootPose> poses) = nullptr;

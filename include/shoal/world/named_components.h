@@ -23,8 +23,16 @@ SHOAL_API KeptComponent find_kept(const World& world, ComponentId component);
 SHOAL_API Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do);
 /// Whether two declarations of a component type say the same.
 SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
-/// Checks the bytes of a blob and spawns them. Errors: of Blob::load() and World::spawn(); rows would refer to arrays in the
-/// bytes, which the caller gives for the call only.
-SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes);
+/// Checks the bytes of a blob, gives its component types a home, and spawns it, so that none of them is left out.
+///
+/// `list`, if it is given, is called when the stores of all component types are there, and before anything is spawned. It
+/// appends what is to be overridden: who learns at run time which type a field has can look the field up then, and
+/// convert the value for it. If it fails, nothing is spawned; stores that were made stay.
+///
+/// Errors: of Blob::load(), World::adopt_schemas(), World::spawn() and `list`; rows would refer to arrays in the bytes,
+/// which the caller gives for the call only.
+SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
+                                      Status (*list)(void* context, std::vector<SpawnOverride>& overrides) = nullptr,
+                                      void* context = nullptr);
 
 }  // namespace shoal

@@ -20,7 +20,10 @@
 // That holds for references too, which are translated to the entities of the copy; for parents in the transforms; for owners;
 // for toggled components, which are switched off and on as the source does; and for each value of a `many` type, such as a
 // tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one that the program has
-// added stays before the one that it was before. The root poses that copies were spawned with stay. A model pose whose tree
+// added stays before the one that it was before. The root poses that copies were spawned with stay. So does what a spawn has
+// overridden (SpawnOptions::overrides), whatever the source says of it now, until the program changes it; an entity or a
+// component that went, and comes again, has the values again that were overridden, and an override of a value of a `many` type
+// goes with that value. A model pose whose tree
 // has changed starts anew. Data that the program has set stays on top of what the source says.
 //
 // Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal

@@ -404,8 +404,10 @@ public:
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity of the blob
-    /// is left, but the stores of built-in types and the singles that it names stay.
+    /// With options.overrides, entities get values of their own, as by set_field() after the spawn, named values ("data.armor")
+    /// too: {.overrides = {{"lamp", "light.range", 9}}}. A reload leaves them as they are.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library, or an override fits nothing; no
+    /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     /// Brings all copies of a blob that live in this world to a newer version of it: see world/reload.h.
@@ -554,6 +556,7 @@ private:
     friend class Persistence;
     friend class ReloadCall;
     friend class SchemaChange;
+    friend class SpawnForCommands;
     friend class TextUses;
     friend class WorldState;
     friend class ZoneFiles;
@@ -599,10 +602,6 @@ private:
     }
 
     Result<Spawned> spawn_unlogged(const Blob& blob, const SpawnOptions& options);
-    Result<std::uint32_t> spawn_for_commands(const Blob& blob, std::span<const Entity> firsts,
-                                             std::span<const RootPose> poses, Zone zone);
-    Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
-                                            std::span<const RootPose> poses);
     void note(Store& store);
     [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);

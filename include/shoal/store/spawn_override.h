@@ -1,0 +1,33 @@
+#pragma once
+// A value that an entity of a resource has from its spawn on, in place of the one that the resource gives it:
+//
+//     SpawnOptions options{.copies = 3, .overrides = {{"lamp", "light.range", 7}, {"buoy", "light.color.x", 0.5f}}};
+//     options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
+//     return world.spawn(level, options);
+//
+// They are set one after the other when all components of the spawn are there, as World::set_field() would set them; those of
+// components that are switched off, too. What names nothing, or does not fit, is an error before anything is spawned. Entities
+// that nobody overrides cost nothing. A reload leaves what was overridden as it is (see world/reload.h).
+// Thread: values.
+
+#include "shoal/table/any_value.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+struct SpawnOverride {
+    static constexpr std::uint32_t kAllCopies = 0xFFFFFFFF;
+    std::string entity;               ///< its GUID path in the resource, or else its name, if no other entity has it
+    std::string field;                ///< as World::set_field() names it: "light.range", "tag[1].tag"
+    AnyValue value{};                 ///< numbers and texts are converted as World::set_field() does
+    std::uint32_t copy = kAllCopies;  ///< of those that are spawned together: the one that gets the value
+};
+/// A copy outlives the schema that its value was read by. The others are for saved states. Errors: what is read is none.
+SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
+SHOAL_API void save_overrides(class StateWriter& to, std::span<const SpawnOverride> overrides);
+SHOAL_API Status load_overrides(class StateReader& from, std::vector<SpawnOverride>& to);
+
+}  // namespace shoal
