@@ -358,17 +358,54 @@ int run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows
     return 1;
 }
 
-std::uint32_t spawn_blob(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
-                         shoal_error* error) {
-    if (Status status = check_given("spawn_blob", {{plugin, "the world"}, {bytes, "the blob"}}); !status)
+/// What a plugin overrides.
+struct GivenOverrides {
+    World& world;
+    const shoal_override* first;
+    std::uint32_t count;
+};
+
+Status read_overrides(void* context, std::vector<SpawnOverride>& to) {
+    const auto& [world, first, count] = *static_cast<const GivenOverrides*>(context);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const shoal_override* const given = element_of(first, i, &shoal_override::value);
+        if (given == nullptr) return Status::error("an override does not begin with sizeof(shoal_override)");
+        if (Status status = check_given("spawn_overridden", {{given->entity, "the name of an entity"},
+                                                             {given->field, "the path of a field"},
+                                                             {given->value, "the value"}});
+            !status)
+            return status;
+        const Result<FieldPath> path = world.find_field(given->field);
+        if (!path) return path.status();
+        if (Status status = check_bytes(given->field, path->type(), given->num_bytes); !status) return status;
+        to.push_back(
+            {given->entity, given->field, AnyValue(path->type(), static_cast<const std::byte*>(given->value))});
+    }
+    return {};
+}
+
+std::uint32_t spawn_overridden(shoal_world* plugin, const void* bytes, std::size_t num_bytes,
+                               const shoal_override* overrides, std::uint32_t num_overrides, shoal_entity* first,
+                               shoal_error* error) {
+    if (Status status = check_given("spawn_overridden", {{plugin, "the world"}, {bytes, "the blob"}}); !status)
         return refuse(error, status.message()), 0;
-    const Result<Spawned> spawned = spawn_bytes(plugin->world, {static_cast<const std::byte*>(bytes), num_bytes});
+    if (num_overrides != 0 && overrides == nullptr) return refuse(error, "spawn_overridden: the overrides are NULL"), 0;
+    GivenOverrides given{plugin->world, overrides, num_overrides};
+    const Result<Spawned> spawned =
+        spawn_bytes(plugin->world, {static_cast<const std::byte*>(bytes), num_bytes}, read_overrides, &given);
     if (!spawned) return refuse(error, spawned.message()), 0;
     const std::span<const Entity> made = spawned->entities();
     if (made.empty()) return refuse(error, "the blob has no entities"), 0;
     if (plugin->is_loading) plugin->made_entities.insert(plugin->made_entities.end(), made.begin(), made.end());
     if (first != nullptr) *first = made.front().id;
     return static_cast<std::uint32_t>(made.size());
+}
+
+std::uint32_t spawn_blob(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
+                         shoal_error* error) {
+    if (Status status = check_given("spawn_blob", {{plugin, "the world"}, {bytes, "the blob"}}); !status)
+        return refuse(error, status.message()), 0;
+    return spawn_overridden(plugin, bytes, num_bytes, nullptr, 0, first, error);
 }
 
 const void* find_array(const shoal_world* plugin, const void* blob_array, std::uint32_t type, std::uint32_t* count) {
@@ -452,6 +489,7 @@ shoal_host make_host_table() {
     table.random_for_key = random_for_key;
     table.random_next = draw<std::uint64_t, draw_next>, table.random_unit = draw<float, draw_unit>;
     table.for_rows = run_rows, table.spawn_blob = spawn_blob, table.find_array = find_array;
+    table.spawn_overridden = spawn_overridden;
     table.string_id = string_id, table.string_text = string_text, table.add_verb = add_verb;
     add_component_functions(table);
     add_store_functions(table);

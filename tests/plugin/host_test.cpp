@@ -354,6 +354,49 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
     EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
 }
 
+// req: D6
+TEST(PluginHost, blobs_are_spawned_with_values_in_place_of_their_own) {
+    Guest guest;
+    guest.world.manager<Crate>();
+    BlobWriter writer;
+    writer.set_name("store");
+    const std::uint32_t type = *writer.add_component_type(schema_of<Crate>());
+    for (const std::string_view name : {"left", "right"})
+        writer.add_component(type, writer.add_entity({.name = name}), schema_of<Crate>().default_image());
+    const Result<std::vector<std::byte>> bytes = writer.write();
+    ASSERT_TRUE(bytes);
+    const float mass = 7, height = 5;
+    const double wide = 7;
+    shoal_entity first = 0;
+    const auto spawn = [&](const std::vector<shoal_override>& overrides) {
+        return guest.table.spawn_overridden(&guest.plugin, bytes->data(), bytes->size(), overrides.data(),
+                                            static_cast<std::uint32_t>(overrides.size()), &first, &guest.error);
+    };
+    constexpr std::uint32_t kSize = sizeof(shoal_override);
+    ASSERT_EQ(spawn({{kSize, 4, "right", "crate.mass", &mass}, {kSize, 4, "left", "crate.place.z", &height}}), 2u)
+        << guest.error.text;
+    EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.place.z"), 5);
+    const std::span<const Entity> crates = guest.world.manager<Crate>().core().table().entities();
+    ASSERT_EQ(crates.size(), 2u);
+    EXPECT_EQ(*guest.world.field<float>(crates[1], "crate.mass"), 7);
+    EXPECT_EQ(*guest.world.field<float>(crates[1], "crate.place.z"), 0);
+    const std::pair<shoal_override, std::string_view> wrong[] = {
+        {{kSize, 4, "top", "crate.mass", &mass}, "there is no entity \"top\"; it has left, right"},
+        {{kSize, 4, "left", "crate.mas", &mass}, "did you mean \"mass\"?"},
+        {{kSize, 8, "left", "crate.mass", &wide}, "crate.mass"},
+        {{kSize, 4, nullptr, "crate.mass", &mass}, "the name of an entity is NULL"},
+        {{kSize, 4, "left", nullptr, &mass}, "the path of a field is NULL"},
+        {{kSize, 4, "left", "crate.mass", nullptr}, "the value is NULL"},
+        {{8, 4, "left", "crate.mass", &mass}, "does not begin with sizeof(shoal_override)"}};
+    for (const auto& [given, message] : wrong) {
+        EXPECT_EQ(spawn({given}), 0u);
+        const std::string error = guest.take_error();
+        EXPECT_NE(error.find(message), std::string::npos) << error;
+        EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 2u);
+    }
+    EXPECT_EQ(spawn({}), 2u) << guest.error.text;
+}
+
 TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
     Guest guest;
     const shoal_schema schema = box();
@@ -436,6 +479,10 @@ TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
     is_refused(host.random_next(nullptr), "a plugin called random_next: the generator is NULL");
     is_refused(host.for_rows(world, nullptr, 5, nullptr, nullptr), "a plugin called for_rows: the function is NULL");
     is_refused(host.spawn_blob(world, nullptr, 5, nullptr, error), "spawn_blob: the blob is NULL");
+    is_refused(host.spawn_overridden(world, nullptr, 5, nullptr, 0, nullptr, error),
+               "spawn_overridden: the blob is NULL");
+    is_refused(host.spawn_overridden(world, &entity, 4, nullptr, 1, nullptr, error),
+               "spawn_overridden: the overrides are NULL");
     is_refused(host.find_array(world, nullptr, SHOAL_FLOAT, nullptr), "a plugin called find_array: the array is NULL");
     is_refused(host.string_id(world, nullptr, nullptr, error), "string_id: the text is NULL");
     is_refused(host.add_verb(world, nullptr, error), "add_verb: the verb is NULL");

@@ -3,6 +3,7 @@
 
 #ifndef SHOAL_ABI_HEADER
 #define SHOAL_ABI_HEADER "shoal/plugin/shoal_abi.h" /* the other one is that of the first version, which is kept */
+#define HAS_WHAT_WAS_APPENDED
 #endif
 #include SHOAL_ABI_HEADER
 
@@ -259,3 +260,13 @@ AT(shoal_plugin, num_depends_on, 40);
 AT(shoal_plugin, reserved, 44);
 AT(shoal_plugin, load, 48);
 AT(shoal_plugin, unload, 56);
+
+#ifdef HAS_WHAT_WAS_APPENDED
+AT_LEAST(shoal_override, 32);
+AT(shoal_override, size, 0);
+AT(shoal_override, num_bytes, 4);
+AT(shoal_override, entity, 8);
+AT(shoal_override, field, 16);
+AT(shoal_override, value, 24);
+AT(shoal_host, spawn_overridden, 448);
+#endif

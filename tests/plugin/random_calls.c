@@ -356,11 +356,24 @@ static void call_about_sources(void) {
     g.host->write_bytes(NULL, g.bytes, draw(9));
 }
 
+static void spawn_overridden(void) {
+    shoal_override given[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+        given[i].size = once_in(5) ? draw(40) : (uint32_t)sizeof given[i];
+        given[i].num_bytes = draw(20);
+        given[i].entity = once_in(5) ? NULL : name();
+        given[i].field = once_in(5) ? NULL : text_of(kPaths, COUNT(kPaths));
+        given[i].value = once_in(5) ? NULL : g.bytes;
+    }
+    g.host->spawn_overridden(world(), once_in(5) ? NULL : g.bytes, draw(kBytes), once_in(5) ? NULL : given, draw(3),
+                             NULL, error());
+}
+
 static void call_others(void) {
     uint64_t id = g.random, generator = g.random;
     uint32_t count = 0;
     char text[16];
-    switch (draw(12)) {
+    switch (draw(13)) {
         case 0:
             g.host->log(world(), draw(5), name());
             break;
@@ -393,6 +406,9 @@ static void call_others(void) {
             break;
         case 10:
             add_verb();
+            break;
+        case 11:
+            spawn_overridden();
             break;
         default:
             call_about_sources();

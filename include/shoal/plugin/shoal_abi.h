@@ -201,6 +201,13 @@ typedef struct shoal_verb { /* of the tool: shoal --plugin FILE NAME WORDS */
 
 /* --- what the host gives --- */
 enum { SHOAL_LOG_NOTE = 0, SHOAL_LOG_WARNING = 1, SHOAL_LOG_ERROR = 2 };
+/* A value that an entity of a resource is spawned with. A list of them has them side by side, all of one size. */
+typedef struct shoal_override {
+    uint32_t size, num_bytes;   /* num_bytes: of the value */
+    const char *entity, *field; /* a GUID path or a name in the resource; a path, as set_field() takes it */
+    const void* value;          /* of the type of the field */
+} shoal_override;
+
 typedef struct shoal_host {
     uint32_t size, abi_version;
     void (*log)(shoal_world*, uint32_t level, const char* text); /* passes */
@@ -271,6 +278,9 @@ typedef struct shoal_host {
     int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* if it is found */
     int (*compile_array)(shoal_compilation*, uint32_t offset_bytes, const void* values, uint32_t count);
     int (*compile_error)(shoal_compilation*, shoal_node at, const char* message); /* returns 0 */
+    /* spawn_blob() with values in place of those of the resource; what they get wrong is found before anything is spawned. */
+    uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
+                                 uint32_t num_overrides, shoal_entity* first, shoal_error*);
 } shoal_host;
 
 /* --- what a plugin gives --- */
