@@ -7,6 +7,7 @@
 #include "shoal/resource/blob.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace shoal::lua {
@@ -304,9 +305,73 @@ int copy(lua_State* lua, State& state) {
 /// Whether a text is a source, not a blob: those hold a byte 0 early.
 bool is_source(std::string_view text) { return text.substr(0, 64).find('\0') == std::string_view::npos; }
 
+/// The second argument of spawn().
+struct GivenOverrides {
+    lua_State* lua;
+    State& state;
+};
+
+/// Reads the value at the top, for a field.
+Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
+    const Result<FieldPath> path = given.state.world.find_field(name);
+    if (!path) return path.status();
+    if (path->type().type == FieldType::kBlobArray)
+        return Status::error(concat("\"", name, "\" cannot be set by a script"));
+    AnyValue value(path->type());
+    const int top = lua_gettop(given.lua);
+    if (Status status = read_value(given.lua, given.state, top, 1, path->type(), name, value.bytes().data()); !status)
+        return status;
+    return value;
+}
+
+/// Reads {["path.of.field"] = value}, which is at the top, for an entity of a resource.
+Status read_overrides(GivenOverrides& given, std::string_view entity, std::vector<SpawnOverride>& to) {
+    lua_State* const lua = given.lua;
+    if (lua_type(lua, -1) != LUA_TTABLE)
+        return Status::error(concat("values of \"", entity, "\" are overridden as {[\"light.range\"] = 9}"));
+    lua_pushnil(lua);
+    while (lua_next(lua, -2) != 0) {
+        Status status;
+        if (lua_type(lua, -2) != LUA_TSTRING) {
+            status = Status::error(concat("values of \"", entity, "\" are overridden by the paths of their fields"));
+        } else {
+            const std::string field = text_at(lua, -2);
+            const Result<AnyValue> value = read_override(given, field);
+            if (value) to.push_back({std::string(entity), field, *value});
+            status = value.status();
+        }
+        lua_pop(lua, 1);
+        if (status) continue;
+        lua_pop(lua, 1);
+        return status;
+    }
+    return {};
+}
+
+/// Reads {entity = {...}}, in the order of the names: a part of a field comes after the field.
+Status read_all_overrides(void* context, std::vector<SpawnOverride>& to) {
+    auto& given = *static_cast<GivenOverrides*>(context);
+    lua_State* const lua = given.lua;
+    lua_pushnil(lua);
+    while (lua_next(lua, 2) != 0) {
+        Status status = lua_type(lua, -2) == LUA_TSTRING
+                            ? read_overrides(given, text_at(lua, -2), to)
+                            : Status::error("overrides are given by entity: {lamp = {[\"light.range\"] = 9}}");
+        lua_pop(lua, 1);
+        if (status) continue;
+        lua_pop(lua, 1);
+        return status;
+    }
+    std::ranges::sort(to, {}, [](const SpawnOverride& one) { return std::tie(one.entity, one.field); });
+    return {};
+}
+
 int spawn(lua_State* lua, State& state) {
     std::string_view text;
     if (!read_text(lua, state, 1, "a compiled resource, or the text of a source", text)) return kFailed;
+    const bool overrides = lua_gettop(lua) >= 2 && lua_type(lua, 2) != LUA_TNIL;
+    if (overrides && lua_type(lua, 2) != LUA_TTABLE)
+        return fail(state, "argument 2 is a table of what is overridden, by entity, not ", type_of(lua, 2));
     if (state.rows_are_held())
         return fail(state, "spawn() runs outside of passes and loops; copy an entity, or send an event");
     Array<std::byte> bytes{Owner("scripts")};
@@ -321,7 +386,8 @@ int spawn(lua_State* lua, State& state) {
         const auto* const first = reinterpret_cast<const std::byte*>(text.data());
         bytes.assign(first, first + text.size());
     }
-    const Result<Spawned> spawned = spawn_bytes(state.world, bytes);
+    GivenOverrides given{lua, state};
+    const Result<Spawned> spawned = spawn_bytes(state.world, bytes, overrides ? read_all_overrides : nullptr, &given);
     if (!spawned) return fail(state, spawned.message());
     const std::span<const Entity> made = spawned->entities();
     if (state.script->is_loading)

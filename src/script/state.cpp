@@ -407,12 +407,6 @@ Status wrong_field(lua_State* lua, const char* field, std::string_view wanted) {
     return Status::error(concat("\"", field, "\" is ", wanted, ", not ", type_of(lua, -1)));
 }
 
-std::string text_at(lua_State* lua, int index) {
-    std::size_t length = 0;
-    const char* const first = lua_tolstring(lua, index, &length);
-    return {first, length};
-}
-
 Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
     if (lua_type(lua, -1) != LUA_TTABLE) return wrong_field(lua, field, "a list of texts");
     const std::size_t length = std::min<std::size_t>(raw_length(lua, -1), 1000);
@@ -429,6 +423,12 @@ Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
 }
 
 }  // namespace
+
+std::string text_at(lua_State* lua, int index) {
+    std::size_t length = 0;
+    const char* const first = lua_tolstring(lua, index, &length);
+    return {first, length};
+}
 
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements) {
     Status status;

@@ -300,6 +300,8 @@ void push_token(lua_State* lua, State& state, const Token& token);
 inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
 /// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
+/// Returns a text. Requires: there is one, and not a number, which would become one.
+std::string text_at(lua_State* lua, int index);
 /// Whether a table has no keys but these, and elements 1 to `num_elements`. Errors: it has another, and the message names the one
 /// that is close.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);

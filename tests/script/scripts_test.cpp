@@ -5,6 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/source/compiler.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/named_components.h"
 
 #include <cstring>
@@ -691,6 +692,53 @@ std::string compile_and_spawn(ScriptWorld& test, const std::string& text) {
     if (!compiled) return diagnostics.num_errors() == 0 ? std::string(compiled.message()) : diagnostics.format();
     const Result<Spawned> spawned = spawn_bytes(test.world, compiled->blob);
     return spawned ? "" : std::string(spawned.message());
+}
+
+// req: D6
+TEST(Scripts, spawn_a_source_with_values_in_place_of_its_own) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add<Wheel>() && registry.add<Transform>());
+    ScriptOptions options;
+    options.compile_context = &registry;
+    options.compile = [](void* context, std::string_view text, Array<std::byte>& bytes) -> Status {
+        Diagnostics diagnostics;
+        const std::uint32_t file = diagnostics.add_file("level.sjson", std::string(text));
+        const Result<CompiledSource> compiled =
+            compile_file(file, *static_cast<ComponentRegistry*>(context), {}, diagnostics);
+        if (compiled) bytes.assign(compiled->blob.begin(), compiled->blob.end());
+        return compiled.status();
+    };
+    ScriptWorld test(options);
+    const std::string text =
+        "local source = 'entities = { a = { wheel = { speed = 1 } transform = {} } b = { wheel = { speed = 2 } } }' ";
+    ASSERT_TRUE(test.run(text + R"lua(
+        local made = shoal.spawn(source, {a = {["wheel.speed"] = 9, ["transform.position"] = {1, 2, 3},
+                                               ["transform.position.y"] = 7},
+                                          b = {["wheel.angle"] = 0.5}})
+        local a, b = made[1], made[2]
+        if shoal.get(a, "wheel.speed") ~= 9 then a, b = b, a end
+        assert(shoal.get(a, "wheel.speed") == 9 and shoal.get(a, "wheel.angle") == 0)
+        assert(shoal.get(b, "wheel.speed") == 2 and shoal.get(b, "wheel.angle") == 0.5)
+        local x, y, z = shoal.get(a, "transform.position")
+        assert(x == 1 and y == 7 and z == 3)
+        assert(#shoal.spawn(source, nil) == 2 and #shoal.spawn(source, {}) == 2))lua"));
+    const std::uint32_t num_alive = test.entities.num_alive();
+    constexpr std::pair<const char*, std::string_view> kWrong[] = {
+        {"{c = {['wheel.speed'] = 9}}", "there is no entity \"c\"; "},
+        {"{a = {['wheel.sped'] = 9}}", "did you mean \"speed\"?"},
+        {"{a = {['whel.speed'] = 9}}", "did you mean \"wheel\"?"},
+        {"{b = {['transform.scale'] = {1, 1, 1}}}", "it has no \"transform\"; it has wheel"},
+        {"{a = {['wheel.speed'] = 'fast'}}", "\"wheel.speed\""},
+        {"{a = {['transform.position'] = {1, 2}}}", "\"transform.position\""},
+        {"{a = 9}", "values of \"a\" are overridden as"},
+        {"{a = {9}}", "by the paths of their fields"},
+        {"{{['wheel.speed'] = 9}}", "overrides are given by entity"},
+        {"9", "argument 2 is a table of what is overridden"}};
+    for (const auto& [overrides, message] : kWrong) {
+        const std::string error = test.error_of(text + "shoal.spawn(source, " + overrides + ")");
+        EXPECT_NE(error.find(message), std::string::npos) << overrides << ": " << error;
+        EXPECT_EQ(test.entities.num_alive(), num_alive) << overrides;
+    }
 }
 
 TEST_F(ScriptFiles, give_component_types_compile_functions) {
