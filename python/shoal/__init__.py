@@ -184,9 +184,12 @@ class World(_core.World):
         """Creates entities, and gives them components: ``create(3, body={"mass": [1, 2, 3]})``."""
         return self._create(count, components)
 
-    def spawn(self, blob, copies=1, positions=None):
-        """Spawns a blob. Returns its entities, in its order; of several copies, one row per copy."""
-        entities = self._spawn(blob, copies, positions)
+    def spawn(self, blob, copies=1, positions=None, overrides=None):
+        """Spawns a blob. Returns its entities, in its order; of several copies, one row per copy.
+
+        ``overrides={"lamp": {"light.range": 9}}`` gives an entity, by its GUID path or its name, values in place of those of
+        the blob, in all copies; ``{("lamp", 2): ...}`` in copy 2 alone."""
+        entities = self._spawn(blob, copies, positions, overrides or {})
         return entities if copies == 1 else entities.reshape(copies, -1)
 
     def destroy(self, entities):

@@ -224,7 +224,36 @@ void WorldState::keep_arrays(const Blob& blob) {
     }
 }
 
-std::vector<Entity> WorldState::spawn(const LoadedBlob& loaded, std::uint32_t copies, const py::object& positions) {
+/// Returns the value that Python gives for a path: of the type of the field.
+AnyValue WorldState::value_for(const std::string& path, const py::object& given) {
+    const Conversion conversion(*this);
+    if (path.starts_with("data.")) return guessed_value(given, path);
+    const Result<FieldPath> found = parts_->world.find_field(path);
+    require(found.status());
+    return any_value(found->type(), given, values(), path);
+}
+
+/// Reads {entity: {path: value}}; an entity of one copy is (entity, copy).
+std::vector<SpawnOverride> WorldState::overrides_from(const py::dict& given) {
+    std::vector<SpawnOverride> overrides;
+    for (const auto& [who, values] : py::dict(given.attr("copy")())) {
+        const bool is_of_copy = py::isinstance<py::tuple>(who);
+        if (is_of_copy && py::len(who) != 2) throw py::type_error("an entity of one copy is given as (entity, copy)");
+        const auto parts = is_of_copy ? py::reinterpret_borrow<py::tuple>(who) : py::make_tuple(who);
+        const auto entity = py::cast<std::string>(parts[0]);
+        if (!py::isinstance<py::dict>(values))
+            throw py::type_error(concat("entity ", quoted(entity), " takes a dict of paths and values"));
+        const auto copy = is_of_copy ? py::cast<std::uint32_t>(parts[1]) : SpawnOverride::kAllCopies;
+        for (const auto& [path, value] : py::dict(values.attr("copy")())) {
+            const auto field = py::cast<std::string>(path);
+            overrides.push_back({entity, field, value_for(field, py::reinterpret_borrow<py::object>(value)), copy});
+        }
+    }
+    return overrides;
+}
+
+std::vector<Entity> WorldState::spawn(const LoadedBlob& loaded, std::uint32_t copies, const py::object& positions,
+                                      const py::dict& given) {
     std::vector<RootPose> poses;
     if (!positions.is_none()) {
         const Conversion conversion(*this);
@@ -244,8 +273,11 @@ std::vector<Entity> WorldState::spawn(const LoadedBlob& loaded, std::uint32_t co
         throw Error(concat("there is no room for ", copies, " copies of ", blob.num_entities(), " entities"));
     keep_arrays(blob);
     require(world.adopt_schemas(blob));
-    const Result<Spawned> spawned =
-        world.spawn(blob, {.copies = copies, .root_poses = poses, .fail_on_unknown = true, .keep_names = false});
+    const std::vector<SpawnOverride> overrides = overrides_from(given);
+    require_free("spawning");
+    const Result<Spawned> spawned = world.spawn(
+        blob,
+        {.copies = copies, .root_poses = poses, .overrides = overrides, .fail_on_unknown = true, .keep_names = false});
     require(spawned.status());
     return {spawned->entities().begin(), spawned->entities().end()};
 }
@@ -313,17 +345,7 @@ void WorldState::set(const py::object& entity, const std::string& path, const py
     if (names(path.substr(0, path.find_first_of(".[")), "tag"))
         throw Error("tags are added and removed with tag() and untag()");
     if (!is_single && of.size() != 1) throw py::type_error("set() takes one entity; write() takes many");
-    AnyValue converted;
-    {
-        const Conversion conversion(*this);
-        if (path.starts_with("data.")) {
-            converted = guessed_value(value, path);
-        } else {
-            const Result<FieldPath> found = world.find_field(path);
-            require(found.status());
-            converted = any_value(found->type(), value, values(), path);
-        }
-    }
+    const AnyValue converted = value_for(path, value);
     require_free("setting a value");
     if (is_single) return require(world.set_field(path, converted));
     require_living(of);
@@ -495,8 +517,8 @@ void bind_world(py::module_& module) {
         .def("_create", [](WorldState& w, std::size_t n, const py::dict& c) { return to_array(w.create(n, c)); })
         .def("_destroy", [](WorldState& w, const py::object& ids) { return w.destroy(entities_from(ids)); })
         .def("_alive", &living)
-        .def("_spawn", [](WorldState& w, const LoadedBlob& blob, std::uint32_t copies,
-                          const py::object& at) { return to_array(w.spawn(blob, copies, at)); })
+        .def("_spawn", [](WorldState& w, const LoadedBlob& blob, std::uint32_t copies, const py::object& at,
+                          const py::dict& overrides) { return to_array(w.spawn(blob, copies, at, overrides)); })
         .def("_add", [](WorldState& w, const py::object& ids, const std::string& name,
                         const py::dict& values) { w.add(entities_from(ids), name, values); })
         .def("_remove", [](WorldState& w, const py::object& ids,

@@ -83,7 +83,8 @@ public:
 
     std::vector<Entity> create(std::size_t count, const py::dict& components);
     std::size_t destroy(std::span<const Entity> entities);
-    std::vector<Entity> spawn(const LoadedBlob& blob, std::uint32_t copies, const py::object& positions);
+    std::vector<Entity> spawn(const LoadedBlob& blob, std::uint32_t copies, const py::object& positions,
+                              const py::dict& overrides);
     void add(std::span<const Entity> entities, const std::string& name, const py::dict& values);
     std::size_t remove(std::span<const Entity> entities, const std::string& name);
     void change_tag(std::span<const Entity> entities, const std::string& tag, bool adds);
@@ -115,6 +116,9 @@ private:
     friend struct QueryState;
     friend class PythonPass;
     friend struct FrameState;
+
+    AnyValue value_for(const std::string& path, const py::object& given);
+    std::vector<SpawnOverride> overrides_from(const py::dict& given);
 
     /// In the order in which they are made.
     struct Parts {

@@ -38,6 +38,26 @@ def test_a_level_is_compiled_loaded_and_spawned(tmp_path):
         assert world.get(rock, "transform.position").tolist() == [201, 2, 3]
 
 
+# req: D6
+def test_a_spawn_gives_entities_values_in_place_of_those_of_the_blob():
+    blob, world = compiled(), new_world()
+    ids = world.spawn(blob, 3, overrides={"rock": {"body.mass": 9, "transform.position": (1, 1, 1)},
+                                          ("Rocky", 1): {"body.mass": 7, "transform.position.z": 4}})
+    rocks = ids[:, blob.find("rock")]
+    assert world.read(rocks, "body.mass").tolist() == [9, 7, 9]
+    assert world.read(rocks, "transform.position").tolist() == [[1, 1, 1], [1, 1, 4], [1, 1, 1]]
+    for wrong, message in [({"rok": {"body.mass": 1}}, 'no entity "rok"'),
+                           ({"Rock": {"body.mass": 1}}, 'did you mean "Rocky"'),
+                           ({"rock": {"body.mas": 1}}, 'did you mean "mass"'),
+                           ({("rock", 3): {"body.mass": 1}}, "there is no copy 3; there are 3")]:
+        with pytest.raises(shoal.Error, match=message):
+            world.spawn(blob, 3, overrides=wrong)
+    for wrong in [{"rock": 9}, {"rock": {"body.mass": "heavy"}}, {("rock", 1, 2): {}}, {("rock", -1): {}}, {7: {}}]:
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            world.spawn(blob, 3, overrides=wrong)
+    assert world.alive(ids.reshape(-1)).sum() == 6 and len(world.read(rocks, "body.mass")) == 3
+
+
 def test_files_are_compiled_with_their_schemas(tmp_path):
     (tmp_path / "a.schema.sjson").write_text(SCHEMA)
     (tmp_path / "level.sjson").write_text(LEVEL)
