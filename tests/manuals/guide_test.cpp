@@ -367,7 +367,7 @@ std::vector<std::byte> compile_bomb() {
     Diagnostics diagnostics;
     CompileOptions options;
     options.name = "bomb";
-    const auto file = diagnostics.add_file("bomb.sjson", "components = { fuse = { left = 5 } }");
+    const auto file = diagnostics.add_file("bomb.sjson", "name = \"charge\"  components = { fuse = { left = 5 } }");
     return compile_file(file, registry, options, diagnostics).value().blob;
 }
 
@@ -393,6 +393,14 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     const Result<Spawned> copy = world.copy(fuses.entity({0}));
     ASSERT_TRUE(copy);
     EXPECT_EQ(world.field<Entity>(copy->entity(0), "target.entity").value(), ships[0]);
+    // [guide/overrides]
+    const Result<Spawned> mines = world.spawn(
+        bomb,
+        {.copies = 2, .overrides = {{"charge", "fuse.left", 60}, {"charge", "fuse.left", 90, 1}}});  // 90 in copy 1
+    // [guide/overrides]
+    ASSERT_TRUE(mines) << mines.message();
+    EXPECT_EQ(world.field<float>(mines->entity(0, 0), "fuse.left").value(), 60);
+    EXPECT_EQ(world.field<float>(mines->entity(0, 1), "fuse.left").value(), 90);
 }
 
 // [guide/medal]
