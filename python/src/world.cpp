@@ -234,8 +234,8 @@ AnyValue WorldState::value_for(const std::string& path, const py::object& given)
 }
 
 /// Reads {entity: {path: value}}; an entity of one copy is (entity, copy).
-std::vector<SpawnOverride> WorldState::overrides_from(const py::dict& given) {
-    std::vector<SpawnOverride> overrides;
+Array<SpawnOverride> WorldState::overrides_from(const py::dict& given) {
+    Array<SpawnOverride> overrides;
     for (const auto& [who, values] : py::dict(given.attr("copy")())) {
         const bool is_of_copy = py::isinstance<py::tuple>(who);
         if (is_of_copy && py::len(who) != 2) throw py::type_error("an entity of one copy is given as (entity, copy)");
@@ -273,7 +273,7 @@ std::vector<Entity> WorldState::spawn(const LoadedBlob& loaded, std::uint32_t co
         throw Error(concat("there is no room for ", copies, " copies of ", blob.num_entities(), " entities"));
     keep_arrays(blob);
     require(world.adopt_schemas(blob));
-    const std::vector<SpawnOverride> overrides = overrides_from(given);
+    const Array<SpawnOverride> overrides = overrides_from(given);
     require_free("spawning");
     const Result<Spawned> spawned = world.spawn(
         blob,

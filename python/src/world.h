@@ -118,7 +118,7 @@ private:
     friend struct FrameState;
 
     AnyValue value_for(const std::string& path, const py::object& given);
-    std::vector<SpawnOverride> overrides_from(const py::dict& given);
+    Array<SpawnOverride> overrides_from(const py::dict& given);
 
     /// In the order in which they are made.
     struct Parts {

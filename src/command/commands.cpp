@@ -269,15 +269,14 @@ Entity Commands::copy(Entity original, const RootPose& pose) {
     return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
 }
 
-Entity Commands::spawn(const Blob& blob, Zone zone, std::vector<SpawnOverride> overrides) {
+Entity Commands::spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides) {
     return record_spawn(blob, nullptr, zone, std::move(overrides));
 }
-Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone, std::vector<SpawnOverride> overrides) {
+Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides) {
     return record_spawn(blob, &pose, zone, std::move(overrides));
 }
 
-Entity Commands::record_spawn(const Blob& blob, const RootPose* pose, Zone zone,
-                              std::vector<SpawnOverride>&& overrides) {
+Entity Commands::record_spawn(const Blob& blob, const RootPose* pose, Zone zone, Array<SpawnOverride>&& overrides) {
     if (zone != kNoZone) require_zone(zone);
     SpawnOverrides kept;
     for (const SpawnOverride& given : overrides) kept.push_back(copy_to_keep(given));

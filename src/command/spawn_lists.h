@@ -6,11 +6,10 @@
 #include "shoal/store/spawn_override.h"
 
 #include <cstring>
-#include <vector>
 
 namespace shoal {
 
-using SpawnOverrides = std::vector<SpawnOverride>;
+using SpawnOverrides = Array<SpawnOverride>;
 
 /// The list of those with a pose, or of those without.
 template <bool kHasPose>

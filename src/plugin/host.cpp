@@ -365,7 +365,7 @@ struct GivenOverrides {
     std::uint32_t count;
 };
 
-Status read_overrides(void* context, std::vector<SpawnOverride>& to) {
+Status read_overrides(void* context, Array<SpawnOverride>& to) {
     const auto& [world, first, count] = *static_cast<const GivenOverrides*>(context);
     for (std::uint32_t i = 0; i < count; ++i) {
         const shoal_override* const given = element_of(first, i, &shoal_override::value);

@@ -325,7 +325,7 @@ Result<AnyValue> read_override(GivenOverrides& given, std::string_view name) {
 }
 
 /// Reads {["path.of.field"] = value}, which is at the top, for an entity of a resource.
-Status read_overrides(GivenOverrides& given, std::string_view entity, std::vector<SpawnOverride>& to) {
+Status read_overrides(GivenOverrides& given, std::string_view entity, Array<SpawnOverride>& to) {
     lua_State* const lua = given.lua;
     if (lua_type(lua, -1) != LUA_TTABLE)
         return Status::error(concat("values of \"", entity, "\" are overridden as {[\"light.range\"] = 9}"));
@@ -349,7 +349,7 @@ Status read_overrides(GivenOverrides& given, std::string_view entity, std::vecto
 }
 
 /// Reads {entity = {...}}, in the order of the names: a part of a field comes after the field.
-Status read_all_overrides(void* context, std::vector<SpawnOverride>& to) {
+Status read_all_overrides(void* context, Array<SpawnOverride>& to) {
     auto& given = *static_cast<GivenOverrides*>(context);
     lua_State* const lua = given.lua;
     lua_pushnil(lua);

@@ -87,7 +87,7 @@ void save_overrides(StateWriter& to, std::span<const SpawnOverride> overrides) {
     to.array("override_values", std::span<const std::byte>(values));
 }
 
-Status load_overrides(StateReader& from, std::vector<SpawnOverride>& to) {
+Status load_overrides(StateReader& from, Array<SpawnOverride>& to) {
     to.clear();
     Array<SavedOverride> saved{Owner("overrides")};
     Array<std::byte> texts{Owner("overrides")}, values{Owner("overrides")};

@@ -46,7 +46,7 @@ Status check_arrays(const Blob& blob) {
 }  // namespace
 
 Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
-                            Status (*list)(void* context, std::vector<SpawnOverride>& overrides), void* context) {
+                            Status (*list)(void* context, Array<SpawnOverride>& overrides), void* context) {
     const Result<Blob> blob = Blob::load(bytes);
     if (!blob) return blob.status();
     if (Status status = check_arrays(*blob); !status) return status;

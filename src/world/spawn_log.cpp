@@ -222,7 +222,7 @@ struct SavedLoggedOverride {
 
 void save_logged(StateWriter& to, std::span<const LoggedOverride> logged) {
     if (logged.empty()) return;
-    std::vector<SpawnOverride> given;
+    Array<SpawnOverride> given;
     Array<SavedLoggedOverride> saved{Owner("spawn log")};
     for (const LoggedOverride& one : logged) {
         given.push_back(one.given);
@@ -235,7 +235,7 @@ void save_logged(StateWriter& to, std::span<const LoggedOverride> logged) {
 
 Status load_logged(StateReader& from, SpawnedCopies& copies) {
     if (!from.has("overridden")) return {};
-    std::vector<SpawnOverride> given;
+    Array<SpawnOverride> given;
     if (Status status = load_overrides(from, given); !status) return status;
     Array<SavedLoggedOverride> saved(given.size(), {}, "spawn log");
     if (Status status = from.elements("overridden", saved.data(), sizeof saved[0], saved.size()); !status)

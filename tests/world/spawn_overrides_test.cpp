@@ -138,7 +138,7 @@ struct Harbour {
         EXPECT_TRUE(
             world.registry().set_spawn_function("Song", [](void*, const SpawnBatch&) { return Status(); }, nullptr));
     }
-    Result<Spawned> spawn(const Blob& blob, std::vector<SpawnOverride> overrides, std::uint32_t copies = 1) {
+    Result<Spawned> spawn(const Blob& blob, Array<SpawnOverride> overrides, std::uint32_t copies = 1) {
         return world.spawn(blob, {.copies = copies, .overrides = std::move(overrides)});
     }
 
@@ -150,7 +150,7 @@ struct Harbour {
 // --- values ------------------------------------------------------------------------------------------------------
 
 /// All kinds of fields of all kinds of stores, each with a value that depends on `i`.
-std::vector<SpawnOverride> all_overrides(int i) {
+Array<SpawnOverride> all_overrides(int i) {
     const auto number = static_cast<float>(i);
     return {{"lamp", "light.range", i},
             {"hull/lamp", "light.color", Vec3{0.25f, number / 16, 1}},
@@ -180,9 +180,9 @@ TEST(SpawnOverrides, are_what_setting_the_values_by_hand_after_the_spawn_would_b
     Random random(shoal_test::seed());
     for (int round = 0; round < 40; ++round) {
         const std::uint32_t copies = 1 + random.below(3);
-        std::vector<SpawnOverride> overrides;
+        Array<SpawnOverride> overrides;
         for (std::uint32_t count = random.below(12); count-- > 0;) {
-            const std::vector<SpawnOverride> some = all_overrides(static_cast<int>(random.below(16)));
+            const Array<SpawnOverride> some = all_overrides(static_cast<int>(random.below(16)));
             overrides.push_back(some[random.below(static_cast<std::uint32_t>(some.size()))]);
             if (random.below(2) == 0) overrides.back().copy = static_cast<std::uint32_t>(random.below(copies));
         }
@@ -384,7 +384,7 @@ TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
     Commands& commands = saved.world.database().commands();
     const Entity to_come = commands.create(Cargo{77});
     for (int i = 0; i < 12; ++i) {
-        std::vector<SpawnOverride> overrides = all_overrides(i);
+        Array<SpawnOverride> overrides = all_overrides(i);
         overrides.resize(static_cast<std::size_t>(i));
         overrides.push_back({"lamp", "light.target", to_come});
         if (i % 2 == 0)

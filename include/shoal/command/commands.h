@@ -156,8 +156,8 @@ public:
     /// Requires: a world; the blob outlives the settle. The copy of an override is 0 or all.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
-    SHOAL_API Entity spawn(const Blob& blob, Zone zone, std::vector<SpawnOverride> overrides);
-    SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, std::vector<SpawnOverride> overrides);
+    SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);
+    SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides);
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.
@@ -297,7 +297,7 @@ private:
     SHOAL_INLINE Entity record_create(Zone zone, const Ts&... values) {
         return record<detail::TypedCommand<Kind::kCreate, Ts...>, Ts...>({numbers_.next_pending}, zone, values...);
     }
-    Entity record_spawn(const Blob& blob, const RootPose* pose, Zone zone, std::vector<SpawnOverride>&& overrides);
+    Entity record_spawn(const Blob& blob, const RootPose* pose, Zone zone, Array<SpawnOverride>&& overrides);
     void record_text(TextChange change, Entity entity, std::string_view text);
     friend class CommandLoader;
     SHOAL_API static void record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type,

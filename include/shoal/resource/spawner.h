@@ -43,7 +43,7 @@ struct SpawnOptions {
     /// after ids were created, they are destroyed. Shape: one per copy, or empty. Lifetime: the call.
     std::span<const Entity> first_entities{};
     /// Values in place of those of the blob, one after the other: see store/spawn_override.h.
-    std::vector<SpawnOverride> overrides{};
+    Array<SpawnOverride> overrides{};
     /// Where entities lie of which the blob does not say it; kNoZone: the stores decide.
     Zone zone = kNoZone;
     /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.

@@ -10,11 +10,11 @@
 // that nobody overrides cost nothing. A reload leaves what was overridden as it is (see world/reload.h).
 // Thread: values.
 
+#include "shoal/base/array.h"
 #include "shoal/table/any_value.h"
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace shoal {
 
@@ -28,6 +28,6 @@ struct SpawnOverride {
 /// A copy outlives the schema that its value was read by. The others are for saved states. Errors: what is read is none.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
 SHOAL_API void save_overrides(class StateWriter& to, std::span<const SpawnOverride> overrides);
-SHOAL_API Status load_overrides(class StateReader& from, std::vector<SpawnOverride>& to);
+SHOAL_API Status load_overrides(class StateReader& from, Array<SpawnOverride>& to);
 
 }  // namespace shoal

@@ -32,7 +32,7 @@ SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
 /// Errors: of Blob::load(), World::adopt_schemas(), World::spawn() and `list`; rows would refer to arrays in the bytes,
 /// which the caller gives for the call only.
 SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes,
-                                      Status (*list)(void* context, std::vector<SpawnOverride>& overrides) = nullptr,
+                                      Status (*list)(void* context, Array<SpawnOverride>& overrides) = nullptr,
                                       void* context = nullptr);
 
 }  // namespace shoal
