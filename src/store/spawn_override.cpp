@@ -1,8 +1,8 @@
 #include "shoal/store/spawn_override.h"
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/table/value_check.h"
 
 #include <cstring>

@@ -3,8 +3,8 @@
 #include "shoal/command/commands.h"
 
 #include "shoal/base/log.h"
-#include "shoal/state/saved_state.h"
 #include "shoal/query/query.h"
+#include "shoal/state/saved_state.h"
 #include "support/database_testing.h"
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Relations know who refers to whom, and deal with references to the dead, whatever store keeps them.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"

@@ -1,11 +1,11 @@
 // Texts of names, tags, data and other fields: kept while something has their ids, and then let go.
 
-#include "shoal/state/saved_state.h"
 #include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
 #include "shoal/world/zone_files.h"
 
