@@ -984,7 +984,7 @@ TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
             reloaded.settle();
             blob = std::move(newer);
         }
-        std::erase_if(options.overrides, [&](const SpawnOverride& one) { return !has(one); });
+        erase_if(options.overrides, [&](const SpawnOverride& one) { return !has(one); });
         const Result<Spawned> again = fresh.spawn(*blob, options);
         ASSERT_TRUE(again) << again.message();
         ASSERT_EQ(values_of_all(reloaded, *ships), values_of_all(fresh, *again)) << "round " << round;
