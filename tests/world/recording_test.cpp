@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 namespace recording_test {
 
 using namespace shoal;
@@ -27,7 +29,8 @@ using namespace shoal_test;
 constexpr std::uint64_t kBase = 0x676E6964726F6365;  // docs/formats/recording.md
 
 std::string temporary_path(const std::string& name) {
-    return (std::filesystem::temp_directory_path() / ("shoal_recording_test_" + name)).string();
+    return (std::filesystem::temp_directory_path() / ("shoal_recording_test_" + std::to_string(getpid()) + name))
+        .string();
 }
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 std::string text_of(std::span<const std::byte> bytes) {

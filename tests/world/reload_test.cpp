@@ -31,6 +31,8 @@
 #include <tuple>
 #include <vector>
 
+#include <unistd.h>
+
 namespace reload_test {
 
 using namespace shoal;
@@ -1752,7 +1754,8 @@ TEST(SavedArrays, a_rewind_over_a_reload_is_refused_until_the_library_has_the_ol
 }
 
 TEST(SavedArrays, a_persisted_world_comes_back_with_the_build_that_it_had_only) {
-    const std::string folder = (std::filesystem::temp_directory_path() / "shoal_saved_arrays").string();
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / ("shoal_saved_arrays_" + std::to_string(getpid()))).string();
     std::filesystem::remove_all(folder);
     Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{7, 8, 9}, {1, 2}}, 1)), same(routes({{1, 2}, {3}}, 1));
     const Entity ship = saved.spawn();

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 namespace save_migration_test {
 
 using namespace shoal;
@@ -105,7 +107,8 @@ TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) 
 /// A folder for the files of zones, which goes.
 struct ZonesFolder {
     explicit ZonesFolder(const char* name)
-        : path((std::filesystem::temp_directory_path() / ("shoal_save_migration_" + std::string(name))).string()) {
+        : path((std::filesystem::temp_directory_path() / ("shoal_save_migration_" + std::to_string(getpid()) + name))
+                   .string()) {
         std::filesystem::remove_all(path);
     }
     ~ZonesFolder() { std::filesystem::remove_all(path); }

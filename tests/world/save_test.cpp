@@ -26,6 +26,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace save_test {
 
 using namespace shoal;
@@ -44,7 +46,7 @@ void expect_sound(Sea& sea) {
 }
 
 std::string temporary_path(const std::string& name) {
-    return (std::filesystem::temp_directory_path() / ("shoal_save_test_" + name)).string();
+    return (std::filesystem::temp_directory_path() / ("shoal_save_test_" + std::to_string(getpid()) + name)).string();
 }
 
 TEST(Save, a_world_that_was_loaded_into_another_program_goes_on_as_the_one_that_was_saved) {

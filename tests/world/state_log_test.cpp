@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 namespace state_log_test {
 
 using namespace shoal;
@@ -105,7 +107,8 @@ void change(Naive& parts, Random& random) {
 }
 
 std::string temporary_path(const std::string& name) {
-    const std::string path = (std::filesystem::temp_directory_path() / ("shoal_state_log_test_" + name)).string();
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("shoal_state_log_test_" + std::to_string(getpid()) + name)).string();
     std::filesystem::remove(path);
     return path;
 }
