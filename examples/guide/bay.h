@@ -5,8 +5,6 @@
 
 #include <shoal/database/grid_zones.h>
 
-#include <vector>
-
 namespace game {
 using namespace shoal;
 

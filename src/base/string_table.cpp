@@ -201,4 +201,7 @@ void StringTable::use_all() {
         if (text.unused_since != kForGood && text.unused_since != 0) content_->keep(text, false);
 }
 
+void take_lease(TextLease& lease) { lease.take(); }
+void give_back_lease(TextLease& lease) { lease.give_back(); }
+
 }  // namespace shoal

@@ -1,7 +1,7 @@
 #include "shoal/state/saved_state.h"
 
-#include "base/text_lease.h"
 #include "shoal/base/page_memory.h"
+#include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -420,12 +420,12 @@ void SavedState::clear() {
     pool_->give_back(blocks_);
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
     num_bytes_ = num_own_bytes_ = max_bytes_ = 0;
-    if (lease_ != nullptr) std::exchange(lease_, nullptr)->give_back();
+    if (lease_ != nullptr) give_back_lease(*std::exchange(lease_, nullptr));
 }
 
 void SavedState::take_lease(TextLease& lease) {
-    lease.take();
-    if (lease_ != nullptr) lease_->give_back();
+    shoal::take_lease(lease);
+    if (lease_ != nullptr) give_back_lease(*lease_);
     lease_ = &lease;
 }
 

@@ -66,4 +66,8 @@ private:
     Content* content_;
 };
 
+/// One state more needs the texts of a lease, or one fewer. Thread: any.
+SHOAL_API void take_lease(TextLease& lease);
+SHOAL_API void give_back_lease(TextLease& lease);
+
 }  // namespace shoal
