@@ -29,6 +29,10 @@ struct Crew {
     int size = 0;
 };
 SHOAL_COMPONENT(Crew, size)
+struct Rig {
+    float tension = 0, wear = 0;
+};
+SHOAL_COMPONENT((Rig, whole), tension, wear)
 struct Moored {};
 SHOAL_COMPONENT((Moored, toggled))
 
@@ -199,6 +203,21 @@ TEST_F(Join, several_threads_run_a_loop_that_writes_another_store_than_its_drive
         EXPECT_EQ(threads.num_threads(), 2u) << "one thread has run the loop alone";
         sails.clear();
         database.clear_zone(0);
+    }
+}
+
+TEST_F(Join, a_loop_over_what_has_changed_that_marks_the_column_it_looks_at_stays_on_one_thread) {
+    fill(400, 1, 0);
+    Manager<Rig> rigs(entities, pool);
+    std::vector<Entity> strays(1000);
+    ASSERT_TRUE(entities.create(strays).ok() && rigs.add(strays).ok() && rigs.add(fleet).ok());
+    const auto wearing = query<Read<&Rig::tension>, Write<&Rig::wear>, Read<&Sail::area>>(rigs, sails).grain(64);
+    shoal_test::ThreadPoolExecutor workers(2);
+    for (const std::uint64_t since : {0u, 1u}) {
+        shoal_test::Rendezvous threads(2, since == 0 ? std::chrono::seconds(10) : std::chrono::milliseconds(100));
+        const auto loop = [&](float, float& wear, float area) { threads.enter(), wear = area; };
+        since == 0 ? wearing.for_each(workers, loop) : wearing.changed_since(since).for_each(workers, loop);
+        EXPECT_EQ(threads.num_threads(), since == 0 ? 2u : 1u);
     }
 }
 

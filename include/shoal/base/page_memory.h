@@ -148,7 +148,7 @@ public:
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
     /// that was returned with the same `shape`, whose pages it keeps: `*hint` is then the hint that it was returned
     /// with, otherwise 0.
-    /// Errors: out of address space; it is more than a small part of what a limit leaves, of which reserve_pages() takes more.
+    /// Errors: out of address space; the range is larger than a 32nd of what a limit leaves, which reserve_pages() allows.
     SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
     /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() hands out `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);

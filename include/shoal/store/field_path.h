@@ -71,8 +71,8 @@ public:
     /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that does not
     /// live; the store does not take it. Nothing has changed.
     ///
-    /// convert() returns the value that write() would set, and sets nothing: for those who look at values before there is
-    /// an entity that could have them. Its type is type(). Errors: those of write(), except for what depends on who has the
+    /// convert() returns the value that write() would set, and sets nothing, to check a value before its entity exists.
+    /// Its type is type(). Errors: those of write(), except for what depends on who has the
     /// field, and what the store does not take. Ranges are not checked by either: a schema limits what sources say.
     /// Cost: of write(), a look-up in the store; of both, a copy.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;

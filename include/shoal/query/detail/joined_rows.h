@@ -116,6 +116,7 @@ public:
         bool writes_others = false;
         [[maybe_unused]] std::size_t field = 0;
         ((writes_others |= places_.store_of[kTerms[field++]] != driver && Fields::kWrites), ...);
+        if ((kMarksWhatItWatches<Fields> || ...) && writes_others && since_ != 0) return false;
         return ToldRows::share(told_, places_, driver, writes_others);
     }
     bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
@@ -417,6 +418,14 @@ private:
             if (!(is_changed<Fields>(block, field++, i, stamps) || ...)) block.leave_out(i);
         });
     }
+    /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component that lies in
+    /// one column.
+    template <class Watched>
+    static constexpr bool kMarksWhatItWatches =
+        List::template kIsWatched<Watched> && FieldPlace<Watched::kMember>::kLayout == ColumnLayout::kWhole &&
+        ((Fields::kWrites && std::is_same_v<typename FieldPlace<Watched::kMember>::Component,
+                                            typename FieldPlace<Fields::kMember>::Component>) ||
+         ...);
     template <class Field>
     bool is_changed([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field,
                     [[maybe_unused]] std::uint32_t i, [[maybe_unused]] RecentStamps& stamps) const {
