@@ -75,6 +75,13 @@ std::int64_t node_integer(shoal_node at) {
     return number == nullptr ? 0 : *number;
 }
 
+std::uint64_t node_unsigned(shoal_node at) {
+    const Node node = taken(at);
+    if (node && node.is_bool()) return node.as_bool() ? 1 : 0;
+    const std::uint64_t* const number = node && node.is_integer() ? node.as_uint64() : nullptr;
+    return number == nullptr ? 0 : *number;
+}
+
 // --- what is filled in -------------------------------------------------------------------------------------------
 
 /// Errors: there is no field of the type at that place of the image.
@@ -154,6 +161,7 @@ void add_source_functions(shoal_host& table) {
     table.node_child = node_child, table.node_find = node_find;
     table.node_key = node_key, table.node_text = node_text;
     table.node_number = node_number, table.node_integer = node_integer;
+    table.node_unsigned = node_unsigned;
     table.compile_field = compile_field, table.compile_entity = compile_entity;
     table.compile_array = compile_array, table.compile_error = compile_error;
 }

@@ -3,12 +3,15 @@
 #include "plugin/host.h"
 
 #include "shoal/base/log.h"
+#include "shoal/document/json.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -162,6 +165,29 @@ TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
 struct Tally {
     int num_calls = 0, num_inside = 0, most_inside = 0;
 };
+
+TEST(PluginHost, whole_numbers_of_nodes_are_exact_with_and_without_a_sign) {
+    const shoal_host& host = plugin_host_table();
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file(
+        "numbers.json",
+        "[9007199254740993, 9223372036854775807, 9223372036854775808, 18446744073709551615, -9223372036854775808, 1.5,"
+        "true, \"7\"]");
+    const Result<Document> document = read_json(file, diagnostics);
+    ASSERT_TRUE(document);
+    shoal_node list{};
+    const Node root = document->root();
+    ASSERT_TRUE(root.is_list());
+    std::memcpy(&list, static_cast<const void*>(&root), sizeof list);
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kSigned[] = {9007199254740993, kMost, 0, 0, -kMost - 1, 0, 1, 0};
+    constexpr std::uint64_t kUnsigned[] = {9007199254740993, kMost, kMost + 1ull, ~0ull, 0, 0, 1, 0};
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(host.node_integer(host.node_child(list, i)), kSigned[i]) << i;
+        EXPECT_EQ(host.node_unsigned(host.node_child(list, i)), kUnsigned[i]) << i;
+    }
+    EXPECT_EQ(host.node_unsigned(shoal_node{}), 0u);
+}
 
 TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_threads) {
     Guest guest;

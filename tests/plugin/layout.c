@@ -269,4 +269,5 @@ AT(shoal_override, entity, 8);
 AT(shoal_override, field, 16);
 AT(shoal_override, value, 24);
 AT(shoal_host, spawn_overridden, 448);
+AT(shoal_host, node_unsigned, 456);
 #endif

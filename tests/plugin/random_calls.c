@@ -350,7 +350,7 @@ static void call_about_sources(void) {
     found = g.host->node_find(none, name());
     g.host->node_kind(found), g.host->node_count(found), g.host->node_child(found, draw(3));
     g.host->node_key(found, once_in(2) ? NULL : text, draw(8)), g.host->node_text(found, text, draw(8));
-    g.host->node_number(found), g.host->node_integer(found);
+    g.host->node_number(found), g.host->node_integer(found), g.host->node_unsigned(found);
     g.host->compile_field(NULL, found), g.host->compile_entity(NULL, draw(9), name());
     g.host->compile_array(NULL, draw(9), g.bytes, draw(9)), g.host->compile_error(NULL, found, name());
     g.host->write_bytes(NULL, g.bytes, draw(9));

@@ -272,8 +272,8 @@ typedef struct shoal_host {
     shoal_node (*node_find)(shoal_node, const char* key);
     uint32_t (*node_key)(shoal_node child, char* text, uint32_t capacity); /* its length */
     uint32_t (*node_text)(shoal_node, char* text, uint32_t capacity);
-    double (*node_number)(shoal_node);
-    int64_t (*node_integer)(shoal_node);
+    double (*node_number)(shoal_node);   /* whole numbers beyond 2^53 are rounded; the next ones are exact */
+    int64_t (*node_integer)(shoal_node); /* 0 if it has a fraction, or is 2^63 or more: see node_unsigned() */
     int (*compile_field)(shoal_compilation*, shoal_node child); /* into the field of its key, with all checks */
     int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* if it is found */
     int (*compile_array)(shoal_compilation*, uint32_t offset_bytes, const void* values, uint32_t count);
@@ -281,6 +281,7 @@ typedef struct shoal_host {
     /* spawn_blob() with values in place of those of the resource; what they get wrong is found before anything is spawned. */
     uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
                                  uint32_t num_overrides, shoal_entity* first, shoal_error*);
+    uint64_t (*node_unsigned)(shoal_node); /* in compile functions; 0 if it has a fraction, or is negative */
 } shoal_host;
 
 /* --- what a plugin gives --- */
