@@ -63,6 +63,8 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
     return static_cast<double>(value) == number;
 }
 
+bool is_whole(lua_State*, int) { return false; }
+
 namespace {
 
 constexpr int kTypeOfCdata = 10;  // LuaJIT has no public name for it
@@ -162,6 +164,7 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
     value = lua_tointegerx(lua, index, &is_integer);
     return is_integer != 0;
 }
+bool is_whole(lua_State* lua, int index) { return lua_isinteger(lua, index) != 0; }
 void push_integer(lua_State* lua, std::int64_t value) { lua_pushinteger(lua, value); }
 void push_unsigned(lua_State* lua, std::uint64_t value) { lua_pushinteger(lua, static_cast<std::int64_t>(value)); }
 bool read_wide(lua_State*, int, bool&, std::uint64_t&) { return false; }

@@ -52,9 +52,11 @@ bool reserve_stack(lua_State* lua, int slots);
 std::size_t raw_length(lua_State* lua, int index);
 /// Reads a whole number that is one exactly. Returns false for others.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
+/// Whether a number is not a double, and so may be one that doubles do not have.
+bool is_whole(lua_State* lua, int index);
 /// Pushes a whole number. In LuaJIT those beyond 2^53, which its numbers round, are 64-bit numbers: 9007199254740993LL.
 void push_integer(lua_State* lua, std::int64_t value);
-/// The same; Lua 5.4 has it as a signed number with the same bits.
+/// The same; Lua 5.4 has it as a signed number with the same bits, and fields of type uint64 take it back as that.
 void push_unsigned(lua_State* lua, std::uint64_t value);
 /// Reads a 64-bit number of LuaJIT. Returns false for all else.
 bool read_wide(lua_State* lua, int index, bool& is_signed, std::uint64_t& bits);

@@ -171,7 +171,11 @@ Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueT
             return AnyValue(lua_toboolean(lua, index) != 0);
         case LUA_TNUMBER: {
             std::int64_t whole = 0;
-            if (read_integer(lua, index, whole)) return AnyValue(whole);
+            const bool is_read = read_integer(lua, index, whole);
+            // As push_unsigned() has pushed it: in Lua 5.4, 0xFFFFFFFFFFFFFFFF is -1.
+            if (is_read && type.type == FieldType::kUint64 && is_whole(lua, index))
+                return AnyValue(static_cast<std::uint64_t>(whole));
+            if (is_read) return AnyValue(whole);
             return AnyValue(static_cast<double>(lua_tonumber(lua, index)));
         }
         case LUA_TSTRING: {

@@ -142,6 +142,27 @@ TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
     EXPECT_NE(test.error_of("shoal.set(1ULL, 'big.id', 1)").find("an entity, not a 64-bit number"), std::string::npos);
 }
 
+TEST(Scripts, unsigned_numbers_of_64_bits_keep_their_bits_in_lua_54) {
+    ScriptWorld test;
+    if (Scripts::version() == "LuaJIT 2.1") GTEST_SKIP() << "LuaJIT has unsigned numbers of 64 bits";
+    ASSERT_TRUE(
+        test.run("shoal.component{name = 'big', fields = {{'id', 'uint64'}, {'time', 'int64'}}}\n"
+                 "e = shoal.create{big = {id = 0xFFFFFFFFFFFFFFFF}}"));
+    const Entity entity =
+        test.world.manager(*find_kept(test.world, ComponentId("big")).schema).value()->table().entities()[0];
+    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
+    EXPECT_TRUE(
+        test.run("assert(math.ult(1, shoal.get(e, 'big.id')))\n"
+                 "for _, exact in ipairs{1 << 63, -1, math.mininteger + 1, math.maxinteger, 9007199254740993, 0} do\n"
+                 "shoal.set(e, 'big.id', exact) assert(shoal.get(e, 'big.id') == exact)\n"
+                 "assert(shoal.get(shoal.create{big = shoal.get(e, 'big')}, 'big.id') == exact)\n"
+                 "shoal.query('&big', {'big.id'}):each(function(batch, id) id[0] = exact assert(id[0] == exact) end)\n"
+                 "end shoal.set(e, 'big.time', -5) assert(shoal.get(e, 'big.time') == -5)\n"
+                 "shoal.set(e, 'big.id', 1 << 63)"));
+    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), std::uint64_t(1) << 63);
+    EXPECT_NE(test.error_of("shoal.set(e, 'big.id', -1.0)").find("-1"), std::string::npos);
+}
+
 TEST(Scripts, wrong_arguments_get_messages_that_say_what_to_do) {
     ScriptWorld test;
     test.make_wheels(1);
