@@ -4,6 +4,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 #include "support/database_oracle.h"
+#include "support/mark_watch.h"
 #include "support/thread_pool_executor.h"
 
 #include <algorithm>
@@ -78,12 +79,13 @@ protected:
     /// What a row asks for in a pass: anything, or nothing.
     void ask(Commands& commands, Entity self, std::uint32_t pass) {
         const DatabaseRow at = database.find(self);
-        Random random(seed() ^ (std::uint64_t(self.id) << 32 | frame << 8 | pass));
+        Random random(seed() ^ (std::uint64_t(self.id) << 32 | list << 8 | pass));
         const std::uint32_t worker = executor.current_worker();
         const std::uint64_t chunk = std::uint64_t(pass) << 32 | WorkScope::place().steps[0].chunk;
         Stash& kept = stash[worker];
         if (kept.chunk != chunk) kept = {chunk, {}, kept.pending};
-        for (std::uint32_t number = 0; number < 3 && random.below(3) == 0; ++number) {
+        const std::uint32_t one_in = asks_little ? 100 : 3;
+        for (std::uint32_t number = 0; number < 3 && random.below(number == 0 ? one_in : 3) == 0; ++number) {
             Asked command{pass, place_of_table.at(at.table->number()), at.row, number, chunk, Kind(random.below(9) % 5),
                           self};
             if (random.below(4) == 0) command.subject = others[random.below(std::uint32_t(others.size()))];
@@ -249,6 +251,40 @@ protected:
         EXPECT_EQ(counts.num_dropped, expected.num_dropped);
         EXPECT_EQ(entities.num_alive(), models.size());
     }
+    // --- marks -----------------------------------------------------------------------------------------------------
+
+    /// Which toggled component types a row has, a bit each.
+    std::uint32_t switched_on(DatabaseRow at) const {
+        std::uint32_t on = 0;
+        for (std::size_t c = 0; c < kNumComponents; ++c)
+            on |= std::uint32_t(kToggled[c] && at.table->has(types[c], at.row)) << c;
+        return on;
+    }
+    void begin_marks() {
+        marks.begin(database);
+        switched.clear();
+        for (const auto& [id, model] : models)
+            if (const DatabaseRow at = database.find({id})) switched[id] = switched_on(at);
+    }
+    /// What was written, switched on or off, or has come since begin_marks() is what changed_since() finds.
+    void compare_marks(std::uint64_t since) {
+        EXPECT_TRUE(marks.all_is_marked(database));
+        for (const auto& [id, on] : switched) {
+            const DatabaseRow at = database.find({id});
+            if (!at || switched_on(at) == on) continue;
+            ASSERT_GE(at.table->table().placed_stamp(at.row / kRowsPerStampBlock), since)
+                << at.table->type().schema().name();
+        }
+    }
+    /// What a settle has carried out is not carried out again, and leaves no mark.
+    void settle_again() {
+        marks.begin(database);
+        SettleCounts counts;
+        database.settle({.stamp = ++stamp, .counts = &counts});
+        EXPECT_EQ(counts.num_created + counts.num_destroyed + counts.num_moved + counts.num_dropped, 0u);
+        EXPECT_EQ(counts.num_removed, 0u);
+        EXPECT_TRUE(marks.nothing_is_marked(database));
+    }
     void compare_rows() {
         std::uint64_t num_rows = 0;
         for (const auto& [id, model] : models) {
@@ -298,7 +334,12 @@ protected:
     std::map<EntityBits, Made> made;        // by pending id
     SettleCounts expected;
     std::map<std::uint32_t, std::uint32_t> place_of_table;  // in the loop of the pass
-    std::uint64_t frame = 0;
+    MarkWatch marks;
+    std::unordered_map<EntityBits, std::uint32_t> switched;
+    bool asks_little =
+        false;               // then most blocks of rows stay as they are, and no mark hides that another one is missing
+    std::uint64_t list = 0;  // which commands rows ask for
+    std::uint64_t stamp = 1;
     std::int64_t num_asked = 0;
     ThreadPoolExecutor executor;
 };
@@ -315,13 +356,21 @@ TEST_F(CommandOracle, random_commands_of_several_workers_do_what_the_rules_say) 
         models[first[i].id] = {i < 5000, i < 5000 ? Zone(2) : Zone(0), {}};
         if (i < 5000) models[first[i].id].components[0].resize(1);
     }
-    for (const std::int64_t count = scaled_operations(kSanitized ? 2'500'000 : 5'000'000);
-         num_asked < count && !HasFailure(); ++frame) {
+    const std::int64_t count = scaled_operations(kSanitized ? 2'500'000 : 5'000'000);
+    for (std::uint64_t frame = 0; num_asked < count && !HasFailure(); ++frame) {
+        asks_little = frame % 8 == 0;
+        if (frame % 8 != 7) ++list;  // otherwise, the rows that are still there ask for the same again
+        const std::uint64_t since = stamp;
+        if (asks_little) begin_marks();
         run_passes();
         settle_model();
         SettleCounts counts;
-        database.settle({.stamp = frame + 2, .counts = &counts});
+        database.settle({.stamp = ++stamp, .counts = &counts});
         compare(counts);
+        if (asks_little) {
+            compare_marks(since);
+            settle_again();
+        }
         if (frame % 4 == 0) compare_rows();
         if (frame % 16 == 0) {
             ASSERT_EQ(database.validate().message(), "");

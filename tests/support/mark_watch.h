@@ -44,6 +44,16 @@ public:
         return ::testing::AssertionSuccess();
     }
 
+    /// Whether no block was marked since begin().
+    ::testing::AssertionResult nothing_is_marked(const shoal::Store& store) const {
+        for (const shoal::Table* table : store.tables())
+            for (std::uint32_t begin = 0; begin < table->num_rows(); begin += shoal::kRowsPerStampBlock)
+                if (is_marked(*table, begin / shoal::kRowsPerStampBlock))
+                    return ::testing::AssertionFailure()
+                           << table->schema().name() << ": rows from " << begin << " on are marked";
+        return ::testing::AssertionSuccess();
+    }
+
 private:
     struct Copy {
         std::vector<shoal::Entity> owners;
@@ -80,6 +90,12 @@ private:
             }
         }
         return {};
+    }
+    bool is_marked(const shoal::Table& table, std::uint32_t block) const {
+        bool result = table.placed_stamp(block) >= stamp_;
+        for (std::uint32_t c = 0; c < std::min<std::size_t>(num_columns_, table.schema().columns().size()); ++c)
+            result |= table.written_stamp(c, block) >= stamp_;
+        return result;
     }
     static bool differs(const std::byte* now, std::span<const std::byte> before, shoal::RowRange rows,
                         std::size_t bytes) {
