@@ -52,6 +52,7 @@ TEST(PointMasses, a_row_has_its_owner_and_four_fields) {
     Masses masses(100);
     const Schema& schema = masses.manager.core().schema();
     EXPECT_EQ(schema.name(), "point_mass");
+    ASSERT_EQ(schema.fields().size(), 4u);
     EXPECT_EQ(schema.to_text().find("mass float") != std::string::npos, true) << schema.to_text();
     EXPECT_EQ(schema.fields()[0].unit, "kg");
     EXPECT_EQ(schema.fields()[1].unit, "m");
@@ -61,6 +62,8 @@ TEST(PointMasses, a_row_has_its_owner_and_four_fields) {
         const Instance instance = masses.manager.instance(masses.stones[i]);
         EXPECT_EQ(masses.manager.entities()[instance.row], masses.stones[i]);
         EXPECT_EQ(masses.manager.get<&PointMass::mass>(instance), masses.values[i].mass);
+        EXPECT_EQ(masses.manager.get<&PointMass::position>(instance), masses.values[i].position);
+        EXPECT_EQ(masses.manager.get<&PointMass::velocity>(instance), masses.values[i].velocity);
         EXPECT_EQ(masses.manager.get<&PointMass::acceleration>(instance), masses.values[i].acceleration);
     }
     EXPECT_EQ(PointMass{}.mass, 1);
