@@ -1112,12 +1112,13 @@ std::string Model::load_zone(int number, int zone) {
     ModelWorld& world = this->world(number);
     const auto found = streaming[number].unloaded.find(zone);
     if (found == streaming[number].unloaded.end()) return "ok";
-    for (const auto& [who, rows] : found->second.rows)
-        for (const auto& [type, row] : rows)
-            if (alive(number, who) && world.rows[type].contains(who)) return "refused";
     for (const auto& [who, rows] : found->second.rows) {
         if (!alive(number, who)) continue;
-        for (const auto& [type, row] : rows) world.rows[type][who] = row;
+        for (const auto& [type, row] : rows) {
+            const auto [at, is_new] = world.rows[type].emplace(who, row);
+            if (is_new || type != kScar) continue;  // what was given since stays
+            at->second.values.insert(at->second.values.end(), row.values.begin(), row.values.end());
+        }
         world.zones[who] = zone;
     }
     streaming[number].unloaded.erase(found);
