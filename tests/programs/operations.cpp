@@ -802,6 +802,17 @@ bool can_step(const Model& model, const Arguments& a) {
     return true;
 }
 
+/// What readers of changes know after a settle: the first number of all rows of a type.
+template <int kType>
+std::string catches_up(Model& model, const Arguments& a) {
+    model.settle(a.world);
+    std::vector<std::string> all;
+    for (const auto& [who, row] : model.world(a.world).rows[kType])
+        all.push_back(model.name(a.world, who) + ":" + std::to_string(row.values[0].n));
+    std::sort(all.begin(), all.end());
+    return Stage::joined(all);
+}
+
 void list_time(std::vector<Operation>& all) {
     all.push_back({DO(world.settle()),
                    [](Model& model, const Arguments& a) {
@@ -823,20 +834,41 @@ void list_time(std::vector<Operation>& all) {
                    {},
                    {},
                    10});
-    all.push_back({CALL(stage.catch_up(world)),
+    all.push_back({CALL(stage.catch_up(world)), catches_up<kMark>, nullptr, {}, {}, {}, 8});
+}
+
+/// Other types whose rows readers of changes know.
+template <class T>
+void list_reading(std::vector<Operation>& all) {
+    constexpr int kType = Stage::type_of<T>();
+    all.push_back(of_type<T>({CALL(stage.catch_up<T>(world)),
+                              catches_up<kType>,
+                              [](const Model& model, const Arguments& a) { return !model.may_linger(a.world, kType); },
+                              {},
+                              {},
+                              {},
+                              4}));
+}
+
+/// Calls that were made before, when the stage was set up.
+void list_second_calls(std::vector<Operation>& all) {
+    all.push_back({DO(stage.keep_journal_again(world)),
+                   [](Model&, const Arguments&) { return std::string(); },
+                   nullptr,
+                   {},
+                   {},
+                   {},
+                   2});
+    all.push_back({DO(stage.listen_again(world)),
                    [](Model& model, const Arguments& a) {
-                       model.settle(a.world);
-                       std::vector<std::string> marks;
-                       for (const auto& [who, row] : model.world(a.world).rows[kMark])
-                           marks.push_back(model.name(a.world, who) + ":" + std::to_string(row.values[0].n));
-                       std::sort(marks.begin(), marks.end());
-                       return Stage::joined(marks);
+                       model.world(a.world).told_rows[kScar] = model.world(a.world).rows[kScar];
+                       return std::string();
                    },
                    nullptr,
                    {},
                    {},
                    {},
-                   8});
+                   4});
 }
 
 void list_rules(std::vector<Operation>& all) {
@@ -1106,11 +1138,28 @@ std::vector<Operation> make_operations() {
     for_each_type<Mark, Place, Body, Scar, Hungry, Song, Coin>(
         [&]<class T>(std::type_identity<T>) { list_fields<T>(all); });
     list_time(all);
+    for_each_type<Place, Body, Song>([&]<class T>(std::type_identity<T>) { list_reading<T>(all); });
     int group = 0;  // those until here, without which others make little sense
-    for (const auto list :
-         {list_rest_of_database, list_singles, list_rules, list_transforms, list_places, list_models_and_scenes,
-          list_owners, list_texts, list_commands, list_copies, list_blobs, list_copying_commands, list_songs,
-          list_saves, list_persisting, list_zones, list_frames, list_attaching, list_faults}) {
+    for (const auto list : {list_rest_of_database,
+                            list_singles,
+                            list_rules,
+                            list_transforms,
+                            list_places,
+                            list_models_and_scenes,
+                            list_owners,
+                            list_texts,
+                            list_commands,
+                            list_copies,
+                            list_blobs,
+                            list_copying_commands,
+                            list_songs,
+                            list_saves,
+                            list_persisting,
+                            list_zones,
+                            list_frames,
+                            list_attaching,
+                            list_second_calls,
+                            list_faults}) {
         const std::size_t first = all.size();
         list(all), ++group;
         for (std::size_t i = first; i < all.size(); ++i) all[i].group = group;

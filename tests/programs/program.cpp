@@ -246,7 +246,7 @@ private:
         model_.begin_operation();
         if (!operation.is_possible(model_, step.arguments)) return;
         ++report_.num_steps;
-        check(operation, step.arguments);
+        check(operation, step.arguments, &stage_.world(step.arguments.world));
     }
     void look() {
         static const std::vector<Look> all = list_looks();
@@ -263,16 +263,21 @@ private:
     bool is_null_again(const Look& look) const {
         return look.is_at_entity && look.arguments.e != 0 && !model_.entity(look.arguments.world, look.arguments.e);
     }
-    void check(const Operation& operation, const Arguments& a) {
+    /// With a world, a call that is refused may leave nothing half-done there.
+    void check(const Operation& operation, const Arguments& a, const World* world = nullptr) {
         const std::size_t num_bytes = report_.num_bytes;
         const std::string text = options_.prints ? operation.print(a) : "";
         if (options_.prints) report_.put_line("    " + text + ";\n");
+        const bool may_be_refused = world != nullptr && !operation.code.is_statement;
+        const std::uint64_t before = may_be_refused ? world->state_hash() : 0;
         const std::string found = operation.code.run(stage_, a);
         const std::string expected = operation.expected(model_, a);
         if (options_.prints && !operation.code.is_statement) {
             report_.num_bytes = num_bytes;
             report_.put_line("    expect(" + text + ", " + quoted(expected) + ");\n");
         }
+        if (may_be_refused && found == "refused" && world->state_hash() != before)
+            report_.fail(operation.print(a) + " is refused, and has changed something");
         if (found != expected) report_.fail(operation.print(a) + " gives \"" + found + "\", not \"" + expected + "\"");
     }
 

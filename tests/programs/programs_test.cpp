@@ -68,7 +68,7 @@ TEST(Programs, notice_a_rule_that_the_model_forgets_and_shrink_to_what_breaks_it
     expect_noticed(Forgets::kLastMoveCounts, {"database().create<Mark>", "commands().move"}, 5);
     if (shoal_test::kSanitized) return;  // the others run thousands of programs, each in a child, for the same code
     // To create, to add two transforms in turn, to move the parent away, to link, to destroy it.
-    expect_noticed(Forgets::kChildrenStayWhereTheyAre, {"entities().destroy", "transforms"}, 6);
+    expect_noticed(Forgets::kChildrenStayWhereTheyAre, {"entities().destroy", "transforms"}, 6, 85);
     // To create, to give a mark, to pack, to spawn, to give another one, to reload.
     expect_noticed(Forgets::kReloadLeavesWhatTheSourceLeaves,
                    {"stage.mark", "stage.pack(", "{.copies = ", "stage.reload("}, 6, 46);

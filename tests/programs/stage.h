@@ -561,28 +561,41 @@ public:
         const Status status = world.rewind(world.frame_statistics().last - num_frames);
         return status ? forget_dead(world) : status;
     }
-    /// Settles, and brings what a reader of changes knows of all marks up to date: by the journal who has one, and by the rows
-    /// that were written since what it says. It begins anew after a load, and when the journal has forgotten too much.
+    /// Settles, and brings what a reader of changes knows of all marks, or of another type, up to date: by the journal
+    /// who has one, and by the rows that were written since what it says. It begins anew after a load, and when the
+    /// journal has forgotten too much.
+    template <class T = Mark>
     std::string catch_up(World& world) {
         world.settle();
-        Reader& reader = readers_[std::size_t(number_of(world))];
+        Reader& reader = readers_[std::size_t(number_of(world))][std::size_t(type_of<T>())];
         const Journal journal = world.journal(reader.since);
-        const auto note = [&](Entity who, int n) { reader.marks[who] = n; };
+        const auto note = [&](Entity who, int n) { reader.numbers[who] = n; };
         if (!reader.is_current || !journal.is_complete) {
-            reader.marks.clear();
-            world.query<Read<&Mark::n>>().with_inactive().for_each(note);
+            reader.numbers.clear();
+            world.query<Read<&T::n>>().with_inactive().for_each(note);
         } else {
             for (const JournalEntry& entry : journal.entries)
-                for (const Entity who : entry.entities) reader.hear(entry, who);
-            world.query<Read<&Mark::n>>().with_inactive().changed_since(reader.since).for_each([&](Entity who, int n) {
-                if (reader.marks.contains(who)) note(who, n);  // the journal names those that are new
+                for (const Entity who : entry.entities) reader.hear(entry, schema_of<T>().id(), who);
+            world.query<Read<&T::n>>().with_inactive().changed_since(reader.since).for_each([&](Entity who, int n) {
+                if (reader.numbers.contains(who)) note(who, n);  // the journal names those that are new
             });
         }
         reader.since = world.stamp(), reader.is_current = true;
         std::vector<std::string> all;
-        for (const auto& [who, n] : reader.marks) all.push_back(name(world, who) + ":" + std::to_string(n));
+        for (const auto& [who, n] : reader.numbers) all.push_back(name(world, who) + ":" + std::to_string(n));
         std::sort(all.begin(), all.end());
         return joined(all);
+    }
+    /// Begins the journal anew. Who reads it has to do so too: it does not tell what has happened since the last settle.
+    void keep_journal_again(World& world) {
+        world.keep_journal(100);
+        for (Reader& reader : readers_[std::size_t(number_of(world))]) reader.is_current = false;
+    }
+    /// Ends the reactions to scars, and adds them again.
+    void listen_again(World& world) {
+        ReactionId* const ids = scar_reactions_[std::size_t(number_of(world))].data();
+        for (int i = 0; i < 2; ++i) world.remove_reaction(ids[i]);
+        listen_to_scars(number_of(world));
     }
     /// Gives the copies of an entity names.
     Status copy(World& world, Entity original, Entity* names, const SpawnOptions& given = {}) {
@@ -1052,13 +1065,14 @@ private:
         add_reactions(number);
         add_passes(number);
     }
+    auto telling(int number, const char* what) {
+        return [this, number, what](std::span<const Entity> all) {
+            for (const Entity entity : all) note(number, what, entity);
+        };
+    }
     void add_reactions(int number) {
         World& world = this->world(number);
-        const auto tell = [this, number](const char* what) {
-            return [this, number, what](std::span<const Entity> all) {
-                for (const Entity entity : all) note(number, what, entity);
-            };
-        };
+        const auto tell = [&](const char* what) { return telling(number, what); };
         world.on_add<Mark>(tell("+mark:"));
         world.on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
             for (std::size_t i = 0; i < all.size(); ++i) note(number, "-mark(" + text_of(before[i]) + "):", all[i]);
@@ -1069,8 +1083,13 @@ private:
         world.on_add<Hungry>(tell("+hungry:"));
         world.on_remove<Hungry>(tell("-hungry:"));
         world.on_change<&Buoy::seen>(tell("~seen:"));
-        world.on_add<Scar>(tell("+scar:"));
-        world.on_remove<Scar>(tell("-scar:"));
+        listen_to_scars(number);
+    }
+    /// The last ones: so reactions have the same numbers when they are added again, and states find theirs.
+    void listen_to_scars(int number) {
+        World& world = this->world(number);
+        scar_reactions_[std::size_t(number)] = {world.on_add<Scar>(telling(number, "+scar:")),
+                                                world.on_remove<Scar>(telling(number, "-scar:"))};
     }
     void add_passes(int number) {
         World& world = this->world(number);
@@ -1179,7 +1198,7 @@ private:
         return folder_;
     }
     Status forget_dead(const World& world) {
-        readers_[std::size_t(number_of(world))].is_current = false;
+        for (Reader& reader : readers_[std::size_t(number_of(world))]) reader.is_current = false;
         auto& all = names(world);
         for (std::size_t i = 2; i < all.size(); ++i)
             if (!world.entities().alive(all[i])) all[i] = {};
@@ -1197,17 +1216,18 @@ private:
     struct Reader {
         bool is_current = false;
         std::uint64_t since = 0;
-        std::map<Entity, int> marks;
+        std::map<Entity, int> numbers;
 
-        void hear(const JournalEntry& entry, Entity who) {
-            if (entry.component != schema_of<Mark>().id()) return;
+        void hear(const JournalEntry& entry, ComponentId component, Entity who) {
+            if (entry.component != component) return;
             if (entry.kind == JournalEntry::Kind::kRemoved)
-                marks.erase(who);
+                numbers.erase(who);
             else
-                marks[who] = -1;  // the row was written
+                numbers[who] = -1;  // the row was written
         }
     };
-    std::array<Reader, 3> readers_;
+    std::array<std::array<Reader, std::size(kTypeNames)>, 3> readers_;  // by world and type
+    std::array<std::array<ReactionId, 2>, 3> scar_reactions_{};
     std::array<std::vector<Told>, 3> told_;
     std::string folder_;
     std::map<int, Blob> scenes_;
