@@ -51,8 +51,9 @@ struct StringTable::Content {
     Array<TextLease*> past{Owner(kOwner)};  // that states may have taken, the oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
-    std::mutex mutex;  // guards the next one
+    std::mutex mutex;  // guards the next two
     Array<std::string> noted{Owner(kOwner)};
+    HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
     // Texts that are interned until unused:
     std::size_t num_passing = 0;  // not found unused
     std::size_t num_unused = 0;   // found unused, and kept for states
@@ -62,6 +63,7 @@ struct StringTable::Content {
         const std::uint32_t* const number = numbers.find(id);
         return number == nullptr ? nullptr : &texts[*number];
     }
+    Result<const Text*> find(StringId id, std::string_view text) const;
     void keep(Text& text, bool for_good);
     void add(StringId id, std::string_view text, bool for_good);
     void remove();
@@ -83,22 +85,54 @@ Status StringTable::check(std::string_view text) {
     return Status::error(concat("the text \"", escaped(text), "\" is not valid UTF-8; convert it to UTF-8 first"));
 }
 
+/// Returns what the table has of a text, or nullptr. Errors: another text has the same hash, or this one is not UTF-8.
+Result<const StringTable::Content::Text*> StringTable::Content::find(StringId id, std::string_view text) const {
+    const Text* const kept = find(id);
+    if (kept != nullptr && kept->text == text) return kept;
+    if (kept == nullptr) {
+        if (Status status = check(text); !status) return status;
+        return kept;
+    }
+    return Status::error(
+        concat("the texts \"", kept->text, "\" and \"", text, "\" have the same hash; rename one of them"));
+}
+
 Result<StringId> StringTable::intern(std::string_view text, bool for_good) {
     const StringId id(text);
     if (text.empty()) return id;
-    if (const Content::Text* const kept = content_->find(id)) {
-        if (kept->text == text) return content_->keep(const_cast<Content::Text&>(*kept), for_good), id;
-        return Status::error(
-            concat("the texts \"", kept->text, "\" and \"", text, "\" have the same hash; rename one of them"));
-    }
-    if (Status status = check(text); !status) return status;
-    content_->add(id, text, for_good);
+    const Result<const Content::Text*> kept = content_->find(id, text);
+    if (!kept) return kept.status();
+    if (*kept == nullptr)
+        content_->add(id, text, for_good);
+    else
+        content_->keep(const_cast<Content::Text&>(**kept), for_good);
     return id;
 }
 
-void StringTable::note(std::string_view text) {
+/// A text that was found unused is noted, too: it may be removed before somebody finds its id in the row that is written now.
+Status StringTable::note(std::string_view text) {
+    const StringId id(text);
+    if (text.empty()) return {};
+    const Result<const Content::Text*> kept = content_->find(id, text);
+    if (!kept) return kept.status();
+    if (*kept != nullptr && ((*kept)->unused_since == 0 || (*kept)->unused_since == kForGood)) return {};
     const std::lock_guard lock(content_->mutex);
-    content_->noted.emplace_back(text);
+    const auto [number, is_new] =
+        content_->noted_numbers.insert(id, static_cast<std::uint32_t>(content_->noted.size()));
+    if (is_new || content_->noted[*number] != text) content_->noted.emplace_back(text);
+    return {};
+}
+
+void StringTable::take_noted() {
+    Array<std::string> noted{Owner(kOwner)};
+    {
+        const std::lock_guard lock(content_->mutex);
+        if (content_->noted.empty()) return;
+        noted.swap(content_->noted);
+        content_->noted_numbers.clear();
+    }
+    for (const std::string& text : noted)
+        if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
 }
 
 /// Each text has memory of its own, so that those that stay do not move when others are removed.
@@ -166,10 +200,7 @@ void StringTable::collect(const BitSet& used) {
     all.remove();
 }
 
-void StringTable::catch_up() {
-    if (!content_->noted.empty())
-        for (const std::string& text : std::exchange(content_->noted, Array<std::string>(Owner(kOwner))))
-            if (const Result<StringId> kept = intern_until_unused(text); !kept) log(LogLevel::kWarning, kept.message());
+void StringTable::remove_unused() {
     if (content_->num_unused != 0 && !content_->past.front()->is_taken()) content_->remove();
 }
 

@@ -528,12 +528,11 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
     state.link.steps_left -= static_cast<double>(query.query->num_rows()) / 16;
     Run run{lua, state, query, function, frame, {}};
     SerialExecutor serial;
-    ++state.num_loops;
+    const LoopScope loop(state);
     query.query->for_each_batch(
         serial, state.world.keeper_of_commands(),
         [](void* of, Commands& commands, const TextBatch& rows) { run_batch(*static_cast<Run*>(of), commands, rows); },
         &run);
-    --state.num_loops;
     return std::move(run.status);
 }
 

@@ -174,13 +174,10 @@ bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current(
 Status State::keep_text(std::string_view text) {
     StringTable& strings = world.strings();
     if (!rows_are_held()) return strings.intern_until_unused(text).status();
-    if (!strings.text(StringId(text)).empty()) return {};
+    if (Status noted = strings.note(text); !noted || !strings.text(StringId(text)).empty()) return noted;
     if (noted_at != world.frame()) noted_texts.collect(BitSet(Owner("scripts")));
     noted_at = world.frame();
-    if (!noted_texts.text(StringId(text)).empty()) return {};
-    const Result<StringId> kept = noted_texts.intern_until_unused(text);
-    if (kept) strings.note(text);
-    return kept.status();
+    return noted_texts.intern_until_unused(text).status();
 }
 
 std::string_view State::text_of(StringId id) const {

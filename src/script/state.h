@@ -218,6 +218,21 @@ private:
     Script* script_;
 };
 
+/// A loop during which rows stay where they are. At the end of the outermost one, the world gets the texts that waited for it.
+class LoopScope {
+public:
+    explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }
+    LoopScope(const LoopScope&) = delete;
+    LoopScope& operator=(const LoopScope&) = delete;
+    ~LoopScope() {
+        --state_.num_loops;
+        if (!state_.rows_are_held()) state_.world.strings().take_noted();
+    }
+
+private:
+    State& state_;
+};
+
 // --- bodies ------------------------------------------------------------------------------------------------------
 
 inline constexpr int kFailed = -1;

@@ -210,10 +210,9 @@ Status LuaStore::tell(Entity entity) {
     read_row(rows_.find(entity), image.data());
     State& state = *script_.state;
     const CallScope scope(state, &script_);
-    ++state.num_loops;  // a loop may hold the rows: what set() changes beside them becomes commands
+    const LoopScope loop(state);  // one may hold the rows: what set() changes beside them becomes commands
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
-    --state.num_loops;
     return status ? std::move(shown) : std::move(status);
 }
 
@@ -325,7 +324,7 @@ Status LuaStore::load(StateReader& from) {
 void LuaStore::finish_load() {
     State& state = *script_.state;
     const CallScope scope(state, &script_);
-    ++state.num_loops;
+    const LoopScope loop(state);
     const Array<Entity> before = std::exchange(forgotten_, Array<Entity>(Owner("scripts")));
     for (const Entity entity : before)
         if (const Status status = call(remove_, entity, nullptr); !status) report(status);
@@ -334,7 +333,6 @@ void LuaStore::finish_load() {
         read_row(row, image.data());
         if (const Status status = call(add_, rows_.owner(Instance{row}), image.data()); !status) report(status);
     }
-    --state.num_loops;
 }
 
 // --- stores of scripts -------------------------------------------------------------------------------------------

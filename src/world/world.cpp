@@ -742,8 +742,11 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
     Result<FieldPath> path = find_field(name);
     if (!path) path = find_path(entity, name);
     if (!path) return path.status();
-    if (path->type().type == FieldType::kStringId && value.is_text() && !passes_run_)
-        if (Result<StringId> kept = strings_.intern_until_unused(value.text()); !kept) return kept.status();
+    if (path->type().type == FieldType::kStringId && value.is_text()) {
+        const Status kept =
+            passes_run_ ? strings_.note(value.text()) : strings_.intern_until_unused(value.text()).status();
+        if (!kept) return kept;
+    }
     return path->write(entity, value);
 }
 
@@ -954,7 +957,7 @@ constexpr std::uint32_t kManyFrames = 100;  // without a settle
 
 void World::hold_rows(bool hold) {
     passes_run_ = hold;
-    strings_.catch_up();
+    strings_.take_noted();
     entities_.hold(hold);
     for (Store* store : stores_) store->hold_rows(hold);
     for (const OwnedEvents& events : events_) events.log->hold(hold);
@@ -1050,7 +1053,8 @@ void World::note_deaths() {
 void World::settle_stores() {
     ++stamp_;
     settles_.last = {};
-    strings_.catch_up();
+    strings_.take_noted();
+    strings_.remove_unused();
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->load_visited();
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -268,13 +269,36 @@ TEST(StringTable, collects_what_is_not_marked_and_was_not_interned_for_good) {
     }
 }
 
-TEST(StringTable, interns_what_any_thread_has_noted_when_it_catches_up) {
+TEST(StringTable, interns_what_several_threads_have_noted_when_it_is_told_to) {
     StringTable table;
-    table.note("noted"), table.note("noted"), table.note("");
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&, i] {
+            for (int k = 0; k < 100; ++k) {
+                EXPECT_TRUE(table.note("noted " + std::to_string(k)) && table.note(std::to_string(i)));
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_TRUE(table.note(""));
+    EXPECT_EQ(table.note("\xFF").message(), StringTable::check("\xFF").message());
     EXPECT_EQ(table.size(), 0u);
-    table.catch_up();
+    table.take_noted();
+    EXPECT_EQ(table.size(), 104u);
+    EXPECT_EQ(table.text(StringId("noted 99")), "noted 99");
+}
+
+TEST(StringTable, keeps_what_is_noted_though_it_was_found_unused_before) {
+    StringTable table;
+    ASSERT_TRUE(table.intern_until_unused("again") && table.intern_until_unused("gone"));
+    TextLease& lease = table.lease();
+    take_lease(lease);
+    table.collect(BitSet(Owner("test")));
+    ASSERT_TRUE(table.note("again"));
+    give_back_lease(lease);
+    EXPECT_EQ(table.size(), 2u);
+    table.take_noted(), table.remove_unused();
+    EXPECT_EQ(table.text(StringId("again")), "again");
     EXPECT_EQ(table.size(), 1u);
-    EXPECT_EQ(table.text(StringId("noted")), "noted");
 }
 
 TEST(Math, vectors_add_and_scale_by_component) {

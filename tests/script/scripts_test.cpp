@@ -2,7 +2,9 @@
 
 #include "script_world.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
+#include "shoal/base/string_table.h"
 #include "shoal/source/compiler.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
@@ -68,6 +70,37 @@ TEST(Scripts, a_pass_reads_the_texts_that_it_writes_and_the_world_keeps_them_whi
     EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
     EXPECT_EQ(test.world.strings().text(minds.get<&Mind::state>(Instance{0})), "busy 2500");
     EXPECT_LT(most, 1100u);
+}
+
+TEST(Scripts, a_text_that_a_script_writes_is_kept_though_it_was_found_unused_before) {
+    ScriptWorld test;
+    auto& minds = test.world.manager<Mind>();
+    ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
+    ASSERT_TRUE(test.world.strings().intern_until_unused("again"));
+    SavedState state;
+    ASSERT_TRUE(test.world.save(state));
+    test.world.strings().collect(BitSet(Owner("test")));  // the text waits for the end of the state
+    ASSERT_TRUE(test.run(R"lua(
+        shoal.pass{name = "think", query = "&mind", columns = {"mind.state"}, run = function(frame, batch, state)
+            state[0] = 'again'
+        end}
+    )lua"));
+    test.world.step(0.1f);
+    state.clear();
+    test.world.settle();
+    EXPECT_EQ(test.world.strings().text(minds.get<&Mind::state>(Instance{0})), "again");
+}
+
+TEST(Scripts, texts_that_a_script_writes_in_a_loop_outside_of_passes_are_saved) {
+    ScriptWorld test, other;
+    auto& minds = test.world.manager<Mind>();
+    other.world.manager<Mind>();
+    ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
+    ASSERT_TRUE(test.run("shoal.query('&mind', 'mind.state'):each(function(batch, state) state[0] = 'new' end)"));
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(test.world.save(bytes));
+    ASSERT_TRUE(other.world.load(bytes));
+    EXPECT_EQ(other.world.strings().text(minds.get<&Mind::state>(Instance{0})), "new");
 }
 
 TEST(Scripts, alive_is_right_for_living_dead_and_other_values) {  // req: A10 A11

@@ -206,6 +206,21 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     EXPECT_TRUE(has("in an event"));
 }
 
+TEST_F(TextsTest, that_a_pass_sets_by_name_are_kept) {
+    auto& signs = world.manager<Sign>();
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(signs.add(entity, {}).ok());
+    std::string refused;
+    world.schedule().add("set", {writes(signs)}, [&](PassContext&) {
+        ASSERT_TRUE(world.set_field(entity, "sign.text", "by name"));
+        refused = world.set_field(entity, "sign.text", "\xFF").message();
+    });
+    world.step(0.1f);
+    EXPECT_TRUE(has("by name"));
+    EXPECT_EQ(refused, StringTable::check("\xFF").message());
+    EXPECT_EQ(world.field(entity, "sign.text")->to_text(&world.strings()), "\"by name\"");
+}
+
 TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_also_from_a_save) {
     const std::string folder =
         (std::filesystem::temp_directory_path() / ("texts_" + std::to_string(getpid()))).string();

@@ -6,7 +6,7 @@
 //
 // A world collects when it settles, after its table has grown to twice what was in use; see World::strings(). States in
 // memory that a world has saved have ids and no texts, so the table keeps what they may need, as long as they live.
-// Thread: any thread may call text() while no thread interns or collects.
+// Thread: any thread may call text() and note() while no thread interns, takes what was noted, or removes.
 
 #include "shoal/base/status.h"
 #include "shoal/base/string_id.h"
@@ -18,7 +18,7 @@ namespace shoal {
 class BitSet;
 class TextLease;
 
-/// Keeps each text once. Texts do not move.
+/// Keeps each text once. A text does not move until it is removed.
 class StringTable {
 public:
     SHOAL_API StringTable();
@@ -29,14 +29,17 @@ public:
     /// Keeps `text` until the table is destroyed and returns its id. The empty text has the null id.
     /// Errors: as of check(); the table has another text with the same hash. The message names both.
     Result<StringId> intern(std::string_view text) { return intern(text, true); }
-    /// The same, but collect() may remove the text, unless intern() was called for it, too.
+    /// The same, but a collection may remove the text, unless intern() was called for it, too.
     Result<StringId> intern_until_unused(std::string_view text) { return intern(text, false); }
-    /// Asks for the same at the next catch_up(), where what cannot be kept is a line in the log. Thread: any.
-    SHOAL_API void note(std::string_view text);
+    /// Asks for the same while others may look at texts, as in a pass: take_noted() interns the text.
+    /// Errors: as of intern(); if the table has another text with the same hash by then, that is a line in the log.
+    /// Thread: as text(); several threads at once.
+    SHOAL_API Status note(std::string_view text);
+    SHOAL_API void take_noted();
     /// Errors: the text is not valid UTF-8, so blobs and saves could not have it. The message shows it, with escapes.
     SHOAL_API static Status check(std::string_view text);
     /// Returns the text of `id`, or an empty text if the table does not have it.
-    /// Lifetime: that of the table; of a text that was interned until unused, until a collect() removes it.
+    /// Lifetime: that of the table; of a text that was interned until unused, until collect() or remove_unused() removes it.
     SHOAL_API std::string_view text(StringId id) const;
     SHOAL_API std::size_t size() const;
     /// Calls visit(StringId, text) for all texts, in the order in which they came.
@@ -50,11 +53,11 @@ public:
     SHOAL_API void mark_lasting(BitSet& used) const;  ///< the same for all that are not interned until unused
     /// Whether there are twice as many texts as the last collect() left, and `allowance` more.
     SHOAL_API bool is_due(std::size_t allowance) const;
-    /// Removes texts that are interned until unused and not marked. Those that leased states may need go later, when
-    /// these are gone, by catch_up(). Requires: the texts were marked since they last changed.
+    /// Removes texts that are interned until unused and not marked. remove_unused() removes those that leased states may
+    /// need, when these are gone. Requires: the texts were marked since they last changed.
     SHOAL_API void collect(const BitSet& used);
-    SHOAL_API void catch_up();
-    SHOAL_API void use_all();  ///< takes all texts as used until the next collect(): an older state was loaded
+    SHOAL_API void remove_unused();
+    SHOAL_API void use_all();  ///< treats all texts as used until the next collect(): an older state was loaded
     /// What a state takes that is written now without texts. Lifetime: that of the table, or of the takers.
     SHOAL_API TextLease& lease() const;
     SHOAL_API std::uint64_t version() const;  ///< grows when a text comes or goes

@@ -380,7 +380,8 @@ public:
         return path->template read<T>(entity);
     }
     /// Sets the value of a field of an entity, through its store, and marks it as written. The text of a string id
-    /// is kept in strings(), unless passes run. "data.armor.front" is a value of its data: see components/data.h.
+    /// is kept in strings(); if passes run, from their end on. "data.armor.front" is a value of its data: see
+    /// components/data.h.
     /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
@@ -539,7 +540,8 @@ public:
     Executor& executor() { return *executor_; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// Texts interned until unused go when the world settles, if no row, data, command, event or unloaded zone has their id.
+    /// Texts interned until unused are removed when the world settles, if nothing that the world keeps has their id: rows,
+    /// data, defaults, commands, events, unloaded zones, overrides of spawns, and values before that reactions are told.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return library_; }
