@@ -1,5 +1,7 @@
 #include "command/command_log.h"
 
+#include "command/spawn_lists.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -179,12 +181,25 @@ void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_typ
     for_each_chunk(open_, visit_all);
 }
 
+namespace {
+
+void visit_overrides_of(const detail::CommandRun& run, void (*visit)(void* context, std::span<const std::byte>),
+                        void* context) {
+    for (std::uint32_t i = 0; has_overrides(*run.list) && i < run.num_rows; ++i)
+        for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
+}
+
+}  // namespace
+
 void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) {
     const auto visit_all = [&](CommandRecorder& chunk) {
         for (const detail::CommandRun& run : chunk.runs())
-            for (const detail::CommandPart& part : run.list->parts)
-                if (part.offset != 0 && part.call == nullptr)
-                    visit(context, {run.value(part, 0), std::size_t(run.num_rows) * part.num_bytes});
+            if (run.list->kind == detail::CommandKind::kSpawn)
+                visit_overrides_of(run, visit, context);
+            else
+                for (const detail::CommandPart& part : run.list->parts)
+                    if (part.offset != 0 && part.call == nullptr)
+                        visit(context, {run.value(part, 0), std::size_t(run.num_rows) * part.num_bytes});
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, visit_all);

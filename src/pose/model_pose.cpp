@@ -197,6 +197,12 @@ const NodeTree& ModelPoseManager::nodes(NodeTreeId tree) const { return tree_at(
 
 std::uint32_t ModelPoseManager::num_instances(NodeTreeId tree) const { return tree_at(tree).num_blocks(); }
 
+void ModelPoseManager::visit_names(void (*visit)(void* context, StringId name), void* context) const {
+    for (const Tree* tree : trees_)
+        if (tree != nullptr)
+            for (const StringId name : tree->nodes.names) visit(context, name);
+}
+
 std::uint32_t ModelPoseManager::find_node(NodeTreeId id, StringId name) const {
     const Tree& tree = tree_at(id);
     const auto found = std::lower_bound(tree.by_name.begin(), tree.by_name.end(), name,

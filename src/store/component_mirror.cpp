@@ -118,6 +118,22 @@ std::size_t ComponentMirror::num_bytes() const {
     return bytes;
 }
 
+void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
+                                  void* context) const {
+    for (const Field& field : component_.fields()) {
+        if (field.type != FieldType::kStringId && field.type != FieldType::kBlobArray) continue;
+        const std::size_t bytes = component_.column(field.first_column).element_bytes;
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            if (columns_[c].number != field.first_column) continue;
+            for (const Picture& picture : pictures_)
+                for (std::size_t row = 0; row < picture.owners.size(); ++row)
+                    if (picture.owners[row])
+                        visit(context, field,
+                              picture.columns[c].data() + row * bytes + component_.offset_in_column(field));
+        }
+    }
+}
+
 /// Remembers rows of a block as they are.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;

@@ -144,6 +144,12 @@ void Reactions::tell(const Entry& entry) {
     if (!batch.entities.empty()) entry.reaction->run(batch);
 }
 
+void Reactions::visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
+                            void* context) const {
+    for (const Entry& entry : entries_) entry.mirror->visit_texts(visit, context);
+    for (const ComponentMirror* mirror : mirrors_) mirror->visit_texts(visit, context);
+}
+
 // --- saving ------------------------------------------------------------------------------------------------------
 
 namespace {

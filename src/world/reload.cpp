@@ -123,7 +123,7 @@ private:
         if (Status status = find_takers(); !status) return status;
         list_entities();
         if (copies_ != nullptr && !copies_->overrides.empty())
-            overrides_.find(world_.stores_, world_.entities_, *copies_, changes_, after_);
+            overrides_.find(world_.stores_, world_.entities_, world_.strings_, *copies_, changes_, after_);
         if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(before_, after_);
         Status status = change_all();
         if (!status) {

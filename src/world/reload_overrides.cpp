@@ -1,5 +1,7 @@
 #include "world/reload_overrides.h"
 
+#include "shoal/base/log.h"
+#include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/field_path.h"
@@ -31,23 +33,26 @@ void forget_dead(const EntityManager& entities, AnyValue& value) {
 
 }  // namespace
 
-void ReloadOverrides::find(std::span<Store* const> stores, const EntityManager& entities, const SpawnedCopies& copies,
-                           const BlobChanges& changes, const Blob& after) {
+void ReloadOverrides::find(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
+                           const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after) {
     logged_ = copies.overrides;
     for (LoggedOverride& one : logged_)
         one.entity = one.entity != kNoBlobEntity ? changes.after_of()[one.entity] : after.find_guid(one.guid);
-    for (std::uint32_t i = 0; i < logged_.size(); ++i) add(stores, entities, changes, i);
+    for (std::uint32_t i = 0; i < logged_.size(); ++i) add(stores, entities, texts, changes, i);
     std::ranges::sort(entries_, {}, key_of);
 }
 
-void ReloadOverrides::add(std::span<Store* const> stores, const EntityManager& entities, const BlobChanges& changes,
-                          std::uint32_t order) {
+void ReloadOverrides::add(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
+                          const BlobChanges& changes, std::uint32_t order) {
     const LoggedOverride& logged = logged_[order];
     if (logged.entity == kNoBlobEntity) return;
     const Result<FieldPath> path = FieldPath::find_in(stores, entities, logged.given.field);
     if (!path) return;  // the component type has other fields now, or is gone
     Result<AnyValue> value = path->convert(logged.given.value);
     if (!value) return;
+    if (value->type().type == FieldType::kStringId && logged.given.value.is_text())
+        if (const Result<StringId> kept = texts.intern_until_unused(logged.given.value.text()); !kept)
+            log(LogLevel::kWarning, kept.message());
     forget_dead(entities, *value);
     for (std::uint32_t type = 0; type < changes.types().size(); ++type) {
         const Schema& schema = *changes.types()[type].schema;

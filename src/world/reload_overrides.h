@@ -13,8 +13,9 @@ namespace shoal {
 class ReloadOverrides {
 public:
     /// Looks up what was overridden in the copies of the older version. What the newer one lacks is kept for versions to come.
-    void find(std::span<Store* const> stores, const EntityManager& entities, const SpawnedCopies& copies,
-              const BlobChanges& changes, const Blob& after);
+    /// `texts` gets the texts of string ids.
+    void find(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
+              const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
     /// Notes where the values of a list are in the newer version. Shape: by place in the older one; kNoBlobEntity: gone.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns them with the entities and places of the newer version.
@@ -44,8 +45,8 @@ public:
 
 private:
     Array<const Entry*> list(std::uint32_t type, std::uint32_t entity, std::uint32_t copy) const;
-    void add(std::span<Store* const> stores, const EntityManager& entities, const BlobChanges& changes,
-             std::uint32_t order);
+    void add(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
+             const BlobChanges& changes, std::uint32_t order);
 
     std::vector<LoggedOverride> logged_;
     std::vector<Entry> entries_;  // by type, entity, how many copies they are of, and the first of these

@@ -66,6 +66,14 @@ public:
     /// for each copy of `older`; overrides: those of its copies, with the entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
+    /// Calls visit(override) for all that were made, in no order.
+    template <class Visit>
+    void for_each_override(Visit&& visit) const {
+        by_version_.for_each([&](std::uint64_t, const SpawnedCopies* copies) {
+            for (const LoggedOverride& one : copies->overrides) visit(one.given);
+        });
+    }
+
     void save(StateWriter& to) const;
     /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
     Status load(StateReader& from);

@@ -5,6 +5,7 @@
 #include "shoal/database/deferred_changes.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/field_part.h"
+#include "world/spawn_log.h"
 #include "world/state_rows.h"
 #include "world/zone_files.h"
 
@@ -36,6 +37,7 @@ std::uint64_t TextUses::count_rows() const {
 const BitSet& TextUses::find() {
     for (Store* store : world_.stores()) mark_store(*store);
     mark_waiting();
+    mark_remembered();
     if (world_.zone_files_ != nullptr) world_.zone_files_->for_each_text([&](StringId id) { mark(id); });
     return used_;
 }
@@ -43,7 +45,8 @@ const BitSet& TextUses::find() {
 // --- rows --------------------------------------------------------------------------------------------------------
 
 void TextUses::mark_store(Store& store) {
-    if (const auto* const models = dynamic_cast<const ModelPoseManager*>(&store)) mark_models(*models);
+    if (const auto* const models = dynamic_cast<const ModelPoseManager*>(&store))
+        models->visit_names([](void* self, StringId name) { static_cast<TextUses*>(self)->mark(name); }, this);
     if (std::ranges::none_of(store.schemas(), [](const Schema* schema) { return has_texts(*schema); })) return;
     for (const Schema* schema : store.schemas()) mark_defaults(*schema);
     Array<StateRows> all{Owner("world")};
@@ -113,17 +116,6 @@ void TextUses::mark_data(const StateRows& rows) {
     }
 }
 
-void TextUses::mark_models(const ModelPoseManager& models) {
-    BitSet trees{Owner("world")};
-    for (const Table* table : models.tables())
-        for (const Entity owner : table->entities()) {
-            const Instance instance = owner ? models.instance(owner) : kNilInstance;
-            const NodeTreeId tree = instance ? models.tree(instance) : NodeTreeId();
-            if (!tree || trees.test_and_set(tree.slot)) continue;
-            for (const StringId name : models.nodes(tree).names) mark(name);
-        }
-}
-
 // --- what waits --------------------------------------------------------------------------------------------------
 
 /// Marks every eight bytes that are the id of a text.
@@ -145,9 +137,22 @@ void TextUses::mark_waiting() {
             database->deferred_changes()->visit_values(mark_value, this);
     }
     for (const World::OwnedEvents& events : world_.events_) {
-        mark_words(events.log->read());
-        mark_words(events.log->read_last());
+        mark_value(this, events.log->read());
+        mark_value(this, events.log->read_last());
     }
+}
+
+/// What reactions will be told of the values before, and what a reload gives to entities that come back.
+void TextUses::mark_remembered() {
+    const auto mark_value = [](void* self, const Field& field, const std::byte* value) {
+        static_cast<TextUses*>(self)->mark_values_of(field, value);
+    };
+    world_.reactions_.visit_texts(mark_value, this);
+    if (world_.spawn_log_ == nullptr) return;
+    world_.spawn_log_->for_each_override([&](const SpawnOverride& one) {
+        if (one.value.is_text()) mark(StringId(one.value.text()));
+        if (one.value.type().type == FieldType::kStringId) mark_words(one.value.bytes());
+    });
 }
 
 // --- collecting --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 //     read-only arrays  of string ids, tables of data, names of nodes of models
 //     defaults          of component types
 //     waiting           values in commands, and events: every word of their bytes that is the id of a text
+//     remembered        values before, for reactions, and overrides of spawns, for reloads
 //
 // Ids elsewhere, in variables of the program or in opaque fields, are not seen.
 // Thread: the structural thread of the world; const calls of its stores.
@@ -16,7 +17,6 @@
 
 namespace shoal {
 
-class ModelPoseManager;
 struct StateRows;
 
 class TextUses {
@@ -42,8 +42,8 @@ private:
     void mark_values_of(const Field& field, const std::byte* value);
     void mark_array(const BlobArrayBase& array, FieldType element_type);
     void mark_data(const StateRows& rows);
-    void mark_models(const ModelPoseManager& models);
     void mark_waiting();
+    void mark_remembered();
 
     World& world_;
     BitSet used_{Owner("world")};

@@ -4,8 +4,10 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
+#include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/world/reload.h"
 #include "shoal/world/world.h"
 #include "shoal/world/zone_files.h"
 
@@ -38,8 +40,17 @@ struct Mark {
 };
 SHOAL_COMPONENT((Mark, whole), number, text)
 
+struct Line {
+    StringId text;
+};
+SHOAL_COMPONENT((Line, many), text)
+
 struct Heard {
     StringId text;
+};
+struct HeardWords {
+    std::uint32_t speaker;
+    std::uint32_t words[2];  // a string, as data have it
 };
 
 struct TextsTest : ::testing::Test {
@@ -139,21 +150,30 @@ TEST_F(TextsTest, stay_where_they_are_when_others_go) {
 TEST_F(TextsTest, are_kept_for_every_place_where_an_id_may_lie) {
     auto& signs = world.manager<Sign>();
     auto& database = world.database();
-    database.component<Mark>();
+    database.component<Mark>(), database.component<Line>();
     const Entity one = *entities.create(), two = *entities.create();
     ASSERT_TRUE(database.insert(two, Zone(3), Mark{0, keep("in the database")}));
+    ASSERT_TRUE(database.add(two, Line{keep("line 0")}).ok());
+    ASSERT_TRUE(database.add(two, Line{keep("line 1")}).ok());
     ASSERT_TRUE(names.set_name(one, "name"));
     ASSERT_TRUE(tags.add_tag(one, "first tag"));
     ASSERT_TRUE(tags.add_tag(one, "second tag"));
     ASSERT_TRUE(signs.add(one, {keep("field"), {keep("array 0"), keep("array 1")}}).ok());
     ASSERT_TRUE(names.set_name(two, "another name"));
     ASSERT_TRUE(world.set_field(two, "debug_name.name", "by name"));
+    const StringId nodes[] = {keep("node 0"), keep("node 1")};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    const Vec3 positions[2] = {}, scales[] = {{1, 1, 1}, {1, 1, 1}};
+    const Quaternion rotations[2] = {};
+    ASSERT_TRUE(world.model_poses().add_node_tree({nodes, parents, positions, rotations, scales}));
     const std::vector<std::string> words = {"w0", "w1", "w2", "w3", "w4"};
     ASSERT_TRUE(world.data().set_array(one, "path", words));
     collect();
-    for (const char* text : {"in the database", "name", "first tag", "second tag", "field", "array 0", "array 1",
-                             "by name", "path", "w0", "w1", "w2", "w3", "w4"})
+    for (const char* text :
+         {"in the database", "line 0", "line 1", "name", "first tag", "second tag", "field", "array 0", "array 1",
+          "by name", "node 0", "node 1", "path", "w0", "w1", "w2", "w3", "w4"}) {
         EXPECT_TRUE(has(text)) << text;
+    }
     EXPECT_LT(world.strings().size(), 4000u);
 }
 
@@ -189,14 +209,19 @@ TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
 TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     auto& signs = world.manager<Sign>();
     auto& heard = world.events<Heard>();
+    auto& heard_words = world.events<HeardWords>();
     const Entity listener = *entities.create();
     world.data();
     world.on_add<DebugName>([&](std::span<const Entity>) {
         keep("in data"), keep("as a value");
         world.commands().add(listener, Sign{keep("in a command"), {}}, DataValue("in data", "as a value"));
     });
-    world.schedule().add("tell", {writes(heard)}, [&](PassContext&) { heard.write({StringId("in an event")}); });
-    keep("in an event");
+    world.schedule().add("tell", {writes(heard), writes(heard_words)}, [&](PassContext&) {
+        heard.write({StringId("in an event")});
+        const std::uint64_t words = StringId("in words").hash;
+        heard_words.write({1, {std::uint32_t(words), std::uint32_t(words >> 32)}});
+    });
+    keep("in an event"), keep("in words");
     world.run_passes(0.1f);  // those of the next frame may read the event
     ASSERT_TRUE(names.set_name(listener, "listener"));
     collect();  // its first settle tells the reaction, and its second carries out the command
@@ -204,6 +229,95 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     EXPECT_TRUE(has("in a command"));
     EXPECT_EQ(world.data().text(listener, "in data"), "as a value");
     EXPECT_TRUE(has("in an event"));
+    EXPECT_TRUE(has("in words"));
+}
+
+TEST_F(TextsTest, of_values_before_are_kept_until_reactions_are_told) {
+    auto& signs = world.manager<Sign>();
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(signs.add(entity, {keep("a"), {keep("x"), {}}}).ok());
+    std::vector<std::string> before;
+    world.on_change<&Sign::text>([&](std::span<const Entity>, std::span<const StringId> texts) {
+        before.emplace_back(world.strings().text(texts[0]));
+    });
+    world.on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
+        for (const StringId id : {values[0].text, values[0].others[0]}) before.emplace_back(world.strings().text(id));
+    });
+    ASSERT_TRUE(world.set_field(entity, "sign.text", "b"));
+    EXPECT_EQ(num_saved_texts(world), 3u);
+    world.settle();
+    world.on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
+        if (!signs.has(entity)) return;
+        ASSERT_TRUE(world.set_field(entity, "sign.text", "c"));
+        signs.remove(entity);
+    });
+    ASSERT_TRUE(names.set_name(*entities.create(), "listener"));
+    collect();
+    EXPECT_EQ(before, (std::vector<std::string>{"a", "b", "x"}));
+    EXPECT_FALSE(has("a"));
+    EXPECT_FALSE(has("c"));
+}
+
+/// A blob with one entity "sign", which has a name, or none.
+std::vector<std::byte> sign_blob(bool has_name) {
+    BlobWriter writer;
+    writer.set_name("signs");
+    const std::uint32_t entity = writer.add_entity({.guid = 1, .name = "sign"});
+    const DebugName name{*writer.add_text("of the source")};
+    if (has_name)
+        writer.add_component(*writer.add_component_type(schema_of<DebugName>()), entity,
+                             std::as_bytes(std::span(&name, 1)));
+    return *writer.write();
+}
+
+struct OverriddenTexts : ::testing::Test {
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    Blob named = Blob::load(sign_blob(true)).value(), bare = Blob::load(sign_blob(false)).value();
+    StringId typed = *world.strings().intern_until_unused("typed");
+
+    static void collect_in(World& in) {
+        for (int round = 0; round < 2; ++round) {
+            for (int i = 0; i < 3000; ++i) {
+                ASSERT_TRUE(in.strings().intern_until_unused("passing " + std::to_string(3000 * round + i)));
+            }
+            in.settle();
+        }
+        ASSERT_LT(in.strings().size(), 100u);
+    }
+};
+
+TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_save) {
+    const Result<Spawned> spawned = world.spawn(
+        named,
+        {.copies = 2, .overrides = {{"sign", "debug_name.name", "a text", 0}, {"sign", "debug_name.name", typed, 1}}});
+    ASSERT_TRUE(spawned) << spawned.status().message();
+    const Entity first = spawned->entity(0, 0), second = spawned->entity(0, 1);
+    ASSERT_TRUE(world.reload(named, bare));
+    ASSERT_NO_FATAL_FAILURE(collect_in(world));
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(world.save(bytes));
+    EntityManager other_entities;
+    World other(other_entities, {.reloadable = true});
+    other.manager<DebugName>();
+    const Status loaded = other.load(bytes);
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    for (World* const in : {&world, &other}) {
+        ASSERT_NO_FATAL_FAILURE(collect_in(*in));
+        ASSERT_TRUE(in->reload(bare, named));
+        EXPECT_EQ(in->field(first, "debug_name.name")->to_text(&in->strings()), "\"a text\"");
+        EXPECT_EQ(in->field(second, "debug_name.name")->to_text(&in->strings()), "\"typed\"");
+    }
+}
+
+TEST_F(OverriddenTexts, of_spawns_that_wait_are_kept) {
+    world.manager<DebugName>();
+    world.on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
+        world.commands().spawn(named, kNoZone, {{"sign", "debug_name.name", typed}});
+    });
+    ASSERT_TRUE(world.manager<Tag>().add(*entities.create(), {}).ok());
+    ASSERT_NO_FATAL_FAILURE(collect_in(world));
+    EXPECT_EQ(world.strings().text(typed), "typed");
 }
 
 TEST_F(TextsTest, that_a_pass_sets_by_name_are_kept) {

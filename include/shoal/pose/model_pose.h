@@ -103,6 +103,8 @@ public:
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;
     SHOAL_API std::uint32_t num_instances(NodeTreeId tree) const;
     std::uint32_t num_trees() const { return num_trees_; }
+    /// Calls visit(context, name) for the names of the nodes of all trees, also of those without instances.
+    SHOAL_API void visit_names(void (*visit)(void* context, StringId name), void* context) const;
 
     // --- instances -----------------------------------------------------------------------------------------------
 

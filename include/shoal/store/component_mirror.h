@@ -68,6 +68,11 @@ public:
     /// starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store was loaded.
     SHOAL_API Result<bool> load(StateReader& from, Start otherwise = Start::kRowsOfNow);
 
+    /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values that are
+    /// remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
+    SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
+                               void* context) const;
+
     /// Bookkeeping memory of what is remembered.
     SHOAL_API std::size_t num_bytes() const;
 

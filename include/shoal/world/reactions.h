@@ -99,6 +99,10 @@ public:
     SHOAL_API void save(StateWriter& to) const;
     SHOAL_API Status load(StateReader& from, std::uint64_t stamp, std::span<Store* const> stores);
 
+    /// As ComponentMirror::visit_texts(), for all that reactions and the journal remember.
+    SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
+                               void* context) const;
+
     /// Finds what has happened to components of the stores until `stamp`, and tells of it.
     SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
     /// Whether run() would do nothing.
