@@ -10,7 +10,6 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <utility>
 
 namespace shoal {
 namespace {
