@@ -9,6 +9,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
+#include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
 
 #include <algorithm>
@@ -276,11 +277,30 @@ Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<
     return record_spawn(blob, &pose, zone, std::move(overrides));
 }
 
+namespace {
+
+/// Errors: what waits could not be saved, or is of a copy that the command does not make.
+Status check_waiting(const SpawnOverride& given) {
+    if (given.copy != 0 && given.copy != SpawnOverride::kAllCopies)
+        return Status::error(concat("the override of ", quoted(given.field), " of ", quoted(given.entity),
+                                    " is of copy ", given.copy, "; a command makes copy 0 alone"));
+    return check_override(given);
+}
+
+}  // namespace
+
 Entity Commands::record_spawn(const Blob& blob, const RootPose* pose, Zone zone, Array<SpawnOverride>&& overrides) {
     if (zone != kNoZone) require_zone(zone);
-    SpawnOverrides kept;
-    for (const SpawnOverride& given : overrides) kept.push_back(copy_to_keep(given));
     const Entity first = take_pending();
+    SpawnOverrides kept;
+    for (const SpawnOverride& given : overrides) {
+        if (Status status = check_waiting(given); !status) {
+            log(LogLevel::kError, concat("a command to spawn a resource was dropped: ", status.message()));
+            destroy(first);  // so that it is not created
+            return first;
+        }
+        kept.push_back(copy_to_keep(given));
+    }
     const detail::CommandList& list = pose == nullptr ? OverridingSpawn<false>::kList : OverridingSpawn<true>::kList;
     const detail::NewRow added = add_row(list, first, zone);
     ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))

@@ -1,6 +1,7 @@
 #include "shoal/store/spawn_override.h"
 
 #include "shoal/base/text.h"
+#include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/value_check.h"
@@ -49,6 +50,16 @@ bool are_values(const SavedOverride& saved, std::span<const std::byte> bytes) {
     return field.type == FieldType::kEnum || !find_bad_value(field, {bytes.data(), field.size, 1});
 }
 
+SavedOverride to_save(const SpawnOverride& given) {
+    const ValueType& type = given.value.type();
+    return {static_cast<std::uint32_t>(given.entity.size()),
+            static_cast<std::uint32_t>(given.field.size()),
+            given.copy,
+            type.array_length,
+            type.value_bytes,
+            static_cast<std::uint32_t>(type.type)};
+}
+
 bool read(const SavedOverride& saved, std::span<const std::byte>& texts, std::span<const std::byte>& values,
           SpawnOverride& to) {
     if (!is_sound(saved)) return false;
@@ -71,14 +82,29 @@ SpawnOverride copy_to_keep(const SpawnOverride& given) {
     return {given.entity, given.field, has_value ? AnyValue(type, given.value.bytes().data()) : AnyValue(), given.copy};
 }
 
+Status check_override(const SpawnOverride& given) {
+    const SavedOverride saved = to_save(given);
+    const auto error = [&](const std::string& why) {
+        return Status::error(concat("the override of ", quoted(given.field), " of ", quoted(given.entity), why));
+    };
+    if (!is_utf8(given.entity) || !is_utf8(given.field))
+        return error(" has a name that is not valid UTF-8; convert it to UTF-8 first");
+    if (given.value.type().type == FieldType(0)) return error(" has no value; give it one");
+    if (given.value.type().type == FieldType::kBlobArray)
+        return error(" is an array that stays in the resource; change the source");
+    if (!is_utf8(given.value.text())) return error(" has a text that is not valid UTF-8; convert it to UTF-8 first");
+    if (!is_sound(saved) || !are_values(saved, given.value.bytes()))
+        return error(concat(" has a value that is not ", given.value.type().to_text(), "; change it"));
+    return {};
+}
+
 void save_overrides(StateWriter& to, std::span<const SpawnOverride> overrides) {
     Array<SavedOverride> saved{Owner("overrides")};
     std::string texts;
     Array<std::byte> values{Owner("overrides")};
     for (const SpawnOverride& one : overrides) {
-        const ValueType& type = one.value.type();
-        saved.push_back({static_cast<std::uint32_t>(one.entity.size()), static_cast<std::uint32_t>(one.field.size()),
-                         one.copy, type.array_length, type.value_bytes, static_cast<std::uint32_t>(type.type)});
+        if (const Status status = check_override(one); !status) to.refuse(status.message());
+        saved.push_back(to_save(one));
         texts += one.entity, texts += one.field;
         values.insert(values.end(), one.value.bytes().begin(), one.value.bytes().end());
     }
@@ -99,7 +125,7 @@ Status load_overrides(StateReader& from, Array<SpawnOverride>& to) {
     for (const SavedOverride& one : saved) {
         if (read(one, rest_of_texts, rest_of_values, to.emplace_back())) continue;
         to.clear();
-        return from.error("overrides", "one of them names no field, or its value is none");
+        return from.error("overrides", "an override has a value of no known type, or texts that are not UTF-8");
     }
     if (rest_of_texts.empty() && rest_of_values.empty()) return {};
     to.clear();

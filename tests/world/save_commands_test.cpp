@@ -257,7 +257,7 @@ Blob mass_blob(const char* name) {
     BlobWriter writer;
     writer.set_name(name);
     const std::uint32_t masses = writer.add_component_type(schema_of<PointMass>(), 0).value();
-    writer.add_entity({});
+    writer.add_entity({.name = "stone"});
     const PointMass mass{.mass = 3};
     writer.add_component(masses, 0, std::as_bytes(std::span(&mass, 1)));
     return Blob::load(writer.write().value()).value();
@@ -407,9 +407,13 @@ T& element(std::vector<std::byte>& bytes, std::size_t i = 0) {
     return reinterpret_cast<T*>(bytes.data())[i];
 }
 
+struct Library {
+    ResourceLibrary library;
+};
+
 /// What waits in a small world, with lists in this order.
-struct Waiting : Game {
-    Waiting() {
+struct Waiting : Library, Game {
+    Waiting() : Game(&library) {
         world.database().component<Spot>(), world.database().component<Plankton>(),
             world.database().component<Hungry>();
         world.manager<Fin>();
@@ -423,8 +427,10 @@ struct Waiting : Game {
         commands.name(one, "krill");                                       // list 5
         commands.copy(one, {.position = {1, 2, 3}});                       // list 6
         commands.add(one, Transform{.position = {1, 2, 3}});               // list 7
-        commands.add(one, world.manager<Fin>().core().schema(), nullptr);  // list 8, of the chunk
-        commands.create(world.database().archetype<Spot>());               // list 9, of the chunk
+        commands.spawn(**library.add(mass_blob("levels/stone")), kNoZone,  // list 8
+                       {{"stone", "point_mass.mass", 5}, {"stone", "data.is_wet", true}});
+        commands.add(one, world.manager<Fin>().core().schema(), nullptr);  // list 9, of the chunk
+        commands.create(world.database().archetype<Spot>());               // list 10, of the chunk
     }
 };
 
@@ -438,6 +444,10 @@ struct SavedCommandChunk {
 };
 struct SavedCommandRun {
     std::uint32_t list, num_rows;
+};
+
+struct SavedOverride {
+    std::uint32_t entity_bytes, field_bytes, copy, array_length, value_bytes, type;
 };
 
 struct Lie {
@@ -505,6 +515,19 @@ std::vector<Lie> lies() {
         {"list/6/pose", [](Bytes& b) { element<RootPose>(b).scale.x = 0; }, "a pose is flat"},
         {"list/6/original", shorter, "commands"},
         {"list/7/transform/field/scale", [](Bytes& b) { element<Vec3>(b).y = 0; }, "a pose is flat"},
+        {"list/8/num_overrides", [](Bytes& b) { element<std::uint32_t>(b) = 1; }, "do not take all overrides"},
+        {"list/8/num_overrides", [](Bytes& b) { element<std::uint32_t>(b) = 3; }, "do not take all overrides"},
+        {"list/8/num_overrides", shorter, "commands"},
+        {"list/8/overrides", [](Bytes& b) { element<SavedOverride>(b, 1).type = 0; }, "no known type"},
+        {"list/8/overrides", [](Bytes& b) { element<SavedOverride>(b, 1).value_bytes = 0; }, "no known type"},
+        {"list/8/overrides", [](Bytes& b) { element<SavedOverride>(b, 0).array_length = 9; }, "no known type"},
+        {"list/8/overrides", [](Bytes& b) { element<SavedOverride>(b, 1).entity_bytes += 1; }, "no known type"},
+        {"list/8/overrides", [](Bytes& b) { element<SavedOverride>(b, 1).field_bytes -= 1; }, "do not fill"},
+        {"list/8/overrides", shorter, "do not fill"},
+        {"list/8/override_texts", [](Bytes& b) { b[0] = std::byte(0xFF); }, "texts that are not UTF-8"},
+        {"list/8/override_texts", shorter, "texts that are not UTF-8"},
+        {"list/8/override_values", [](Bytes& b) { b.back() = std::byte(2); }, "no known type"},
+        {"list/8/override_values", [](Bytes& b) { b.push_back({}); }, "do not fill"},
     };
 }
 

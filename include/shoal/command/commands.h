@@ -152,8 +152,9 @@ public:
     /// The last two give the copy values in place of those of the blob, as SpawnOptions::overrides does:
     /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). They may refer to pending entities. Such a copy is
     /// spawned in a call of its own. An override that fits nothing is a line in the log when the world settles, and that
-    /// copy is dropped; the others are spawned. What waits is saved with its overrides.
-    /// Requires: a world; the blob outlives the settle. The copy of an override is 0 or all.
+    /// copy is dropped; the others are spawned. What waits is saved with its overrides: a command is dropped at once, with
+    /// a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved (see
+    /// check_override()). Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);

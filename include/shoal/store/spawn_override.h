@@ -6,8 +6,10 @@
 //     return world.spawn(level, options);
 //
 // They are set one after the other when all components of the spawn are there, as World::set_field() would set them; those of
-// components that are switched off, too. What names nothing, or does not fit, is an error before anything is spawned. Entities
-// that nobody overrides cost nothing. A reload leaves what was overridden as it is (see world/reload.h).
+// components that are switched off, too. A single has one value, so an override of it counts whichever copy it is of. What a
+// resource does not have cannot be overridden, such as "transform.world", which follows from other fields. What names
+// nothing, or does not fit, is an error before anything is spawned. Entities that nobody overrides cost nothing. A reload
+// leaves what was overridden as it is (see world/reload.h).
 // Thread: values.
 
 #include "shoal/base/array.h"
@@ -25,9 +27,14 @@ struct SpawnOverride {
     AnyValue value{};                 ///< numbers and texts are converted as World::set_field() does
     std::uint32_t copy = kAllCopies;  ///< of those that are spawned together: the one that gets the value
 };
-/// A copy outlives the schema that its value was read by. The others are for saved states. Errors: what is read is none.
+/// Returns a copy that outlives the schema that the value was read by.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
+/// Says whether a saved state can have an override. Errors: its value is nothing, or an array that stays in the resource, or
+/// is not one of its type; a text is not UTF-8. The message says which.
+SHOAL_API Status check_override(const SpawnOverride& given);
+/// Writes overrides to a saved state. What check_override() refuses is refused.
 SHOAL_API void save_overrides(class StateWriter& to, std::span<const SpawnOverride> overrides);
+/// Reads what save_overrides() wrote. Errors: what is read is not a list of overrides; `to` is empty.
 SHOAL_API Status load_overrides(class StateReader& from, Array<SpawnOverride>& to);
 
 }  // namespace shoal
