@@ -54,6 +54,13 @@ const Schema* find_shown(const Store& store, ComponentId component) {
     return nullptr;
 }
 
+/// Errors: the store has the field beside those that the resource gives it, so that a reload would not know it.
+Status check_given(const Schema& schema, const FieldPath& path) {
+    if (schema.find_field(path.part().field->name) >= 0) return {};
+    return Status::error(concat(quoted(path.name()), " is not a field of ", quoted(schema.name()), " in the resource; ",
+                                hint_for({}, field_names(schema))));
+}
+
 /// Errors: what is spawned will not have the component, or nobody may write it.
 Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint32_t entity, const FieldPath& path) {
     const std::string_view component = std::string_view(path.name()).substr(0, path.name().find_first_of(".["));
@@ -62,7 +69,7 @@ Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint3
             known != nullptr && known->has_spawn_function())
             return Status::error(concat("a spawn function takes ", quoted(component), "; change what it makes of it"));
     if (const BlobComponents* const components = blob.find_components(path.component()))
-        if (path.index() < count_components(*components, entity)) return {};
+        if (path.index() < count_components(*components, entity)) return check_given(*components->schema, path);
     const Schema* const shown = find_shown(path.store(), path.component());
     if (shown == nullptr) return absence(blob, entity, component, path.index());
     const OwnedColumns columns = path.store().find_columns(*shown);
@@ -76,8 +83,26 @@ Status check_component(const SpawnTargets& targets, const Blob& blob, std::uint3
     return absence(blob, entity, component, path.index());
 }
 
-/// Errors: bytes that are no value of the field, or one that its schema does not allow.
-Status check_value(const FieldPath& path, const AnyValue& value) {
+/// Returns the entity with this GUID path, otherwise the one with this name.
+Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entity) {
+    if (const std::uint32_t found = blob.find_guid(hash_text(entity)); found != kNoBlobEntity) return found;
+    const std::uint32_t found = blob.find_name(entity);
+    if (found == kNoBlobEntity)
+        return Status::error(concat("there is no entity ", quoted(entity), "; ", entity_hint(blob, entity)));
+    if (share_a_name(blob, found, entity))
+        return Status::error(concat("several entities are called ", quoted(entity), "; give the GUID path of one"));
+    return found;
+}
+
+/// Lets the texts of string ids live on until they are unused. Errors: those of StringTable::intern_until_unused().
+Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
+    if (targets.strings == nullptr || !given.is_text() || path.type().type != FieldType::kStringId) return {};
+    return targets.strings->intern_until_unused(given.text()).status();
+}
+
+}  // namespace
+
+Status check_override_value(const FieldPath& path, const AnyValue& value) {
     const ValueType& type = path.type();
     if (type.type == FieldType::kBlobArray)
         return Status::error(concat(quoted(path.name()), " is an array that stays in the resource; change the source"));
@@ -97,19 +122,6 @@ Status check_value(const FieldPath& path, const AnyValue& value) {
     }
     return {};
 }
-
-/// Returns the entity with this GUID path, otherwise the one with this name.
-Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entity) {
-    if (const std::uint32_t found = blob.find_guid(hash_text(entity)); found != kNoBlobEntity) return found;
-    const std::uint32_t found = blob.find_name(entity);
-    if (found == kNoBlobEntity)
-        return Status::error(concat("there is no entity ", quoted(entity), "; ", entity_hint(blob, entity)));
-    if (share_a_name(blob, found, entity))
-        return Status::error(concat("several entities are called ", quoted(entity), "; give the GUID path of one"));
-    return found;
-}
-
-}  // namespace
 
 Status override_error(const Blob& blob, const SpawnOverride& given, std::string_view why) {
     return Status::error(concat("cannot override ", quoted(given.field), " of ", quoted(given.entity), " in \"",
@@ -135,7 +147,8 @@ Result<FoundOverride> find_override(const SpawnTargets& targets, const Blob& blo
     if (Status status = check_component(targets, blob, who->entity, *path); !status) return refuse(status);
     Result<AnyValue> value = path->convert(given.value);
     if (!value) return refuse(value.status());
-    if (Status status = check_value(*path, *value); !status) return refuse(status);
+    if (Status status = check_override_value(*path, *value); !status) return refuse(status);
+    if (Status status = keep_text(targets, *path, given.value); !status) return refuse(status);
     return FoundOverride{*who, std::move(*path), std::move(*value)};
 }
 

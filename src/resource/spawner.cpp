@@ -234,8 +234,8 @@ private:
             translate_image(batch, schema, image);
             for (const FoundOverride& found : overrides_)
                 if (found.path.component() == components.id)
-                    std::ranges::copy(found.value.bytes(), image.data() + found.path.part().field->struct_offset +
-                                                               found.path.part().offset_in_field);
+                    write_part(image.data() + found.path.part().field->struct_offset, found.path.part(),
+                               found.value.bytes().data());
             const Entity owner = find_single(taker);
             const Result<std::uint32_t> set =
                 taker.store->add_values(schema, std::span(&owner, 1), {.images = image.data()});

@@ -584,6 +584,9 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     if (options.root_poses.size() != 0 && options.root_poses.size() != options.copies)
         return Status::error(concat(options.root_poses.size(), " poses for ", options.copies, " copies of entity ",
                                     entity_text(original), "; give one pose per copy, or none"));
+    if (!options.overrides.empty())
+        return Status::error(concat("overrides are given for a copy of entity ", entity_text(original),
+                                    ", and name entities of a blob; set values of the copy with World::set_field()"));
     const std::vector<Entity> all = entities_below(*this, original);
     if (Status status = ZoneFiles::check_loaded(*this, all, "copied"); !status) return status;
     CopyCall call(*this, all, options.zone);

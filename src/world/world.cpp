@@ -20,6 +20,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
 #include "world/current_blob.h"
+#include "world/data_path.h"
 #include "world/entity_texts.h"
 #include "world/frame_history.h"
 #include "world/persistence.h"
@@ -693,12 +694,6 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
-/// Returns the path of "data.path"; empty for all else.
-std::string_view path_in_data(std::string_view name) {
-    constexpr std::string_view kPrefix = "data.";
-    return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
-}
-
 /// The error of what needs a field, for a value that each entity may have in another type.
 Status refuse_data(std::string_view name) {
     return Status::error(concat('"', name,
@@ -860,21 +855,11 @@ namespace {
 
 /// Lets overrides name values of the data of entities, as World::set_field() does, unless another store keeps Data.
 void take_data(World& world, SpawnTargets& targets) {
-    const Store* const known = world.find_store(schema_of<Data>().id());
-    if (known != nullptr && dynamic_cast<const DataManager*>(known) == nullptr) return;
+    if (!can_keep_data(world)) return;
     targets.context = &world;
     targets.set_data = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
         return static_cast<World*>(self)->data().write(entity, path, value);
     };
-}
-
-/// Keeps the text of a string id that an override has set.
-void keep_text(World& world, const SpawnOverride& given) {
-    if (!given.value.is_text()) return;
-    const Result<FieldPath> path = world.find_field(given.field);
-    if (!path || path->type().type != FieldType::kStringId) return;
-    const Result<StringId> kept = world.strings().intern(given.value.text());
-    if (!kept) log(LogLevel::kWarning, kept.message());
 }
 
 }  // namespace
@@ -888,12 +873,11 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
     SpawnTargets targets{entities_, stores_, &registry_};
+    targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty())) take_data(*this, targets);
     ++num_open_spawns_;
     Result<Spawned> spawned = shoal::spawn(targets, blob, options);
     --num_open_spawns_;
-    if (spawned)
-        for (const SpawnOverride& given : options.overrides) keep_text(*this, given);
     if (spawned)
         for (const BlobText& text : blob.texts())
             if (Result<StringId> kept = strings_.intern_until_unused(blob.string(text.text)); !kept)

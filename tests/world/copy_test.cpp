@@ -157,6 +157,8 @@ TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
     const RootPose poses[2] = {};
     EXPECT_EQ(world.copy(boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
               "2 poses for 3 copies of entity ");
+    EXPECT_EQ(world.copy(boat, {.overrides = {{"boat", "transform.position", Vec3{}}}}).message().substr(0, 40),
+              "overrides are given for a copy of entity");
     EXPECT_EQ(world.state_hash(), hash);
     entities.destroy(lighthouse);
     hash = world.state_hash();

@@ -1,5 +1,8 @@
 // Values that a spawn gives entities of a resource in place of those that the resource has: in every kind of store.
 
+#include "shoal/base/bit_set.h"
+#include "shoal/base/string_table.h"
+#include "shoal/base/text.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
@@ -17,6 +20,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -68,8 +72,9 @@ SHOAL_COMPONENT((Note, many), number, page)
 
 struct Wind {
     float force = 1;
+    Matrix3x4 frame{};
 };
-SHOAL_COMPONENT((Wind, single), force)
+SHOAL_COMPONENT((Wind, single), force, frame)
 
 /// A spawn function takes it.
 struct Song {
@@ -239,12 +244,14 @@ TEST(SpawnOverrides, reach_what_is_switched_off_owners_references_and_singles) {
     const Result<Spawned> spawned = harbour.spawn(blob, {{"buoy", "asleep.hours", 3},
                                                          {"lamp", "light.target", *sun},
                                                          {"lamp", "owned.owner", *sun},
-                                                         {"lamp", "wind.force", 6}});
+                                                         {"lamp", "wind.force", 6},
+                                                         {"lamp", "wind.frame.position", Vec3{7, 8, 9}, 0}});
     ASSERT_TRUE(spawned) << spawned.message();
     const Entity lamp = spawned->find("lamp"), buoy = spawned->find("buoy");
     EXPECT_EQ(*harbour.world.field<Entity>(lamp, "light.target"), *sun);
     EXPECT_EQ(harbour.world.ownership().owner(lamp), *sun);
     EXPECT_EQ(harbour.world.single<Wind>().force, 6);
+    EXPECT_EQ(harbour.world.single<Wind>().frame, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
     EXPECT_FALSE(harbour.world.field(buoy, "asleep.hours")) << "it stays switched off";
     const ComponentRow asleep = harbour.world.database().find_row(schema_of<Asleep>().id(), buoy, 0);
     ASSERT_TRUE(asleep);
@@ -309,7 +316,11 @@ std::vector<Mistake> mistakes() {
         {{"lamp", "light.label", "lighthouse"}, "\"light.label\" has room for 7 bytes of text; \"lighthouse\" has 10"},
         {{"lamp", "light.target", "9:9"}, "entity 9:9, which \"light.target\" is to refer to, is not alive"},
         {{"lamp", "light.steps", BlobArray<float>()}, "\"light.steps\" is an array that stays in the resource; "},
+        {{"lamp", "light.kind", "lamp \xff"}, "the text \"lamp \\xFF\" is not valid UTF-8; "},
         {{"lamp", "world_pose.matrix", Matrix3x4()}, "the store computes \"world_pose\"; "},
+        {{"lamp", "transform.world.position", Vec3{}},
+         "\"transform.world.position\" is not a field of \"transform\" in the resource; it has position, rotation, "
+         "scale"},
         {{"buoy", "song.notes", 3}, ""},
         // A store refuses these when all else is there.
         {{"lamp", "transform.rotation", Quaternion{0, 0, 0, 0}}, ""},
@@ -376,7 +387,54 @@ TEST(SpawnOverrides, of_commands_are_those_of_spawns_and_one_that_is_wrong_drops
     EXPECT_EQ(num_heavy, 1);
 }
 
+TEST(SpawnOverrides, of_commands_that_could_not_be_saved_while_they_wait_are_dropped_with_a_message) {
+    Harbour harbour;
+    ASSERT_TRUE(harbour.library.load(Level().blob().bytes()));
+    const Blob& blob = *harbour.library.find(ResourceId("levels/harbour"));
+    Commands& commands = harbour.world.database().commands();
+    const SpawnOverride wrong[] = {{"lamp", "light.range", AnyValue()},
+                                   {"lamp", "light.steps", BlobArray<float>()},
+                                   {"lamp", "light.kind", "\xff"},
+                                   {"lamp\xff", "light.range", 9},
+                                   {"lamp", "light.range", 9, 1}};
+    const char* const whys[] = {" of \"lamp\" has no value; give it one",
+                                " of \"lamp\" is an array that stays in the resource; change the source",
+                                " of \"lamp\" has a text that is not valid UTF-8; convert it to UTF-8 first",
+                                " of \"lamp\\xFF\" has a name that is not valid UTF-8; convert it to UTF-8 first",
+                                " of \"lamp\" is of copy 1; a command makes copy 0 alone"};
+    shoal_test::Logged logged;
+    for (const SpawnOverride& one : wrong) {
+        const Entity lost = commands.spawn(blob, kNoZone, {{"buoy", "light.range", 1}, one});
+        commands.add(lost, Cargo{5});
+    }
+    ASSERT_EQ(logged.lines.size(), std::size(wrong));
+    for (std::size_t i = 0; i < std::size(wrong); ++i)
+        EXPECT_EQ(logged.lines[i], concat("a command to spawn a resource was dropped: the override of \"",
+                                          wrong[i].field, '"', whys[i]));
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(harbour.world.save(bytes));
+    Harbour loaded;
+    const Status status = loaded.world.load(std::span<const std::byte>(bytes));
+    ASSERT_TRUE(status) << status.message();
+    harbour.world.settle();
+    EXPECT_EQ(harbour.entities.num_alive(), 0u);
+}
+
+TEST(SpawnOverrides, that_are_texts_of_string_ids_are_kept_until_they_are_unused) {
+    const Blob blob = Level().blob();
+    Harbour harbour;
+    ASSERT_TRUE(harbour.spawn(blob, {{"lamp", "light.kind", "lantern"}}));
+    const StringTable& strings = harbour.world.strings();
+    EXPECT_EQ(strings.text(StringId("lantern")), "lantern");
+    BitSet lasting{Owner("test")}, lantern{Owner("test")};
+    strings.mark_lasting(lasting);
+    strings.mark(StringId("lantern"), lantern);
+    for (std::uint32_t i = 0; i < 64; ++i) EXPECT_FALSE(lasting.test(i) && lantern.test(i));
+}
+
 TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
     Harbour saved, loaded;
     ASSERT_TRUE(saved.library.load(Level().blob().bytes()));
     ASSERT_TRUE(loaded.library.load(Level().blob().bytes()));
@@ -385,6 +443,7 @@ TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
     const Entity to_come = commands.create(Cargo{77});
     for (int i = 0; i < 12; ++i) {
         Array<SpawnOverride> overrides = all_overrides(i);
+        std::ranges::rotate(overrides, overrides.begin() + random.below(static_cast<std::uint32_t>(overrides.size())));
         overrides.resize(static_cast<std::size_t>(i));
         overrides.push_back({"lamp", "light.target", to_come});
         if (i % 2 == 0)

@@ -13,6 +13,7 @@
 // components of database/spawn_zone.h go to no store: they say how an entity comes into a database.
 // Thread: the structural thread of the entity manager and the stores.
 
+#include "shoal/base/string_table.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/registry.h"
@@ -27,6 +28,7 @@ struct SpawnTargets {
     const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
     Status (*set_data)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
     void* context = nullptr;  ///< of set_data, which sets a named value that an override calls "data.path"
+    StringTable* strings = nullptr;  ///< keeps the texts of string ids that are overridden, until they are unused
 };
 
 struct SpawnOptions {
@@ -110,6 +112,10 @@ private:
 /// does not fit, or is outside of the range that the schema gives; no ids; or what a store says. Then nothing remains: rows
 /// are dropped and entities destroyed. Cost: one call to the entity manager, and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
+
+/// Says whether an override may give a field a value. Requires: the value has the type of the field.
+/// Errors: it is not a value of that type, or is outside of the range that the schema gives; the field is an array.
+SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
 /// Spawns some entities of a blob. References to others are null, and who hangs below another is a root; singles, names
 /// and SpawnOptions::first_entities are left out.

@@ -430,8 +430,8 @@ public:
     /// its tile, and otherwise where the original does. It lies
     /// in the zone of the original, unless it is placed elsewhere: by options.zone, or by a pose where tiles decide.
     /// Entity 0 of each copy is that of `original`.
-    /// Errors: the entity is dead; a component cannot be copied, or its store does not show its fields; what spawn()
-    /// says. Nothing has changed.
+    /// Errors: the entity is dead; options.overrides are given, which are of entities of a blob; a component cannot be
+    /// copied, or its store does not show its fields; what spawn() says. Nothing has changed.
     SHOAL_API Result<Spawned> copy(Entity original, const SpawnOptions& options = {});
 
     // --- time ----------------------------------------------------------------------------------------------------
