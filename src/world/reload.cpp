@@ -122,8 +122,7 @@ private:
     Result<ReloadReport> carry_out() {
         if (Status status = find_takers(); !status) return status;
         list_entities();
-        if (copies_ != nullptr && !copies_->overrides.empty())
-            overrides_.find(world_.stores_, world_.entities_, world_.strings_, *copies_, changes_, after_);
+        if (copies_ != nullptr && !copies_->overrides.empty()) overrides_.find(world_, *copies_, changes_, after_);
         if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(before_, after_);
         Status status = change_all();
         if (!status) {
@@ -318,6 +317,7 @@ private:
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
             if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->single())
                 continue;
+            if (is_owned(entry.type)) continue;  // they come with the links
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
                 const ReloadPlace place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
                                         entry.place};
@@ -326,12 +326,27 @@ private:
                 const FieldPart whole = field_part(*at.schema, *entry.part.field);
                 value_.resize(whole.type.num_bytes());
                 place.store->read_field(at, whole, value_.data());
-                std::ranges::copy(entry.value.bytes(), value_.data() + entry.part.offset_in_field);
+                write_part(value_.data(), entry.part, entry.value.bytes().data());
                 if (const Result<bool> done = steps_.write(place, entry.field, value_.data()); !done)
                     return done.status();
             }
         }
+        override_new_data();
         return {};
+    }
+    /// The same for named values, which may have other types in the newer version: what it does not take is logged.
+    void override_new_data() {
+        overrides_.for_each_named([&](const LoggedOverride& one, std::string_view path) {
+            if (!is_new(one.entity)) return;
+            for (std::uint32_t copy = one.first_copy; copy < one.first_copy + one.num_copies; ++copy) {
+                const Entity entity = now(copy, one.entity);
+                if (!entity) continue;
+                if (const Status set = world_.data().write(entity, path, one.given.value); !set)
+                    log(LogLevel::kWarning,
+                        concat("the override of \"", one.given.field, "\" of \"", one.given.entity,
+                               "\" is left out of the reload of \"", after_.name(), "\": ", set.message()));
+            }
+        });
     }
 
     // --- values --------------------------------------------------------------------------------------------------
@@ -345,7 +360,7 @@ private:
         if (field.type == FieldType::kEntity) translate(field, copy, value_.data());
         if (!copies_->root_poses.empty()) move_value(type, f, row, copy);
         for_each_override(*t.after, type, t.after->entity_index[row], row, f, copy, [&](const auto& override) {
-            std::ranges::copy(override.value.bytes(), value_.data() + override.part.offset_in_field);
+            write_part(value_.data(), override.part, override.value.bytes().data());
         });
     }
     /// Moves a value with the root pose of a copy, if it is a place.
@@ -427,7 +442,9 @@ private:
                          std::uint32_t copy) {
         const BlobComponents& components = *type_at(type).after;
         for_each_override(components, type, components.entity_index[row], row, field, copy, [&](const auto& override) {
-            place.store->read_field(place.find(), override.part, value_.data() + override.part.offset_in_field);
+            Array<std::byte> kept(override.part.type.num_bytes(), std::byte(), "reload");
+            place.store->read_field(place.find(), override.part, kept.data());
+            write_part(value_.data(), override.part, kept.data());
         });
     }
 
@@ -689,8 +706,8 @@ private:
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
             overrides_.for_each(list.type, list.after_entity, copy, f, [&](const ReloadOverrides::Entry& entry) {
                 if (entry.place_before == place_of_row(*t.before, row))
-                    std::ranges::copy(entry.value.bytes(),
-                                      image.data() + t.schema->fields()[f].struct_offset + entry.part.offset_in_field);
+                    write_part(image.data() + t.schema->fields()[f].struct_offset, entry.part,
+                               entry.value.bytes().data());
             });
         return image;
     }
@@ -789,8 +806,9 @@ private:
             const Field& field = t.schema->fields()[f];
             if (changes_.same_field(t, field, pair.before, pair.after)) continue;
             for_each_override(*t.after, list.type, list.after_entity, pair.after, f, copy, [&](const auto& override) {
-                const std::size_t at = field.struct_offset + override.part.offset_in_field;
-                std::memcpy(newer.data() + at, now_list.values[pair.world].data() + at, override.value.bytes().size());
+                Array<std::byte> kept(override.part.type.num_bytes(), std::byte(), "reload");
+                read_part(now_list.values[pair.world].data() + field.struct_offset, override.part, kept.data());
+                write_part(newer.data() + field.struct_offset, override.part, kept.data());
             });
             std::byte* const value = now_list.values[pair.world].data() + field.struct_offset;
             report_.num_fields += std::memcmp(value, newer.data() + field.struct_offset, field.size) != 0;
@@ -972,8 +990,12 @@ private:
         const TypeChanges& t = type_at(owned_type_);
         Entity named, owner;
         read_blob_field(*t.after, t.schema->fields()[0], row, reinterpret_cast<std::byte*>(&named));
-        const bool has_owner = named.id < after_.num_entities();
+        bool has_owner = named.id < after_.num_entities();
         if (has_owner) owner = now(copy, static_cast<std::uint32_t>(named.id));
+        overrides_.for_each(owned_type_, entity, copy, 0, [&](const ReloadOverrides::Entry& entry) {
+            std::memcpy(&owner, entry.value.bytes().data(), sizeof owner);
+            has_owner = bool(owner);
+        });
         const Entity owned = now(copy, entity);
         if (!owned || (has_owner && !owner))
             report_.num_left_out += !is_new(entity);

@@ -33,33 +33,34 @@ void forget_dead(const EntityManager& entities, AnyValue& value) {
 
 }  // namespace
 
-void ReloadOverrides::find(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
-                           const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after) {
+void ReloadOverrides::find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after) {
     logged_ = copies.overrides;
     for (LoggedOverride& one : logged_)
         one.entity = one.entity != kNoBlobEntity ? changes.after_of()[one.entity] : after.find_guid(one.guid);
-    for (std::uint32_t i = 0; i < logged_.size(); ++i) add(stores, entities, texts, changes, i);
+    for (std::uint32_t i = 0; i < logged_.size(); ++i) add(world, changes, i);
     std::ranges::sort(entries_, {}, key_of);
 }
 
-void ReloadOverrides::add(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
-                          const BlobChanges& changes, std::uint32_t order) {
+void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_t order) {
     const LoggedOverride& logged = logged_[order];
     if (logged.entity == kNoBlobEntity) return;
-    const Result<FieldPath> path = FieldPath::find_in(stores, entities, logged.given.field);
+    if (!path_in_data(logged.given.field).empty() && can_keep_data(world)) return named_.push_back(order);
+    const Result<FieldPath> path = FieldPath::find_in(world.stores(), world.entities(), logged.given.field);
     if (!path) return;  // the component type has other fields now, or is gone
     Result<AnyValue> value = path->convert(logged.given.value);
-    if (!value) return;
-    if (value->type().type == FieldType::kStringId && logged.given.value.is_text())
-        if (const Result<StringId> kept = texts.intern_until_unused(logged.given.value.text()); !kept)
-            log(LogLevel::kWarning, kept.message());
-    forget_dead(entities, *value);
+    if (!value || !check_override_value(*path, *value)) return;
+    if (path->type().type == FieldType::kStringId && logged.given.value.is_text() &&
+        !world.strings().intern_until_unused(logged.given.value.text()))
+        return;
+    forget_dead(world.entities(), *value);
     for (std::uint32_t type = 0; type < changes.types().size(); ++type) {
         const Schema& schema = *changes.types()[type].schema;
         const int field = schema.id() == path->component() ? schema.find_field(path->part().field->name) : -1;
         if (field < 0) continue;
-        entries_.push_back({type, logged.entity, logged.num_copies > 1, logged.first_copy, logged.num_copies, order,
-                            path->index(), path->index(), static_cast<std::size_t>(field), path->part(), *value});
+        const std::uint32_t first_copy = schema.single() ? 0 : logged.first_copy;
+        const std::uint32_t num_copies = schema.single() ? kNoBlobEntity : logged.num_copies;
+        entries_.push_back({type, logged.entity, num_copies > 1, first_copy, num_copies, order, path->index(),
+                            path->index(), static_cast<std::size_t>(field), path->part(), *value});
     }
 }
 

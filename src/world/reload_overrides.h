@@ -4,6 +4,7 @@
 
 #include "shoal/table/field_part.h"
 #include "world/blob_changes.h"
+#include "world/data_path.h"
 #include "world/spawn_log.h"
 
 #include <vector>
@@ -13,9 +14,7 @@ namespace shoal {
 class ReloadOverrides {
 public:
     /// Looks up what was overridden in the copies of the older version. What the newer one lacks is kept for versions to come.
-    /// `texts` gets the texts of string ids.
-    void find(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
-              const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
+    void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
     /// Notes where the values of a list are in the newer version. Shape: by place in the older one; kNoBlobEntity: gone.
     void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
     /// Returns them with the entities and places of the newer version.
@@ -34,7 +33,7 @@ public:
     };
     std::span<const Entry> all() const { return entries_; }
 
-    /// Calls visit(part, value) for each override of a field of an entity in a copy, in their order.
+    /// Calls visit(entry) for each override of a field of an entity in a copy, in their order.
     template <class Visit>
     void for_each(std::uint32_t type, std::uint32_t entity, std::uint32_t copy, std::size_t field,
                   Visit&& visit) const {
@@ -42,13 +41,18 @@ public:
         for (const Entry* const entry : list(type, entity, copy))
             if (entry->field == field) visit(*entry);
     }
+    /// Calls visit(override, path) for each override of a named value of an entity of the newer version.
+    template <class Visit>
+    void for_each_named(Visit&& visit) const {
+        for (const std::uint32_t one : named_) visit(logged_[one], path_in_data(logged_[one].given.field));
+    }
 
 private:
     Array<const Entry*> list(std::uint32_t type, std::uint32_t entity, std::uint32_t copy) const;
-    void add(std::span<Store* const> stores, const EntityManager& entities, StringTable& texts,
-             const BlobChanges& changes, std::uint32_t order);
+    void add(World& world, const BlobChanges& changes, std::uint32_t order);
 
     std::vector<LoggedOverride> logged_;
+    Array<std::uint32_t> named_{Owner("reload")};  // those in logged_ that are of named values
     std::vector<Entry> entries_;  // by type, entity, how many copies they are of, and the first of these
 };
 

@@ -43,9 +43,10 @@ struct Hull {
     Vec3 size = {1, 1, 1};
     Entity target{};
     std::int32_t level = 0;
+    Matrix3x4 frame{};
     friend bool operator==(const Hull&, const Hull&) = default;
 };
-SHOAL_COMPONENT(Hull, armor, (size, split), target, level)
+SHOAL_COMPONENT(Hull, armor, (size, split), target, (level, range(-10000, 10000)), frame)
 
 /// In the database.
 struct Cargo {
@@ -58,14 +59,19 @@ SHOAL_COMPONENT((Cargo, whole), mass, boxes, owner)
 
 struct Note {
     std::int32_t number = 0, page = 0;
+    Matrix3x4 place{};
     friend bool operator==(const Note&, const Note&) = default;
 };
-SHOAL_COMPONENT((Note, many), number, page)
+SHOAL_COMPONENT((Note, many), number, page, place)
 
 struct Weather {
     float wind = 1, rain = 0;
+    Matrix3x4 front{};
 };
-SHOAL_COMPONENT((Weather, single), wind, rain)
+SHOAL_COMPONENT((Weather, single), wind, rain, front)
+
+/// A matrix whose origin is somewhere, which is not the identity otherwise.
+Matrix3x4 frame_at(float x, float y, float z) { return {{{2, 0, 0, x}, {0, 3, 0, y}, {0, 0, 4, z}}}; }
 
 /// In the database.
 struct Asleep {
@@ -261,7 +267,7 @@ struct Reload : ::testing::Test {
         const Instance at = hulls.instance(entity);
         EXPECT_TRUE(at);
         return {hulls.get<&Hull::armor>(at), hulls.get<&Hull::size>(at), hulls.get<&Hull::target>(at),
-                hulls.get<&Hull::level>(at)};
+                hulls.get<&Hull::level>(at), hulls.get<&Hull::frame>(at)};
     }
     /// Returns the living copy-th entity that was spawned later than the others.
     std::vector<Entity> all_with_hull() const {
@@ -600,22 +606,28 @@ TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
 }
 
 TEST_F(Reload, sets_the_single_of_the_world) {
-    const auto write = [](float wind) {
+    const auto write = [](float wind, const Matrix3x4& front) {
         BlobWriter writer;
         writer.set_name("levels/reef");
         const std::uint32_t type = writer.add_component_type(schema_of<Weather>()).value();
-        writer.add_entity({.guid = 1});
-        const Weather weather{wind, 2};
+        writer.add_entity({.guid = 1, .name = "sky"});
+        const Weather weather{wind, 2, front};
         writer.add_component(type, 0, std::as_bytes(std::span(&weather, 1)));
         return Blob::load(*writer.write()).value();
     };
-    const Blob before = write(3), after = write(4);
+    const Blob before = write(3, frame_at(0, 0, 0)), after = write(4, frame_at(1, 1, 1)), last = write(5, Matrix3x4());
     spawned(before);
     EXPECT_EQ(world.single<Weather>().wind, 3);
     world.single<Weather>().rain = 9;
     reloaded(before, after);
     EXPECT_EQ(world.single<Weather>().wind, 4);
     EXPECT_EQ(world.single<Weather>().rain, 9);
+    EXPECT_EQ(world.single<Weather>().front, frame_at(1, 1, 1));
+    spawned(after, {.copies = 2,
+                    .overrides = {{"sky", "weather.wind", 7, 0}, {"sky", "weather.front.position", Vec3{7, 8, 9}, 0}}});
+    reloaded(after, last);
+    EXPECT_EQ(world.single<Weather>().wind, 7) << "whichever copy the override is of";
+    EXPECT_EQ(world.single<Weather>().front, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
 }
 
 // --- lists -------------------------------------------------------------------------------------------------------
@@ -839,7 +851,7 @@ TEST_F(Reload, keeps_the_root_poses_with_which_copies_were_spawned) {
 TEST_F(Reload, leaves_what_a_spawn_has_overridden_whatever_the_source_says_now) {
     const Source source = {{.guid = 1, .hull = Hull{3, {1, 2, 3}, {}, 7}, .transform = Transform{{1, 0, 0}}}};
     Source edited = source;
-    edited[0].hull = Hull{5, {4, 5, 6}, {}, 8};
+    edited[0].hull = Hull{5, {4, 5, 6}, {}, 8, frame_at(1, 1, 1)};
     edited[0].transform->position = {2, 2, 2};
     const RootPose poses[] = {{}, {.position = {0, 0, 50}}, {}};
     const Blob before = blob_of(source), after = blob_of(edited);
@@ -848,12 +860,13 @@ TEST_F(Reload, leaves_what_a_spawn_has_overridden_whatever_the_source_says_now) 
                                            .overrides = {{"n1", "hull.size.y", 9},
                                                          {"n1", "hull.armor", 20, 1},
                                                          {"n1", "hull.armor", 30, 2},
+                                                         {"n1", "hull.frame.position", Vec3{7, 8, 9}, 1},
                                                          {"n1", "transform.position.x", 40, 1}}});
     hulls.set<&Hull::armor>(hulls.instance(ships.entity(0, 2)), 31.0f);  // the program goes on from there
     reloaded(before, after);
-    EXPECT_EQ(hull_of(ships.entity(0, 0)), (Hull{5, {4, 9, 6}, {}, 8}));
-    EXPECT_EQ(hull_of(ships.entity(0, 1)), (Hull{20, {4, 9, 6}, {}, 8}));
-    EXPECT_EQ(hull_of(ships.entity(0, 2)), (Hull{31, {4, 9, 6}, {}, 8}));
+    EXPECT_EQ(hull_of(ships.entity(0, 0)), (Hull{5, {4, 9, 6}, {}, 8, frame_at(1, 1, 1)}));
+    EXPECT_EQ(hull_of(ships.entity(0, 1)), (Hull{20, {4, 9, 6}, {}, 8, frame_at(7, 8, 9)}));
+    EXPECT_EQ(hull_of(ships.entity(0, 2)), (Hull{31, {4, 9, 6}, {}, 8, frame_at(1, 1, 1)}));
     const TransformManager& transforms = world.transforms();
     EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).position, (Vec3{40, 2, 52}));
     EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 2))).position, (Vec3{2, 2, 2}));
@@ -864,9 +877,12 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     Source without_cargo = {source[0], source[1]}, alone = {source[0]};
     without_cargo[0].cargo.reset();
     const Blob first = blob_of(source), second = blob_of(without_cargo), third = blob_of(alone);
-    const Spawned ships = spawned(
-        first,
-        {.copies = 2, .overrides = {{"n1", "cargo.mass", 9}, {"n2", "hull.armor", 8}, {"n2", "hull.level", 6, 1}}});
+    const Spawned ships = spawned(first, {.copies = 2,
+                                          .overrides = {{"n1", "cargo.mass", 9},
+                                                        {"n2", "hull.armor", 8},
+                                                        {"n2", "hull.level", 6, 1},
+                                                        {"n2", "data.paint", "red", 1},
+                                                        {"n2", "data.depth", 4}}});
     reloaded(first, second), world.settle();
     EXPECT_FALSE(world.field(ships.entity(0), "cargo.mass"));
     reloaded(second, third), world.settle();
@@ -878,6 +894,38 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     for (const Entity entity : all_with_hull()) armor += hull_of(entity).armor, level += float(hull_of(entity).level);
     EXPECT_EQ(armor, 3 + 3 + 8 + 8);
     EXPECT_EQ(level, 6);
+    for (const Entity entity : all_with_hull()) {
+        if (hull_of(entity).armor != 8) continue;
+        const Result<AnyValue> depth = world.field(entity, "data.depth");
+        EXPECT_EQ(depth ? depth->to_text() : "none", "4");
+        EXPECT_EQ(world.field(entity, "data.paint").ok(), hull_of(entity).level == 6) << "of the second copy alone";
+    }
+}
+
+TEST_F(Reload, keeps_the_owner_that_was_overridden_when_what_is_owned_comes_again) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}, .owned_by = 1}};
+    Source freed = source, alone = {source[0]};
+    freed[1].owned_by = 0;
+    const Blob first = blob_of(source), second = blob_of(freed), third = blob_of(alone);
+    const Entity harbour = *entities.create();
+    const Spawned ships = spawned(first, {.copies = 2, .overrides = {{"n2", "owned.owner", harbour, 1}}});
+    const auto owners = [&] {
+        std::vector<Entity> found;
+        for (const Entity entity : all_with_hull())
+            if (hull_of(entity).armor == 2) found.push_back(world.ownership().owner(entity));
+        std::ranges::sort(found, {}, &Entity::id);
+        return found;
+    };
+    std::vector<Entity> wanted = {ships.entity(0, 0), harbour};
+    std::ranges::sort(wanted, {}, &Entity::id);
+    EXPECT_EQ(owners(), wanted);
+    reloaded(first, second), world.settle();
+    EXPECT_EQ(owners(), (std::vector<Entity>{kNullEntity, kNullEntity}));
+    reloaded(second, first), world.settle();
+    EXPECT_EQ(owners(), wanted) << "the component came again";
+    reloaded(first, third), world.settle();
+    reloaded(third, first), world.settle();
+    EXPECT_EQ(owners(), wanted) << "the entity came again";
 }
 
 TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
@@ -885,17 +933,20 @@ TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
     Source longer = source, changed, shorter;
     longer[0].notes = {{9, 90}, {1, 10}, {2, 20}, {3, 30}};
     changed = longer;
-    changed[0].notes[2] = {5, 50};
+    changed[0].notes[2] = {5, 50, frame_at(1, 1, 1)};
     shorter = changed;
     shorter[0].notes = {{9, 90}, {3, 30}};
     const Blob versions[] = {blob_of(source), blob_of(longer), blob_of(changed), blob_of(shorter)};
-    const Spawned book = spawned(versions[0], {.overrides = {{"n1", "note[1].page", 77}, {"n1", "note[2].number", 8}}});
+    const Spawned book = spawned(versions[0], {.overrides = {{"n1", "note[1].page", 77},
+                                                             {"n1", "note[1].place.position", Vec3{7, 8, 9}},
+                                                             {"n1", "note[2].number", 8}}});
+    const Matrix3x4 there = {{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}};
     const auto notes = [&] { return values_of<Note>(world, book.entity(0)); };
-    EXPECT_EQ(notes(), (std::vector<Note>{{1, 10}, {2, 77}, {8, 30}}));
+    EXPECT_EQ(notes(), (std::vector<Note>{{1, 10}, {2, 77, there}, {8, 30}}));
     reloaded(versions[0], versions[1]);
-    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {2, 77}, {8, 30}}));
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {2, 77, there}, {8, 30}}));
     reloaded(versions[1], versions[2]);
-    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {5, 77}, {8, 30}}));
+    EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {1, 10}, {5, 77, frame_at(7, 8, 9)}, {8, 30}}));
     reloaded(versions[2], versions[3]);
     EXPECT_EQ(notes(), (std::vector<Note>{{9, 90}, {8, 30}}));
 }
@@ -926,13 +977,85 @@ TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_
     EXPECT_EQ(armors(), wanted);
 }
 
+/// A copy of a state in which `change` has changed the bytes of a part of what is known of spawns.
+template <class Change>
+SavedState with_other_spawns(const SavedState& from, std::string_view part, Change&& change) {
+    return shoal_test::with_parts(from, [&](shoal_test::ChangedPart& one) {
+        if (one.path.starts_with("spawns/") && one.path.ends_with(concat('/', part))) change(one.bytes);
+        return true;
+    });
+}
+
+/// As docs/formats/save.md says.
+struct SavedOverride {
+    std::uint32_t entity_bytes, field_bytes, copy, array_length, value_bytes, type;
+};
+struct SavedOverridden {
+    std::uint64_t guid;
+    std::uint32_t entity, num_copies;
+};
+
+// req: D6
+TEST_F(Reload, refuses_saved_overrides_that_are_false_and_leaves_out_values_that_do_not_fit) {
+    using Bytes = std::vector<std::byte>;
+    const Blob blob = blob_of({{.guid = 1, .hull = Hull{3, {}, {}, 7}}, {.guid = 2, .hull = Hull{4}}}),
+               alone = blob_of({{.guid = 2, .hull = Hull{4}}});
+    spawned(blob, {.copies = 2, .overrides = {{"n1", "hull.level", 6}, {"n1", "hull.armor", 9, 1}}});
+    SavedState state;
+    ASSERT_TRUE(world.save(state));
+    const std::uint64_t hash = world.state_hash();
+    struct Lie {
+        const char* part;
+        void (*change)(Bytes& bytes);
+        const char* complaint;
+    };
+    static const auto given = [](Bytes& bytes) { return reinterpret_cast<SavedOverride*>(bytes.data()); };
+    static const auto overridden = [](Bytes& bytes) { return reinterpret_cast<SavedOverridden*>(bytes.data()); };
+    const Lie lies[] = {
+        {"overridden", [](Bytes& b) { overridden(b)[0].entity = 2; }, "of no entity, or of no copy"},
+        {"overridden", [](Bytes& b) { overridden(b)[1].num_copies = 2; }, "of no entity, or of no copy"},
+        {"overridden", [](Bytes& b) { overridden(b)[0].num_copies = 0xFFFFFFFF; }, "of no entity, or of no copy"},
+        {"overridden", [](Bytes& b) { b.resize(sizeof(SavedOverridden)); }, "overridden"},
+        {"overrides", [](Bytes& b) { given(b)[1].copy = 3; }, "of no entity, or of no copy"},
+        {"overrides", [](Bytes& b) { given(b)[0].type = 0; }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[0].type = 99; }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[0].type = std::uint32_t(FieldType::kBlobArray); }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[0].value_bytes = 0; }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[0].array_length = 0xFFFFFFFF; }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[1].field_bytes += 1; }, "no known type"},
+        {"overrides", [](Bytes& b) { given(b)[1].field_bytes -= 1; }, "do not fill their texts and values"},
+        {"overrides", [](Bytes& b) { b.resize(sizeof(SavedOverride)); }, "do not fill their texts and values"},
+        {"override_texts", [](Bytes& b) { b[1] = std::byte(0xFF); }, "texts that are not UTF-8"},
+        {"override_texts", [](Bytes& b) { b.pop_back(); }, "texts that are not UTF-8"},
+        {"override_values", [](Bytes& b) { b.pop_back(); }, "no known type"},
+        {"override_values", [](Bytes& b) { b.push_back({}); }, "do not fill their texts and values"},
+    };
+    for (const Lie& lie : lies) {
+        const Status status = world.load(with_other_spawns(state, lie.part, lie.change), false);
+        EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
+        EXPECT_EQ(world.state_hash(), hash);
+    }
+    const auto change_level = [](Bytes& bytes) { bytes[2] = std::byte(1); };  // 65542, which is out of range
+    ASSERT_TRUE(world.load(with_other_spawns(state, "override_values", change_level), false));
+    reloaded(blob, alone), world.settle();
+    reloaded(alone, blob), world.settle();
+    std::vector<Hull> hulls_of_first;
+    for (const Entity entity : all_with_hull())
+        if (hull_of(entity).armor != 4) hulls_of_first.push_back(hull_of(entity));
+    ASSERT_EQ(hulls_of_first.size(), 2u);
+    EXPECT_EQ(hulls_of_first[0].armor + hulls_of_first[1].armor, 3 + 9);
+    for (const Hull& hull : hulls_of_first) EXPECT_EQ(hull.level, 7) << "the source's";
+}
+
 /// A source of some entities, all of which have a hull that says who they are, and refers to the first.
 Source random_source_with_hulls(Random& random) {
     Source source;
     for (std::uint64_t guid = 1; guid <= 6; ++guid) {
         if (guid != 1 && random.below(4) == 0) continue;
         const auto number = [&] { return static_cast<float>(random.below(3)); };
-        Item item{.guid = guid, .hull = Hull{number(), {number(), number(), 1}, {}, std::int32_t(guid)}, .target = 1};
+        const Matrix3x4 frame = frame_at(number(), number(), 5);
+        Item item{
+            .guid = guid, .hull = Hull{number(), {number(), number(), 1}, {}, std::int32_t(guid), frame}, .target = 1};
         if (random.below(3) != 0) item.cargo = Cargo{number(), {1, std::int16_t(random.below(3)), 3}};
         if (random.below(3) != 0) item.transform = Transform{{number(), number(), number()}};
         source.push_back(item);
@@ -942,8 +1065,8 @@ Source random_source_with_hulls(Random& random) {
 
 // req: D6
 TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
-    constexpr const char* kFields[] = {"hull.armor", "hull.size.y", "cargo.mass", "cargo.boxes[1]",
-                                       "transform.position.z"};
+    constexpr const char* kFields[] = {"hull.armor",     "hull.size.y",          "cargo.mass",
+                                       "cargo.boxes[1]", "transform.position.z", "hull.frame.position"};
     Random random(shoal_test::seed());
     for (int round = 0; round < 40; ++round) {
         Source source = random_source_with_hulls(random);
@@ -956,7 +1079,10 @@ TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
         };
         SpawnOptions options{.copies = 3};
         for (int i = 0; i < 8; ++i) {
-            SpawnOverride one{concat('n', 1 + random.below(6)), kFields[random.below(5)], int(5 + random.below(4))};
+            const std::uint32_t field = random.below(6);
+            const int number = int(5 + random.below(4));
+            SpawnOverride one{concat('n', 1 + random.below(6)), kFields[field], number};
+            if (field == 5) one.value = Vec3{float(number), 8, 9};
             if (random.below(2) == 0) one.copy = static_cast<std::uint32_t>(random.below(3));
             if (has(one)) options.overrides.push_back(one);
         }
