@@ -27,7 +27,7 @@ struct SpawnTargets {
     std::span<Store* const> stores;
     const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
     Status (*set_data)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
-    void* context = nullptr;  ///< of set_data, which sets a named value that an override calls "data.path"
+    void* context = nullptr;         ///< of set_data, which sets a named value that an override calls "data.path"
     StringTable* strings = nullptr;  ///< keeps the texts of string ids that are overridden, until they are unused
 };
 
