@@ -1,6 +1,5 @@
 #include "world/reload_overrides.h"
 
-#include "shoal/base/log.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
