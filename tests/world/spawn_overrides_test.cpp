@@ -48,9 +48,10 @@ struct Light {
     std::array<float, 3> weights = {1, 2, 3};
     FixedString<8> label{};
     BlobArray<float> steps{};
+    ResourceId sound{};
 };
 SHOAL_COMPONENT(Light, (range, range(0, 100)), (color, split, range(0, 1)), shape, is_on, level, kind, target,
-                (weights, range(0, 9)), label, steps)
+                (weights, range(0, 9)), label, steps, sound)
 
 /// In the database.
 struct Cargo {
@@ -317,6 +318,7 @@ std::vector<Mistake> mistakes() {
         {{"lamp", "light.target", "9:9"}, "entity 9:9, which \"light.target\" is to refer to, is not alive"},
         {{"lamp", "light.steps", BlobArray<float>()}, "\"light.steps\" is an array that stays in the resource; "},
         {{"lamp", "light.kind", "lamp \xff"}, "the text \"lamp \\xFF\" is not valid UTF-8; "},
+        {{"lamp", "light.sound", "bell \xff"}, "the text \"bell \\xFF\" is not valid UTF-8; "},
         {{"lamp", "world_pose.matrix", Matrix3x4()}, "the store computes \"world_pose\"; "},
         {{"lamp", "transform.world.position", Vec3{}},
          "\"transform.world.position\" is not a field of \"transform\" in the resource; it has position, rotation, "
