@@ -165,9 +165,7 @@ template <class Visit>
 void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
     if (run.list->kind == detail::CommandKind::kSpawn) return;  // overrides have no arrays
     for (const detail::CommandPart& part : run.list->parts)
-        if (part.offset != 0 && part.call == nullptr)
-            visit_arrays_in(
-                run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(), visit);
+        if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, schema_of(part), visit);
 }
 
 void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
@@ -189,6 +187,15 @@ void visit_overrides_of(const detail::CommandRun& run, void (*visit)(void* conte
         for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
 }
 
+/// Calls visit(context, bytes) for the string ids of a part, and for whole numbers, of which strings of data consist.
+void visit_words_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
+                    void (*visit)(void* context, std::span<const std::byte>), void* context) {
+    for (const Field& field : schema.fields())
+        if (field.type == FieldType::kStringId || field.type == FieldType::kUint32)
+            for (std::uint32_t row = 0; row < run.num_rows; ++row)
+                visit(context, {run.value(part, row) + field.struct_offset, field.size});
+}
+
 }  // namespace
 
 void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) {
@@ -199,7 +206,7 @@ void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::
             else
                 for (const detail::CommandPart& part : run.list->parts)
                     if (part.offset != 0 && part.call == nullptr)
-                        visit(context, {run.value(part, 0), std::size_t(run.num_rows) * part.num_bytes});
+                        visit_words_in(run, part, schema_of(part), visit, context);
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, visit_all);

@@ -65,6 +65,9 @@ private:
     static void sort(std::span<CommandLoop*> loops);
     void unify_lists(std::span<CommandLoop* const> loops);
     void forget_loaded();
+    const Schema& schema_of(const detail::CommandPart& part) const {
+        return part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema();
+    }
     template <class Visit>
     void visit_arrays_of(const detail::CommandRun& run, Visit&& visit);
     template <class Visit>

@@ -17,8 +17,8 @@ public:
     /// place of the array if visit() returns that it has changed it.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
-    /// Calls visit(context, bytes) for the bytes of values that wait, also in overrides of spawns, except values that are not
-    /// plain bytes.
+    /// Calls visit(context, bytes) for values that wait and may have ids of texts: string ids and numbers of 32 bits, and all
+    /// that spawns override.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
     /// Writes the changes that wait. Refused: those that cannot be saved.
     virtual void save(StateWriter& to) = 0;
