@@ -85,7 +85,7 @@ void join(Bench& bench, const char* name, std::size_t n, std::size_t num_common,
         {{}, [&] { add_velocities(positions, velocities); }, [&] { return sum(positions.values.data(), n); }});
 }
 
-/// Adds velocities `rows` to the positions of their owners, which lie in any order.
+/// Adds the velocities of `rows` to the positions of their owners, which lie in any order.
 void push_positions(PlainColumn& positions, const PlainColumn& velocities, RowRange rows) {
     constexpr std::uint32_t kAhead = 32;
     const Entity* const owners = velocities.owners.data();

@@ -1,6 +1,6 @@
 #pragma once
-// Merges two texts that were made from one, line by line, as version control does. It knows nothing of what they say: whoever
-// uses the result reads it, and compares that with the merge by key.
+// Merges two versions of a text line by line, as version control does, without knowing what the lines mean. Callers read
+// the result and compare it with the merge by key.
 // Thread: values.
 
 #include <optional>

@@ -110,8 +110,8 @@ Sources read_all(const Arguments& arguments, Files& files) {
     return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
 }
 
-/// Returns the three texts merged by lines, if that says what the merge by key says: then what nobody has changed stays as
-/// it is laid out.
+/// Returns the three texts merged by lines if the result reads the same as the merge by key: it keeps the layout of what
+/// nobody has changed.
 std::optional<std::string> merge_as_lines(const Diagnostics& read, const SourceFile& merged, SourceFormat format) {
     std::optional<std::string> text = merge_lines(read.text(1), read.text(2), read.text(3));
     if (!text) return std::nullopt;

@@ -48,7 +48,7 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
 /// Tells in its diagnostics that the comments of a file are left out in JSON, with the place of the first. Strict: an error.
 void report_comments_left_out(SourceFile& file, bool strict);
 
-/// Whether a text that was read has the tree of a file, and its comments, but for JSON, which has none.
+/// Whether a text that was read has the tree of a file, and its comments too, except in JSON, which has none.
 bool says_the_same(const shoal::Document& text, const shoal::SourceComments& comments, const SourceFile& file,
                    shoal::SourceFormat format);
 
