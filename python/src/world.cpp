@@ -119,12 +119,13 @@ void WorldState::refuse_unknown(const std::string& name) const {
 
 KeptComponent WorldState::component(const std::string& name) {
     World& world = parts_->world;
-    if (const KeptComponent kept = find_kept(world, ComponentId(name)); kept.store != nullptr) return kept;
+    if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr) return kept;
     require_no_hold(concat("the first use of ", quoted(name)));
     if (name == schema_of<ChildOf>().name() || name == schema_of<WorldPose>().name()) world.require_transforms();
     const RegisteredComponent* const known = schema_->registry.find(name);
     if (known == nullptr || known->schema == nullptr) {
-        if (const KeptComponent kept = find_kept(world, ComponentId(name)); kept.store != nullptr) return kept;
+        if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr)
+            return kept;
         refuse_unknown(name);
     }
     const Schema& schema = *known->schema;
@@ -138,7 +139,7 @@ KeptComponent WorldState::component(const std::string& name) {
             require(world.manager(schema).status());
     }
     if (schema.single()) world.require_single(schema);
-    const KeptComponent kept = find_kept(world, schema.id());
+    const KeptComponent kept = world.directory().find_kept(schema.id());
     if (kept.store == nullptr) throw Error(concat("no store keeps ", quoted(name)));
     return kept;
 }

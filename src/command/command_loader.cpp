@@ -34,7 +34,7 @@ constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
 /// Reads all, then checks all, and changes the log only when all is sound.
 class CommandLoader {
 public:
-    CommandLoader(CommandLog& log, StateReader& from) : log_(log), database_(log.database()), from_(from) {}
+    CommandLoader(CommandLog& log, StateReader& from) : log_(log), host_(log.host()), from_(from) {}
 
     /// Requires: nothing waits in the log.
     Status run();
@@ -43,8 +43,7 @@ private:
     struct Type {
         std::string name;
         const Schema* schema;  // of the store that keeps it, or of the state
-        bool is_kept, is_elsewhere;
-        ComponentType here;
+        bool is_kept, can_switch_off;
         const Schema* copy = nullptr;  // that outlives the state
         std::uint32_t last_list = 0;   // the last list with a part about it, counted from 1
     };
@@ -123,7 +122,7 @@ private:
     Status error(std::string_view part, std::string_view what) { return from_.error(part, what); }
 
     CommandLog& log_;
-    Database& database_;
+    const CommandHost* host_;
     StateReader& from_;
     std::uint32_t epoch_ = 0;
     Array<Type> types_{Owner("commands")};
@@ -184,24 +183,22 @@ Status CommandLoader::read() {
 Status CommandLoader::read_types() {
     const Result<std::string> names = from_.text("types");
     if (!names) return names.status();
-    const ComponentHomes& homes = database_.homes();
+    const ComponentDirectory& directory = log_.directory();
     HashMap<std::uint64_t, bool> known{Owner("commands")};  // by id
     for (std::string_view rest = *names; !rest.empty();) {
-        Type type{std::string(take_line(rest)), nullptr, false, false, {}};
+        Type type{std::string(take_line(rest)), nullptr, false, false};
         const ComponentId id{std::string_view(type.name)};
         if (!known.insert(id.hash, true).is_new) return error("types", concat("it lists \"", type.name, "\" twice"));
-        type.here = database_.find_component(id);
-        bool is_kept = bool(type.here);
-        if (is_kept)
-            type.schema = &database_.schema(type.here);
-        else if (homes.find_schema != nullptr)
-            type.schema = homes.find_schema(homes.context, id, is_kept);
+        const Store* const keeper = directory.find(id);
+        type.is_kept = keeper != nullptr;
+        type.can_switch_off = keeper == nullptr || keeper->can_switch_off();
+        type.schema = type.is_kept       ? directory.find_schema(id)
+                      : host_ == nullptr ? nullptr
+                                         : host_->find_loaded_schema(id);
         if (type.schema == nullptr)
             return error("types", concat("commands name \"", type.name,
                                          "\", which no store keeps; make its store before loading, as the program did "
                                          "that saved"));
-        type.is_kept = is_kept;
-        type.is_elsewhere = is_kept && !type.here;
         types_.push_back(std::move(type));
     }
     return {};
@@ -210,11 +207,9 @@ Status CommandLoader::read_types() {
 Status CommandLoader::read_blobs() {
     const Result<std::string> names = from_.text("blobs");
     if (!names) return names.status();
-    const ComponentHomes& homes = database_.homes();
     for (std::string_view rest = *names; !rest.empty();) {
         const std::string_view name = take_line(rest);
-        const Blob* const blob =
-            homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, ResourceId(name));
+        const Blob* const blob = host_ == nullptr ? nullptr : host_->find_blob(ResourceId(name));
         if (blob == nullptr)
             return error("blobs", concat("commands spawn \"", name,
                                          "\", a resource that is not loaded; load it through the world's library, "
@@ -242,7 +237,7 @@ Status CommandLoader::read_list(List& list) {
 Status CommandLoader::check_part(const List& list, const SavedCommandPart& part) {
     const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
     const bool is_off = (part.flags & SavedCommandPart::kIsOff) != 0;
-    const bool is_of_database = (part.flags & SavedCommandPart::kOfDatabase) != 0;
+    const bool needs_keeper = (part.flags & SavedCommandPart::kOfDatabase) != 0;
     if (part.type >= types_.size() || part.flags >= 8)
         return error("parts", "a command names an unknown component type");
     Type& type = types_[part.type];
@@ -253,9 +248,9 @@ Status CommandLoader::check_part(const List& list, const SavedCommandPart& part)
     if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
     if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
     if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
-    if (is_off && (!brings_value || !type.schema->toggled() || type.is_elsewhere))
+    if (is_off && (!brings_value || !type.schema->toggled() || !type.can_switch_off))
         return refuse("switch it off, which its store cannot");
-    if (is_of_database && (!list.is_of_chunk() || !type.here)) return refuse("name one of a database that lacks it");
+    if (needs_keeper && (!list.is_of_chunk() || !type.is_kept)) return refuse("name one of a database that lacks it");
     if (list.is_of_chunk() && !type.is_kept) return refuse("need a store that keeps it; make it before loading");
     return {};
 }
@@ -298,7 +293,7 @@ Status CommandLoader::read_images(const Schema& schema, std::uint32_t num_rows, 
 }
 
 Status CommandLoader::check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images) {
-    const Status status = check_command_values(database_, schema, num_rows, images);
+    const Status status = check_command_values(host_, schema, num_rows, images);
     return status ? Status() : error("field", status.message());
 }
 
@@ -314,9 +309,8 @@ Status CommandLoader::read_spawns(List& list) {
         if (Status status = read_overrides(list); !status) return status;
     if (!list.has_poses()) return {};
     if (Status status = read_rows("pose", list, list.poses); !status) return status;
-    const ComponentHomes& homes = database_.homes();
-    if (from_.is_trusted() || homes.check_poses == nullptr) return {};
-    const Status status = homes.check_poses(homes.context, list.poses);
+    if (from_.is_trusted() || host_ == nullptr) return {};
+    const Status status = host_->check_poses(list.poses);
     return status ? Status() : error("pose", status.message());
 }
 
@@ -523,10 +517,7 @@ MadeList CommandLoader::make_list(const List& list) {
     for (const SavedCommandPart& saved : list.parts) {
         Type& type = types_[saved.type];
         CommandPart part;
-        if ((saved.flags & SavedCommandPart::kOfDatabase) != 0)
-            part.component = type.here;
-        else
-            part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
+        part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
         part.is_off = (saved.flags & SavedCommandPart::kIsOff) != 0;
         made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
     }
@@ -558,7 +549,7 @@ void CommandLoader::fill(const CommandRun& run, List& list) {
     }
     for (std::size_t i = 0; list.saved.kind == SavedCommandKind::kText && i < count; ++i) {
         const std::size_t bytes = list.text_bytes[first + i];
-        TextCall call{&database_, static_cast<TextChange>(list.changes[first + i]),
+        TextCall call{&log_, static_cast<TextChange>(list.changes[first + i]),
                       std::string(list.text.data() + list.text_begin, bytes)};
         list.text_begin += bytes;
         ::new (static_cast<void*>(run.value(TextCommand::kPart, i))) TextCommand::Value(kNullEntity, std::move(call));
@@ -605,14 +596,13 @@ void CommandLog::forget_loaded() {
     destroy_all(loaded_schemas_);
 }
 
-Status check_command_values(const Database& database, const Schema& schema, std::uint32_t num_rows,
+Status check_command_values(const CommandHost* host, const Schema& schema, std::uint32_t num_rows,
                             std::span<const std::byte> images) {
     for (const Field& field : schema.fields())
         if (const BadValue bad =
                 find_bad_value(field, {images.data() + field.struct_offset, schema.struct_bytes(), num_rows}))
             return Status::error(concat("\"", field.name, "\" of \"", schema.name(), "\" holds ", bad.problem));
-    const ComponentHomes& homes = database.homes();
-    return homes.check_images == nullptr ? Status() : homes.check_images(homes.context, schema, images);
+    return host == nullptr ? Status() : host->check_images(schema, images);
 }
 
 }  // namespace shoal

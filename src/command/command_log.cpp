@@ -53,10 +53,10 @@ CommandLog::~CommandLog() {
     }
 }
 
-Commands& CommandLog::here(bool is_locked) {
+Commands& CommandLog::here() {
     const WorkScope* const scope = WorkScope::current();
     const bool in_pass = scope != nullptr && !scope->is_in_loop();
-    SHOAL_ASSERT(in_pass || !is_locked,
+    SHOAL_ASSERT(in_pass || std::ranges::none_of(directory_.stores(), &Store::is_held),
                  "a function of a loop asked for the commands of its pass; take a Commands& as its first argument");
     WorkPlace place;
     place.pass = in_pass ? scope->pass() : 0;
@@ -143,8 +143,7 @@ void CommandLog::apply(SettleCounts* counts) {
 
 std::uint64_t CommandLog::count_pins(ResourceId resource) {
     std::uint64_t num_pins = 0;
-    const ComponentHomes& homes = database_.homes();
-    const Blob* const blob = homes.find_blob == nullptr ? nullptr : homes.find_blob(homes.context, resource);
+    const Blob* const blob = host() == nullptr ? nullptr : host()->find_blob(resource);
     const auto count_pin = [&](FieldType, const BlobArrayBase& array) {
         num_pins += array.count > 0 && array.resource == resource;
         return false;
@@ -165,7 +164,7 @@ template <class Visit>
 void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
     if (run.list->kind == detail::CommandKind::kSpawn) return;  // overrides have no arrays
     for (const detail::CommandPart& part : run.list->parts)
-        if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, schema_of(part), visit);
+        if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, part.component(), visit);
 }
 
 void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
@@ -206,7 +205,7 @@ void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::
             else
                 for (const detail::CommandPart& part : run.list->parts)
                     if (part.offset != 0 && part.call == nullptr)
-                        visit_words_in(run, part, schema_of(part), visit, context);
+                        visit_words_in(run, part, part.component(), visit, context);
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, visit_all);
@@ -259,24 +258,24 @@ EntityBits CommandLog::take_pending_block() {
     return kPendingBit | (epoch_ & kPendingEpochMask) << kPendingNumberBits | first;
 }
 
-CommandLog& CommandLog::of(Database& database) {
-    DeferredChanges* const known = database.deferred_changes();
+CommandLog& CommandLog::of(ComponentDirectory& directory) {
+    WaitingCommands* const known = directory.commands();
     if (SHOAL_LIKELY(known != nullptr)) return static_cast<CommandLog&>(*known);
-    auto* const made = ::new (allocate_memory(sizeof(CommandLog), "commands")) CommandLog(database);
-    DeferredChanges& kept = database.set_deferred_changes(*made);
-    if (&kept != made) made->release();  // another thread was first
+    CommandLog* const made = make_owned<CommandLog>("commands", directory);
+    const auto release = [](WaitingCommands& commands) {
+        destroy_owned("commands", &static_cast<CommandLog&>(commands));
+    };
+    WaitingCommands& kept = directory.set_commands(*made, release);
+    if (&kept != made) release(*made);  // another thread was first
     return static_cast<CommandLog&>(kept);
 }
 
-void CommandLog::release() {
-    this->~CommandLog();
-    release_memory(this, sizeof(CommandLog), "commands");
-}
+WaitingCommands& WaitingCommands::of_directory(ComponentDirectory& directory) { return CommandLog::of(directory); }
 
-Commands& Database::commands() { return CommandLog::of(*this).here(directory_.is_held()); }
+Commands& Database::commands() { return CommandLog::of(*component_directory()).here(); }
 
-CommandRecorder* detail::open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks) {
-    return CommandLog::of(database).open(loop, num_chunks);
+CommandRecorder* detail::open_commands(ComponentDirectory& directory, const WorkPlace& loop, std::uint32_t num_chunks) {
+    return CommandLog::of(directory).open(loop, num_chunks);
 }
 
 }  // namespace shoal

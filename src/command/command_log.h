@@ -1,5 +1,5 @@
 #pragma once
-// The commands of a database until it settles: loops, each with a recorder per chunk.
+// The commands of a directory of stores until they are carried out: loops, each with a recorder per chunk.
 //
 //     open_     [ pass 2, loop 1: chunk 0, 1, 2 | pass 1, loop 0: chunk 0 | ... ]     as they were opened
 //     idle_     loops of earlier frames, with the memory of their lists
@@ -11,6 +11,8 @@
 #include "command/log_blocks.h"
 #include "command/made_list.h"
 #include "shoal/command/commands.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/waiting_commands.h"
 
 #include <mutex>
 
@@ -26,21 +28,20 @@ struct CommandLoop {
     Commands commands;
 };
 
-class CommandLog final : public DeferredChanges {
+class CommandLog final : public WaitingCommands {
 public:
-    /// Returns the log of a database; makes it the first time.
-    static CommandLog& of(Database& database);
-    Database& database() { return database_; }
+    /// Returns the log of a directory; makes it the first time.
+    static CommandLog& of(ComponentDirectory& directory);
+    ComponentDirectory& directory() { return directory_; }
 
-    explicit CommandLog(Database& database) : database_(database), settler_(database) {}
+    explicit CommandLog(ComponentDirectory& directory) : directory_(directory), settler_(*this) {}
     ~CommandLog();
-    CommandLog(const CommandLog&) = delete;
-    CommandLog& operator=(const CommandLog&) = delete;
 
-    /// The commands of the pass that the calling thread runs. `is_locked`: a loop runs over the database.
-    Commands& here(bool is_locked);
+    /// The commands of the pass that the calling thread runs.
+    Commands& here() override;
     detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
+    bool is_applying() const override { return !settling_.empty(); }
     std::uint64_t count_pins(ResourceId resource) override;
     void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                       void* context) override;
@@ -51,7 +52,6 @@ public:
     std::uint64_t num_waiting() override;
     std::uint32_t first_waiting_pass() override;
     void discard() override;
-    void release() override;
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);
     EntityBits take_pending_block();
@@ -65,9 +65,6 @@ private:
     static void sort(std::span<CommandLoop*> loops);
     void unify_lists(std::span<CommandLoop* const> loops);
     void forget_loaded();
-    const Schema& schema_of(const detail::CommandPart& part) const {
-        return part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema();
-    }
     template <class Visit>
     void visit_arrays_of(const detail::CommandRun& run, Visit&& visit);
     template <class Visit>
@@ -78,7 +75,7 @@ private:
         }
     }
 
-    Database& database_;
+    ComponentDirectory& directory_;
     std::mutex mutex_;  // guards all below
     Array<CommandLoop*> open_{Owner("commands")};
     Array<CommandLoop*> idle_{Owner("commands")};

@@ -36,7 +36,9 @@ std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kin
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);
-        if (!part.path.ends_with("/commands/lists") || part.element_bytes != sizeof(SavedCommandList)) continue;
+        if ((part.path != "commands/lists" && !part.path.ends_with("/commands/lists")) ||
+            part.element_bytes != sizeof(SavedCommandList))
+            continue;
         Array<SavedCommandList> lists(static_cast<std::size_t>(part.num_elements), {}, Owner("commands"));
         state.copy(part, 0, part.num_elements, lists.data());
         for (const SavedCommandList& list : lists) count += list.kind == kind ? list.num_rows : 0;
@@ -50,8 +52,6 @@ std::uint64_t count_saved_commands(const SavedState& state) {
         count += count_saved_commands(state, static_cast<SavedCommandKind>(kind));
     return count;
 }
-
-void keep_commands(Database& database) { CommandLog::of(database); }
 
 namespace {
 
@@ -70,7 +70,7 @@ void copy_column(const Schema& schema, std::uint32_t column, const std::byte* im
 
 class CommandSaver {
 public:
-    CommandSaver(const Database& database, StateWriter& to) : database_(database), to_(to) {}
+    CommandSaver(CommandLog& log, StateWriter& to) : directory_(log.directory()), host_(log.host()), to_(to) {}
 
     /// Numbers the blocks of pending entities. Shape: all loops, in the order that counts.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending);
@@ -101,9 +101,6 @@ private:
     void write_overrides(const List& list);
     std::uint32_t number_of_blob(const Blob& blob);
     void write_texts(const List& list);
-    const Schema& schema_of(const CommandPart& part) const {
-        return part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema();
-    }
     /// The elements that column_of(run) returns, of all runs of a list.
     template <class T, class ColumnOf>
     void write_column(std::string_view name, const List& list, ColumnOf&& column_of) {
@@ -118,7 +115,8 @@ private:
         to_.array(name, std::span<const T>(all));
     }
 
-    const Database& database_;
+    const ComponentDirectory& directory_;
+    const CommandHost* host_;
     StateWriter& to_;
     EntityBits epoch_ = 0;
     Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, as it was taken
@@ -240,7 +238,7 @@ void CommandSaver::write_list(const List& list) {
 }
 
 void CommandSaver::write_part(const List& list, const CommandPart& part) {
-    const Schema& schema = schema_of(part);
+    const Schema& schema = part.component();
     check_part(list, part, schema);
     if (!to_.status()) return;
     const auto known = std::find(types_.begin(), types_.end(), schema.id());
@@ -248,7 +246,6 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     if (known == types_.end()) types_.push_back(schema.id()), type_names_ += concat(schema.name(), '\n');
     if (part.offset != 0) saved.flags |= SavedCommandPart::kBringsValue;
     if (part.offset != 0 && part.is_off) saved.flags |= SavedCommandPart::kIsOff;
-    if (part.own_schema() == nullptr) saved.flags |= SavedCommandPart::kOfDatabase;
     parts_.push_back(saved);
     if (part.offset == 0) return;
     const StatePath::Scope scope = to_.in(schema.name());
@@ -257,7 +254,7 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
         images.insert(images.end(), run->value(part, 0), run->value(part, run->num_rows));
     for_each_entity(schema, images.data(), list.num_rows, [this](Entity& entity) { entity = translate(entity); });
     if (to_.checks_values())
-        if (const Status status = check_command_values(database_, schema, list.num_rows, images); !status)
+        if (const Status status = check_command_values(host_, schema, list.num_rows, images); !status)
             refuse(list, schema, concat("bring what no program would load: ", status.message()));
     for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
         const std::uint32_t bytes = schema.columns()[c].element_bytes;
@@ -274,11 +271,9 @@ void CommandSaver::refuse(const List& list, std::string_view why) {
 
 /// Refuses what could not be read back.
 void CommandSaver::check_part(const List& list, const CommandPart& part, const Schema& schema) {
-    const ComponentHomes& homes = database_.homes();
-    const ComponentType here = database_.find_component(schema.id());
-    bool is_kept = bool(here);
-    const Schema* kept = here ? &database_.schema(here) : nullptr;
-    if (!here && homes.find_schema != nullptr) kept = homes.find_schema(homes.context, schema.id(), is_kept);
+    const Schema* kept = directory_.find_schema(schema.id());
+    const bool is_kept = kept != nullptr;
+    if (!is_kept && host_ != nullptr) kept = host_->find_loaded_schema(schema.id());
     if (schema.has_opaque() && (part.offset != 0 || !is_kept))
         return refuse(list, schema, "have values with a field that only C++ knows");
     if (part.offset != 0 && part.destroy != nullptr)
@@ -287,7 +282,7 @@ void CommandSaver::check_part(const List& list, const CommandPart& part, const S
         return refuse(list, schema, "have other fields than the world has now");
     const auto num_alike =
         std::count_if(list.list->parts.begin(), list.list->parts.end(),
-                      [&](const CommandPart& other) { return schema_of(other).id() == schema.id(); });
+                      [&](const CommandPart& other) { return other.component().id() == schema.id(); });
     if (num_alike > 1) refuse(list, schema, "name it twice");
 }
 
@@ -311,10 +306,9 @@ void CommandSaver::write_spawns(const List& list) {
         return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
     };
     write_column<RootPose>("pose", list, poses_of);
-    const ComponentHomes& homes = database_.homes();
-    if (!to_.checks_values() || homes.check_poses == nullptr) return;
+    if (!to_.checks_values() || host_ == nullptr) return;
     for (const CommandRun* run : list.runs)
-        if (const Status status = homes.check_poses(homes.context, {poses_of(*run), run->num_rows}); !status)
+        if (const Status status = host_->check_poses({poses_of(*run), run->num_rows}); !status)
             return refuse(list, concat("something where no program would load it: ", status.message()));
 }
 
@@ -336,9 +330,7 @@ std::uint32_t CommandSaver::number_of_blob(const Blob& blob) {
     const auto known = std::find(blobs_.begin(), blobs_.end(), &blob);
     const auto number = static_cast<std::uint32_t>(known - blobs_.begin());
     if (known != blobs_.end()) return number;
-    const ComponentHomes& homes = database_.homes();
-    const std::string_view name =
-        homes.name_of_blob == nullptr ? std::string_view() : homes.name_of_blob(homes.context, blob);
+    const std::string_view name = host_ == nullptr ? std::string_view() : host_->name_of_blob(blob);
     if (name.empty() || name.find('\n') != std::string_view::npos)
         to_.refuse(
             "commands wait to spawn a blob that is not in the library of the world, where it would be found again; "
@@ -380,7 +372,7 @@ void CommandLog::save(StateWriter& to) {
     unify_lists(open_);
     Array<CommandLoop*> loops = open_;
     sort(loops);
-    CommandSaver saver(database_, to);
+    CommandSaver saver(*this, to);
     saver.number_blocks(loops, epoch_, num_pending_);
     for (CommandLoop* loop : loops) saver.add(*loop);
     saver.write();
@@ -391,8 +383,7 @@ void CommandLog::list_schemas(Array<const Schema*>& schemas) {
     for_each_chunk(open_, [&](CommandRecorder& chunk) {
         for (const CommandRun& run : chunk.runs())
             for (const CommandPart& part : run.list->parts)
-                if (run.list->kind != CommandKind::kCall && part.own_schema() != nullptr)
-                    schemas.push_back(part.own_schema());
+                if (part.names_component()) schemas.push_back(&part.component());
     });
 }
 

@@ -1,5 +1,6 @@
 #include "command/command_settler.h"
 
+#include "command/command_log.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 
@@ -25,6 +26,9 @@ bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
 }
 
 }  // namespace
+
+CommandSettler::CommandSettler(CommandLog& log)
+    : log_(log), directory_(log.directory()), entities_(log.directory().entities()) {}
 
 SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch,
                                     EntityBits num_pending) {
@@ -124,8 +128,7 @@ void CommandSettler::resolve_entities(std::uint32_t chunk, const Run& run, Note&
 void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
-        const Schema& schema = schema_of_part(part);
-        for_each_entity(schema, run.value(part, 0), run.num_rows,
+        for_each_entity(part.component(), run.value(part, 0), run.num_rows,
                         [&](Entity& value) { value = resolve(chunk, value); });
     }
 }
@@ -144,8 +147,17 @@ void CommandSettler::destroy() {
             if (!is_pending(entity) || !cancel(chunk, entity)) doomed.push_back(entity);
     });
     if (doomed.empty()) return;
-    counts_.num_destroyed = database_.destroy(doomed);
+    counts_.num_destroyed = destroy_all(doomed);
     counts_.num_dropped += doomed.size() - counts_.num_destroyed;
+}
+
+/// Destroys entities, and returns how many lived. Stores may be added meanwhile, by callbacks.
+std::uint32_t CommandSettler::destroy_all(std::span<const Entity> doomed) {
+    const std::uint64_t deaths_before = entities_.deaths_end();
+    const std::uint32_t num_destroyed = entities_.destroy(doomed);
+    for (std::size_t i = 0; i < directory_.stores().size(); ++i)
+        directory_.stores()[i]->drop_destroyed(doomed, deaths_before, num_destroyed);
+    return num_destroyed;
 }
 
 /// Cancels the creation of a pending entity. Returns false when it is not of this chunk, or already cancelled.
@@ -218,28 +230,28 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     }
 }
 
-/// Gives rows with the values that were given to `made`. Errors: a store refuses; the entities live, and have what others
-/// have given them.
+/// Gives components to entities that were just made. Errors: a store refuses; the entities live, and have what others have
+/// given them.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
-    for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
-    const bool has_row = list.parts.empty() || !scratch_.components.empty();
-    std::uint32_t num_made = 0, num_changed = 0;
-    for (std::size_t i = 0; !has_row && i < made.size(); ++i) num_made += entities_.alive(made[i]);
     has_begun_ = false;
-    Status failure = refused_;
-    if (failure) failure = prepare_elsewhere(made, has_row);
-    if (failure) failure = apply_elsewhere(made, false, num_changed);
-    if (failure && has_row) {
-        const Result<AddCounts> added =
-            database_.insert(made, database_.archetype(scratch_.components),
-                             zone == kNoZone ? database_.first_zone() : zone, scratch_.given);
-        failure = added.status();
-        num_made = added ? added->num_added : 0;
-        has_begun_ |= added.ok();
+    if (!refused_) return refused_;
+    group_changes();
+    if (list.parts.empty()) {
+        const auto first = std::ranges::find_if(directory_.stores(), &Store::places_whole_entities);
+        if (first != directory_.stores().end()) scratch_.by_store.push_back({*first, 0, 0});
     }
-    if (failure) failure = apply_elsewhere(made, true, num_changed);
-    if (failure) counts_.num_created += num_made;
-    return failure;
+    if (Status status = prepare_changes(made); !status) return status;
+    std::uint32_t num_placed = 0;
+    bool is_placed = false;
+    Status status = make_changes([&](Store& store, std::span<const ComponentChange> changes, ChangeCounts& counts) {
+        Status done = store.insert_new(made, zone, changes, counts);
+        if (store.places_whole_entities()) is_placed = true, num_placed = std::max(num_placed, counts.num_changed);
+        return done;
+    });
+    if (!status) return status;
+    for (std::size_t i = 0; !is_placed && i < made.size(); ++i) num_placed += entities_.alive(made[i]);
+    counts_.num_created += num_placed;
+    return {};
 }
 
 // --- spawning and copying ----------------------------------------------------------------------------------------
@@ -265,7 +277,7 @@ void CommandSettler::group_spawns(Kind kind) {
             if (are_posed) groups[last].poses.push_back(poses[i]);
         }
     });
-    SHOAL_ASSERT(groups.empty() || database_.homes().spawn != nullptr,
+    SHOAL_ASSERT(groups.empty() || log_.host() != nullptr,
                  "commands spawn and copy in worlds; make the database with World::database()");
 }
 
@@ -295,21 +307,19 @@ void CommandSettler::note_spawned(const char* what, const SpawnGroup& group, con
 
 void CommandSettler::spawn() {
     group_spawns(Kind::kSpawn);
-    const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups) {
         const SpawnOverrides none;
         const SpawnOverrides& overrides = group.key.overrides == nullptr ? none : *group.key.overrides;
         note_spawned("spawn", group,
-                     homes.spawn(homes.context, *group.key.blob, group.firsts, group.poses, group.key.zone, overrides));
+                     log_.host()->spawn(*group.key.blob, group.firsts, group.poses, group.key.zone, overrides));
     }
 }
 
 void CommandSettler::copy() {
     group_spawns(Kind::kCopy);
-    const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups) {
         if (entities_.alive(group.key.original)) {
-            note_spawned("copy", group, homes.copy(homes.context, group.key.original, group.firsts, group.poses));
+            note_spawned("copy", group, log_.host()->copy(group.key.original, group.firsts, group.poses));
             continue;
         }
         entities_.destroy(group.firsts);
@@ -340,11 +350,13 @@ void CommandSettler::move() {
         scratch_.entities.clear();
         for (; begin < order.size() && moves[order[begin]].zone == zone; ++begin)
             scratch_.entities.push_back(moves[order[begin]].entity);
-        const Result<std::uint32_t> moved = database_.move(scratch_.entities, zone);
-        if (moved)
-            counts_.num_moved += *moved;
-        else
-            note_failure("move", scratch_.entities.size(), moved.message());
+        for (Store* store : directory_.stores()) {
+            const Result<std::uint32_t> moved = store->move_to_zone(scratch_.entities, zone);
+            if (moved)
+                counts_.num_moved += *moved;
+            else
+                note_failure("move", scratch_.entities.size(), moved.message());
+        }
     }
 }
 
@@ -405,67 +417,70 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Gives components to entities, and takes others away. Errors: a store refuses. Then nothing has changed, or `has_begun_`:
-/// a store that does not say before what it refuses came after another one, or the database did.
-Status CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-                             std::span<const ComponentType> removed) {
+/// Gives components to entities, and takes others away, as scratch_.changes says. Errors: a store refuses. Then nothing has
+/// changed, or `has_begun_`: another store had been changed before.
+Status CommandSettler::change_together(std::span<const Entity> entities) {
     has_begun_ = false;
-    std::uint32_t num_changed = 0;
     if (!refused_) return refused_;
-    if (Status status = prepare_elsewhere(entities, !given.empty() || !removed.empty()); !status) return status;
-    if (Status status = apply_elsewhere(entities, false, num_changed); !status) return status;
-    if (!given.empty()) {
-        const Result<AddCounts> added = database_.add(entities, given);
-        if (!added) return added.status();
-        num_changed = std::max(num_changed, added->num_added);
-        has_begun_ = true;
+    group_changes();
+    if (Status status = prepare_changes(entities); !status) return status;
+    std::uint32_t num_changed = 0;
+    Status status = make_changes([&](Store& store, std::span<const ComponentChange> changes, ChangeCounts& counts) {
+        Status done = store.change(entities, changes, counts);
+        num_changed = std::max(num_changed, counts.num_changed);
+        return done;
+    });
+    if (status) counts_.num_moved += num_changed;
+    return status;
+}
+
+/// Puts the changes of each store side by side, in their order.
+void CommandSettler::group_changes() {
+    Array<StoreChanges>& groups = scratch_.by_store;
+    const Array<Store*>& stores = scratch_.stores;
+    groups.clear();
+    for (Store* store : stores)
+        if (groups.empty() || std::ranges::find(groups, store, &StoreChanges::store) == groups.end())
+            groups.push_back({store, 0, stores.size()});
+    if (groups.size() < 2) return;
+    scratch_.sorted.clear();
+    for (StoreChanges& group : groups) {
+        group.begin = scratch_.sorted.size();
+        for (std::size_t i = 0; i < stores.size(); ++i)
+            if (stores[i] == group.store) scratch_.sorted.push_back(scratch_.changes[i]);
+        group.end = scratch_.sorted.size();
     }
-    if (!removed.empty()) {
-        const Result<std::uint32_t> lost = database_.remove(entities, removed);
-        if (!lost) return lost.status();
-        num_changed = std::max(num_changed, *lost);
-        has_begun_ = true;
+    scratch_.changes.swap(scratch_.sorted);
+}
+
+/// Where there are several changes, asks the stores whether they will refuse. Errors: one does; nothing has changed.
+Status CommandSettler::prepare_changes(std::span<const Entity> entities) {
+    if (scratch_.by_store.size() < 2 && scratch_.changes.size() < 2) return {};
+    for (StoreChanges& group : scratch_.by_store) {
+        const Result<ChangePromise> promise = group.store->prepare_change(
+            entities, std::span(scratch_.changes).subspan(group.begin, group.end - group.begin));
+        if (!promise) return promise.status();
+        group.promise = *promise;
     }
-    if (Status status = apply_elsewhere(entities, true, num_changed); !status) return status;
-    counts_.num_moved += num_changed;
     return {};
 }
 
-/// Where several stores are changed, asks those other than the database whether they will refuse.
-Status CommandSettler::prepare_elsewhere(std::span<const Entity> entities, bool changes_database) {
-    Array<Elsewhere>& all = scratch_.elsewhere;
-    if (all.size() + changes_database < 2) return {};
-    Array<Entity> repeated{Owner("commands")};
-    for (Elsewhere& change : all) {
-        // One entity may be given several values of a `many` type, by commands of their own.
-        const auto num_alike = std::count_if(all.begin(), all.end(), [&](const Elsewhere& other) {
-            return other.store == change.store && other.schema == change.schema && !other.removes;
-        });
-        std::span<const Entity> asked = entities;
-        if (num_alike > 1 && entities.size() == 1) {
-            repeated.assign(static_cast<std::size_t>(num_alike), entities[0]);
-            asked = repeated;
+/// Calls change(store, changes, counts) for each store, for those first that may refuse, and counts what was done.
+/// Errors: the first of a store.
+template <class Change>
+Status CommandSettler::make_changes(Change&& change) {
+    for (const ChangePromise promise : {ChangePromise::kNone, ChangePromise::kButMemory, ChangePromise::kKept})
+        for (const StoreChanges& group : scratch_.by_store) {
+            if (group.promise != promise) continue;
+            ChangeCounts counts;
+            Status status =
+                change(*group.store,
+                       std::span<const ComponentChange>(scratch_.changes).subspan(group.begin, group.end - group.begin),
+                       counts);
+            has_begun_ |= counts.has_begun;
+            counts_.num_dropped += counts.num_left_out;
+            if (!status) return status;
         }
-        const Result<bool> promised = change.store->prepare_values(*change.schema, asked, change.removes);
-        if (!promised) return promised.status();
-        change.is_promised = *promised;
-    }
-    return {};
-}
-
-/// Does what is to be done in other stores than the database: in those that have promised to do it, or in the others.
-/// Raises `num_changed` to the most entities that a store has changed.
-Status CommandSettler::apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed) {
-    for (const Elsewhere& change : scratch_.elsewhere) {
-        if (change.is_promised != promised) continue;
-        const Result<std::uint32_t> changed = change.removes
-                                                  ? change.store->remove_values(*change.schema, entities)
-                                                  : change.store->add_values(*change.schema, entities, change.values);
-        if (!changed) return changed.status();
-        if (!change.removes) counts_.num_dropped += entities.size() - *changed;
-        num_changed = std::max(num_changed, *changed);
-        has_begun_ = true;
-    }
     return {};
 }
 
@@ -485,7 +500,6 @@ void CommandSettler::change_contended() {
 
 /// Changes one entity once, however many commands are about it: of each component type, the last one counts.
 void CommandSettler::change_one(std::span<const Single> commands) {
-    Array<ComponentValues>& given = scratch_.given;
     clear_given();
     scratch_.named.clear();
     const std::size_t num_links = scratch_.links.size();
@@ -495,23 +509,24 @@ void CommandSettler::change_one(std::span<const Single> commands) {
     for (std::size_t i = commands.size(); i-- > 0;)
         for (const Part& part : commands[i].run->list->parts) {
             const Single& command = commands[i];
-            const Schema& schema = schema_of_part(part);
+            const Schema& schema = part.component();
             if (std::find(scratch_.named.begin(), scratch_.named.end(), schema.id()) != scratch_.named.end()) continue;
             const bool removes = command.run->list->kind == Kind::kRemove;
             if (removes || !schema.many()) scratch_.named.push_back(schema.id());
             const std::byte* const value =
                 removes || part.offset == 0 ? nullptr : command.run->value(part, command.row);
-            if (Store* const links = part.own_schema() == nullptr ? nullptr : link_store_of(part)) {
+            if (Store* const links = link_store_of(part)) {
                 scratch_.links.push_back({links, &schema, command.entity, value, command.chunk, command.number});
                 continue;
             }
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
-            note_change(part, removes, values, true);
+            note_change(part, removes, values);
         }
-    std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
-    const Status changed = apply({&commands.front().entity, 1}, given, scratch_.components);
+    std::ranges::reverse(scratch_.changes);  // with `many`, the order counts
+    std::ranges::reverse(scratch_.stores);
+    const Status changed = change_together({&commands.front().entity, 1});
     if (changed) return;
     scratch_.links.resize(num_links);
     note_failure("change", 1, changed.message(), has_begun_);
@@ -562,36 +577,34 @@ void CommandSettler::call() {
 
 // --- what they share ---------------------------------------------------------------------------------------------
 
-/// Lists what a command does to a component type: among the components that are given, those that are removed, or the
-/// changes of other stores. Of one of several commands about an entity, what it does to a `many` type is listed there
-/// too, wherever that is kept: several may add values, one after the other.
-void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several) {
-    Store* const store = store_of(part);
-    if (store != nullptr && part.is_off && part.made != nullptr) {
-        refused_ = Status::error(concat('"', part.made->name(), "\" cannot be switched off in ", store->kind()));
+/// Returns the store that keeps a component type as links between its rows, or nullptr.
+Store* CommandSettler::link_store_of(const Part& part) const {
+    const Schema& component = part.component();
+    const Result<Store*> found = directory_.require(component);
+    if (!found || *found == nullptr || (*found)->places_whole_entities()) return nullptr;
+    // The component type may have got other fields since the command was given: then the store refuses it.
+    for (const Schema* schema : (*found)->schemas())
+        if (schema->id() == component.id() && schema->layout_hash() != component.layout_hash()) return nullptr;
+    return (*found)->find_columns(component).is_link ? *found : nullptr;
+}
+
+/// Lists what a command does to a component type, and where.
+void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values) {
+    const Schema& component = part.component();
+    const Result<Store*> store = directory_.require_for_command(component);
+    if (!store) {
+        refused_ = store.status();
         return;
     }
-    SHOAL_ASSERT(store != nullptr || part.schema == nullptr || part.find != nullptr,
-                 "a component type that is `many` and `toggled` cannot be kept in a database; call World::manager<T>() "
-                 "before commands name it");
-    SHOAL_ASSERT(store == nullptr || !part.is_off,
-                 "a command gives a component that is switched off, but its home is a store without a bit per row for "
-                 "that; give the component type its home in the database, World::home<T>(database)");
-    if (store != nullptr) return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
-    const Result<ComponentType> found = component_of(part);
-    if (!found) {
-        refused_ = found.status();
+    if (part.is_off && !(*store)->can_switch_off()) {
+        SHOAL_ASSERT(part.made != nullptr,
+                     "a command gives a component that is switched off, but its home is a store without a bit per row "
+                     "for that; give the component type its home in the database, World::home<T>(database)");
+        refused_ = Status::error(concat('"', component.name(), "\" cannot be switched off in ", (*store)->kind()));
         return;
     }
-    const ComponentType component = *found;
-    if (is_one_of_several && database_.schema(component).many())
-        return scratch_.elsewhere.push_back({&database_, &database_.schema(component), removes, values});
-    if (removes) return scratch_.components.push_back(component);
-    ComponentValues given{.component = component};
-    given.images = values.images, given.stride = values.stride;
-    given.write = values.write, given.context = values.context;
-    given.is_off = part.is_off;
-    scratch_.given.push_back(given);
+    scratch_.changes.push_back({&component, removes, part.is_off, values});
+    scratch_.stores.push_back(*store);
 }
 
 /// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They are
@@ -606,11 +619,11 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
-        if (Store* const links = part.own_schema() == nullptr ? nullptr : link_store_of(part)) {
+        if (Store* const links = link_store_of(part)) {
             for (std::size_t i = 0; i < count; ++i) {
                 const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : run.numbers()[row_at(i)];
                 if (entities[i])
-                    scratch_.links.push_back({links, part.own_schema(), entities[i],
+                    scratch_.links.push_back({links, &part.component(), entities[i],
                                               removes ? nullptr : run.value(part, row_at(i)), chunk, number});
             }
             continue;
@@ -624,7 +637,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
             values.context = scratch_.values.data() + scratch_.values.size();
             for (std::size_t i = 0; i < count; ++i) scratch_.values.push_back(run.value(part, row_at(i)));
         }
-        note_change(part, removes, values, false);
+        note_change(part, removes, values);
     }
 }
 
@@ -634,14 +647,13 @@ void CommandSettler::give_images(const List& list, const std::byte* images) {
     for (const Part& part : list.parts) {
         AddedValues values;
         if (part.offset != 0) values.images = images + part.offset, values.stride = list.row_bytes;
-        note_change(part, list.kind == Kind::kRemove, values, false);
+        note_change(part, list.kind == Kind::kRemove, values);
     }
 }
 
 void CommandSettler::clear_given() {
-    scratch_.given.clear();
-    scratch_.components.clear();
-    scratch_.elsewhere.clear();
+    scratch_.changes.clear();
+    scratch_.stores.clear();
     scratch_.values.clear();
     refused_ = {};
 }
@@ -688,7 +700,7 @@ void CommandSettler::carry_out(const List& list, std::span<const Entity> entitie
         const std::size_t num_links = scratch_.links.size();
         give(first, count);
         const std::span<const Entity> some = entities.subspan(first, count);
-        Status done = creates ? create_together(list, some, zone) : apply(some, scratch_.given, scratch_.components);
+        Status done = creates ? create_together(list, some, zone) : change_together(some);
         if (!done) scratch_.links.resize(num_links);
         return done;
     };
@@ -698,7 +710,7 @@ void CommandSettler::carry_out(const List& list, std::span<const Entity> entitie
     std::size_t num_failed = creates ? 0 : entities.size();
     bool any_in_part = !creates && has_begun_;
     if (has_begun_ || entities.size() == 1) {
-        if (creates) num_failed = database_.destroy(entities);
+        if (creates) num_failed = destroy_all(entities);
         return note_failure(what, num_failed, failure.message(), any_in_part);
     }
     num_failed = 0;
@@ -707,7 +719,7 @@ void CommandSettler::carry_out(const List& list, std::span<const Entity> entitie
         if (status) continue;
         ++num_failed;
         any_in_part |= !creates && has_begun_;  // what is destroyed is not there in part
-        if (creates) database_.destroy(entities.subspan(i, 1));
+        if (creates) destroy_all(entities.subspan(i, 1));
         failure = std::move(status);
     }
     if (num_failed != 0) note_failure(what, num_failed, failure.message(), any_in_part);
@@ -724,7 +736,7 @@ CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
     Batch& batch = scratch_.batches[num_batches_++];
     batch.list = &list, batch.zone = zone;
     batch.takes_bytes = std::all_of(list.parts.begin(), list.parts.end(), [this](const Part& part) {
-        return part.write == nullptr && (part.own_schema() == nullptr || link_store_of(part) == nullptr);
+        return part.write == nullptr && link_store_of(part) == nullptr;
     });
     return batch;
 }

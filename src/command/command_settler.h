@@ -1,14 +1,17 @@
 #pragma once
 // Applies commands. See commands.h for the rules.
-// Thread: the structural thread of the database.
+// Thread: the structural thread of the directory.
 
 #include "command/log_blocks.h"
 #include "command/spawn_lists.h"
 #include "shoal/base/bit_set.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/command/commands.h"
+#include "shoal/store/component_directory.h"
 
 namespace shoal {
+
+class CommandLog;
 
 // A pending entity: bit 30 is set, unlike in the id of any living entity (with wide ids its generation is 0); then
 // comes the settle that it waits for, then its number.
@@ -34,7 +37,7 @@ void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_im
 
 class CommandSettler {
 public:
-    explicit CommandSettler(Database& database) : database_(database), entities_(database.entity_manager()) {}
+    explicit CommandSettler(CommandLog& log);
 
     /// Applies the commands of these chunks, in their order. `epoch` tells which pending entities are theirs.
     SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending);
@@ -95,13 +98,11 @@ private:
         std::uint32_t chunk, number;
     };
 
-    /// A component type that another store than the database keeps, and what becomes of it.
-    struct Elsewhere {
+    /// The changes of one store, side by side.
+    struct StoreChanges {
         Store* store;
-        const Schema* schema;
-        bool removes;
-        AddedValues values;
-        bool is_promised = false;  // the store has made room, and will not refuse
+        std::size_t begin, end;  // of scratch_.changes
+        ChangePromise promise = ChangePromise::kNone;
     };
 
     void number_pending();
@@ -118,6 +119,7 @@ private:
     void create();
     void create_rows(std::uint32_t chunk, const Run& run);
     Status create_together(const List& list, std::span<const Entity> made, Zone zone);
+    std::uint32_t destroy_all(std::span<const Entity> doomed);
     void spawn();
     void copy();
     void move();
@@ -128,46 +130,21 @@ private:
     void change_one(std::span<const Single> commands);
     void change_links();
     void call();
-    Status apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-                 std::span<const ComponentType> removed);
-    Status prepare_elsewhere(std::span<const Entity> entities, bool changes_database);
-    Status apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed);
+    Status change_together(std::span<const Entity> entities);
+    void group_changes();
+    Status prepare_changes(std::span<const Entity> entities);
+    template <class Change>
+    Status make_changes(Change&& change);
 
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
-    /// Returns the store that keeps a component type if it is not the database.
-    Store* store_of(const Part& part) const {
-        const Schema* const schema = part.own_schema();
-        return schema == nullptr ? nullptr : store_of(*schema);
-    }
-    Store* store_of(const Schema& schema) const {
-        return database_.find_component(schema.id()) ? nullptr : database_.find_home(schema);
-    }
-    const Schema& schema_of_part(const Part& part) const {
-        const Schema* const schema = part.own_schema();
-        return schema == nullptr ? database_.schema(part.component) : *schema;
-    }
-    /// Returns the store that keeps a component type as links between its rows, or nullptr.
-    Store* link_store_of(const Part& part) const {
-        Store* const store = store_of(part);
-        if (store == nullptr) return nullptr;
-        // The component type may have got other fields since the command was given: then the store refuses it.
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == part.own_schema()->id() && schema->layout_hash() != part.own_schema()->layout_hash())
-                return nullptr;
-        return store->find_columns(*part.own_schema()).is_link ? store : nullptr;
-    }
-    /// Requires: store_of() says that it is the database's. Errors: it cannot be.
-    Result<ComponentType> component_of(const Part& part) {
-        if (part.made != nullptr) return database_.add_component(*part.made);
-        return part.find == nullptr ? part.component : part.find(database_);
-    }
+    Store* link_store_of(const Part& part) const;
     void group_spawns(Kind kind);
     void resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides);
     std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
-    void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);
+    void note_change(const Part& part, bool removes, const AddedValues& values);
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
     void clear_given();
@@ -183,7 +160,8 @@ private:
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message, bool is_in_part = false);
 
-    Database& database_;
+    CommandLog& log_;
+    ComponentDirectory& directory_;
     EntityManager& entities_;
 
     // Of the current settle.
@@ -207,9 +185,10 @@ private:
         BitSet once{Owner("commands")};   // by entity index: was it named,
         BitSet twice{Owner("commands")};  // and again?
         Array<Single> singles{Owner("commands")};
-        Array<ComponentValues> given{Owner("commands")};
-        Array<ComponentType> components{Owner("commands")};
-        Array<Elsewhere> elsewhere{Owner("commands")};
+        Array<ComponentChange> changes{Owner("commands")};  // of the entities at hand,
+        Array<Store*> stores{Owner("commands")};            // and by change: where
+        Array<StoreChanges> by_store{Owner("commands")};
+        Array<ComponentChange> sorted{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
         Array<LinkChange> links{Owner("commands")};

@@ -98,7 +98,7 @@ void CommandRecorder::close() {
     for (Stream& stream : streams_) stream.end.capacity = stream.end.num_rows;
 }
 
-Database& CommandRecorder::database() const { return log_->database(); }
+WaitingCommands& CommandRecorder::waiting() const { return *log_; }
 
 std::byte* CommandRecorder::take_memory(std::size_t num_bytes, std::size_t alignment) {
     std::byte* result = aligned(free_begin_, alignment);
@@ -155,10 +155,9 @@ void CommandRecorder::replace_lists(const HashMap<std::uint64_t, const CommandLi
 // --- component types that are known at run time only -------------------------------------------------------------
 
 /// Returns the list of commands with these component types, of which `values` says which bring a value.
-const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
+const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity, const Database& database,
                                               std::span<const ComponentType> components,
                                               std::span<const ComponentValues> values) {
-    const Database& database = log_->database();
     MadeList list(kind);
     for (const ComponentType component : components) {
         database.require_component(component, entity);
@@ -166,7 +165,8 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
         const bool brings_value = given != nullptr && given->has_values();
         SHOAL_ASSERT(!brings_value || given->write == nullptr,
                      "a command brings values that are bytes; name the C++ type instead");
-        list.add({.component = component}, brings_value ? &database.schema(component) : nullptr);
+        const Schema& schema = database.schema(component);
+        list.add({.made = &schema}, brings_value ? &schema : nullptr);
     }
     return made_list(std::move(list));
 }
@@ -196,16 +196,16 @@ void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t numb
                 part.num_bytes);
 }
 
-void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number,
+void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number, const Database& database,
                              std::span<const ComponentType> components, std::span<const ComponentValues> values) {
-    const CommandList& list = made_list(kind, entity, components, values);
+    const CommandList& list = made_list(kind, entity, database, components, values);
     const NewRow added = add_row(list);
     added.set_entity(entity);
     added.set_number(number);
     for (const CommandPart& part : list.parts) {
         if (part.offset == 0) continue;
-        const Schema& schema = log_->database().schema(part.component);
-        const ComponentValues& given = *find_values(values, part.component);
+        const Schema& schema = part.component();
+        const ComponentValues& given = *find_values(values, database.find_component(schema.id()));
         std::byte* const to = added.value(part.offset, part.num_bytes);
         if (given.images != nullptr) {
             std::memcpy(to, given.images, schema.struct_bytes());
@@ -219,12 +219,12 @@ void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t numb
 
 }  // namespace detail
 
-void Commands::record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type, Zone zone,
-                             std::span<const ComponentValues> values) {
+void Commands::record_create(detail::CommandRecorder& recorder, Entity entity, const Database& database,
+                             const Archetype& type, Zone zone, std::span<const ComponentValues> values) {
     if (zone != kNoZone) require_zone(zone);
     for (const ComponentValues& given : values)
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
-    recorder.record(Kind::kCreate, entity, zone, type.components(), values);
+    recorder.record(Kind::kCreate, entity, zone, database, type.components(), values);
 }
 
 namespace {
@@ -237,17 +237,17 @@ void log_dropped_text(Entity entity, const Status& why) {
 }  // namespace
 
 void TextCall::operator()(Entity self) const {
-    const ComponentHomes& homes = database->homes();
-    SHOAL_ASSERT(homes.change_text != nullptr,
+    CommandHost* const host = commands->host();
+    SHOAL_ASSERT(host != nullptr,
                  "a command names or tags an entity, whose texts a world keeps, but the database belongs to none; "
                  "attach it to a world");
-    if (Status status = homes.change_text(homes.context, change, self, text); !status) log_dropped_text(self, status);
+    if (Status status = host->change_text(change, self, text); !status) log_dropped_text(self, status);
 }
 
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
     if (Status status = StringTable::check(text); !status)  // which could not be saved while it waits
         return log_dropped_text(entity, status);
-    call(entity, TextCall{&recorder_->database(), change, std::string(text)});
+    call(entity, TextCall{&recorder_->waiting(), change, std::string(text)});
 }
 
 void Commands::name(Entity entity, std::string_view name) { record_text(TextChange::kName, entity, name); }
@@ -255,10 +255,10 @@ void Commands::tag(Entity entity, std::string_view tag) { record_text(TextChange
 void Commands::untag(Entity entity, std::string_view tag) { record_text(TextChange::kUntag, entity, tag); }
 
 void Commands::record_add(detail::CommandRecorder& recorder, Entity entity, std::uint32_t number,
-                          std::span<const ComponentValues> values) {
+                          const Database& database, std::span<const ComponentValues> values) {
     Array<ComponentType> components("commands");
     for (const ComponentValues& given : values) components.push_back(given.component);
-    recorder.record(Kind::kAdd, entity, number, components, values);
+    recorder.record(Kind::kAdd, entity, number, database, components, values);
 }
 
 Entity Commands::spawn(const Blob& blob, const RootPose& pose, Zone zone) {

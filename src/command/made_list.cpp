@@ -7,13 +7,13 @@ namespace shoal::detail {
 namespace {
 
 PartKey key_of(const CommandPart& part) {
-    const Schema* const schema = part.own_schema();
-    return schema == nullptr ? PartKey() : PartKey{schema->id(), schema->layout_hash()};
+    if (!part.names_component()) return {};
+    const Schema& schema = part.component();
+    return {schema.id(), schema.layout_hash()};
 }
 
 bool lie_alike(const CommandPart& a, const CommandPart& b) {
-    return a.component == b.component && a.offset == b.offset && a.is_off == b.is_off &&
-           (a.offset == 0 || a.num_bytes == b.num_bytes);
+    return a.offset == b.offset && a.is_off == b.is_off && (a.offset == 0 || a.num_bytes == b.num_bytes);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace shoal::detail {
 
-/// The component type that a part names by its schema; empty: the part names one of the database, by its number.
+/// The component type that a part names.
 struct PartKey {
     ComponentId component;
     std::uint64_t layout = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a saved state that have the commands of a database. They are within "commands" of the database.
+// The parts of a saved state that have the commands that wait. They are within "commands".
 //
 //     epoch           which pending entities are those of now; missing: 0
 //     types           the component types that commands name, a line each
@@ -17,6 +17,7 @@
 // If nothing waits, only the epoch is there. Thread: any.
 
 #include "shoal/command/saved_commands.h"
+#include "shoal/store/waiting_commands.h"
 
 namespace shoal {
 
@@ -27,7 +28,7 @@ struct SavedCommandLoop {
         std::uint32_t chunk, reserved;
     };
     std::uint32_t pass, num_chunks, num_steps;
-    std::uint32_t is_of_pass;  ///< what Database::commands() has recorded
+    std::uint32_t is_of_pass;  ///< what World::commands() has recorded
     Step steps[4];
 };
 
@@ -42,7 +43,7 @@ struct SavedCommandRun {
 };
 
 /// Errors: values that commands bring are none, or do not fit the world. Shape: `num_rows` structs of the schema.
-Status check_command_values(const Database& database, const Schema& schema, std::uint32_t num_rows,
+Status check_command_values(const CommandHost* host, const Schema& schema, std::uint32_t num_rows,
                             std::span<const std::byte> images);
 
 }  // namespace shoal

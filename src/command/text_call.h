@@ -1,15 +1,16 @@
 #pragma once
 // The calls that Commands::name(), tag() and untag() ask for: the only ones whose function is known when commands are saved.
-// Thread: the structural thread of the database.
+// Thread: the structural thread.
 
 #include "shoal/command/detail/command_recorder.h"
+#include "shoal/store/waiting_commands.h"
 
 #include <string>
 
 namespace shoal {
 
 struct TextCall {
-    Database* database;
+    WaitingCommands* commands;
     TextChange change;
     std::string text;
 

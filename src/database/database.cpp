@@ -9,6 +9,8 @@
 #include "database/spawn_zones.h"
 #include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/waiting_commands.h"
 
 #include <algorithm>
 #include <utility>
@@ -65,20 +67,23 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
     require_options();
     cursor_ = entities.open_death_cursor("the database");
     deaths_seen_ = entities.deaths_end();
+    alone_ = make_owned<ComponentDirectory>("database", entities);
+    begin_alone(*alone_);
 }
 
 Database::~Database() {
-    if (homes_.leave != nullptr) homes_.leave(homes_.context, *this);
+    leave_directory();
     // Destructors of components, and of values that commands hold, may destroy others, and ask for changes in vain.
     tables_.for_each([this](DatabaseTable& table) {
         while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);
     });
-    while (deferred_changes_ != nullptr) std::exchange(deferred_changes_, nullptr)->release();
+    alone_->end_commands();
     entities_.close_death_cursor(cursor_);
     for (const TypedList* list : lists_) destroy_owned("database", list);
     for (const OwnedRows* further : further_) destroy_owned("database", further);
     destroy_owned("database", spawn_place_);
     destroy_owned("database", selection_);
+    destroy_owned("database", alone_);
     watch_zones(false);
 }
 
@@ -102,23 +107,20 @@ void Database::refuse_change(const char* call, ComponentType about) const {
                            running_pass() != nullptr);
 }
 
-DeferredChanges& Database::set_deferred_changes(DeferredChanges& made) {
-    DeferredChanges* known = nullptr;
-    const bool is_first =
-        __atomic_compare_exchange_n(&deferred_changes_, &known, &made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    return is_first ? made : *known;
-}
-
 // --- component types ---------------------------------------------------------------------------------------------
 
 Result<ComponentType> Database::add_component(const Schema& schema) {
     SHOAL_ASSERT(!directory_.is_held() || find_component(schema.id()),
                  "a component type was named for the first time while passes or loops ran; register it before, and ask "
                  "for changes through Commands");
-    if (homes_.check != nullptr && !find_component(schema.id()))
-        if (Status status = homes_.check(homes_.context, *this, schema); !status) return status;
+    const bool is_known = bool(find_component(schema.id()));
+    if (!is_known)
+        if (Status status = component_directory()->check(*this, schema); !status) return status;
     Result<ComponentType> component = graph_.add_component(schema);
-    if (!component || !schema.many() || further_values(*component) != nullptr) return component;
+    if (!component || is_known) return component;
+    alone_->note(*this, schema.id());
+    component_directory()->note(*this, schema.id());
+    if (!schema.many()) return component;
     // Their rows go with those of the entities, so they look for no deaths themselves.
     further_.resize(component->number + 1, nullptr);
     further_[component->number] = make_owned<OwnedRows>("database", graph_.schema(*component), entities_, pool_,
@@ -502,13 +504,19 @@ std::uint32_t Database::destroy(std::span<const Entity> entities) {
         copied.assign(entities.begin(), entities.end());
         entities = copied;
     }
-    const bool was_up_to_date = !awaits_deaths();
+    const std::uint64_t deaths_before = entities_.deaths_end();
     const std::uint32_t num_destroyed = entities_.destroy(entities);
+    drop_destroyed(entities, deaths_before, num_destroyed);
+    return num_destroyed;
+}
+
+void Database::drop_destroyed(std::span<const Entity> entities, std::uint64_t deaths_before,
+                              std::uint32_t num_destroyed) {
     drop(entities);
     // Those that died have no row any more; but callbacks may have let others die.
     const DeathRange dead = entities_.deaths(cursor_);
+    const bool was_up_to_date = deaths_seen_ == deaths_before;
     if (was_up_to_date && !dead.fell_behind && dead.entities.size() == num_destroyed) pass_deaths(dead.end);
-    return num_destroyed;
 }
 
 bool Database::destroy(Entity entity) {
@@ -570,17 +578,13 @@ std::uint32_t Database::clear_zone(Zone zone) {
 
 // --- settling ----------------------------------------------------------------------------------------------------
 
-void Database::apply_commands(const SettleContext& context) {
-    require_unlocked("settle()");
-    if (deferred_changes_ != nullptr) deferred_changes_->apply(context.counts);
-}
-
-std::uint64_t Database::count_pending_pins(ResourceId resource) const {
-    return deferred_changes_ == nullptr ? 0 : deferred_changes_->count_pins(resource);
-}
-
 void Database::settle(const SettleContext& context) {
-    apply_commands(context);
+    require_unlocked("settle()");
+    WaitingCommands* const commands = component_directory()->commands();
+    const bool is_of_world = context.random != nullptr;  // which settles stores that are attached meanwhile
+    SHOAL_ASSERT(is_of_world || commands == nullptr || !commands->is_applying(),
+                 "a destruction callback settled the database that settles; settle it later");
+    if (commands != nullptr && is_alone()) commands->apply(context.counts);
     std::uint64_t num_removed = 0;
     const DeathRange dead = entities_.deaths(cursor_);
     if (dead.fell_behind || dead.entities.size() > num_rows() / 2) {
@@ -646,27 +650,6 @@ std::size_t Database::statistics(std::span<StoreStatistics> out) const {
     return schemas().size();
 }
 
-// --- for other stores of the same world --------------------------------------------------------------------------
-
-Result<std::uint32_t> Database::add_values(const Schema& component, std::span<const Entity> entities,
-                                           const AddedValues& values) {
-    const ComponentType type = find_component(component.id());
-    if (!type || schema(type).layout_hash() != component.layout_hash())
-        return Status::error(concat("the database keeps no ", component.to_text()));
-    ComponentValues given{.component = type};
-    given.images = values.images, given.stride = values.stride;
-    given.write = values.write, given.context = values.context;
-    const Result<AddCounts> added = add(entities, std::span<const ComponentValues>(&given, 1));
-    if (!added) return added.status();
-    return added->num_added + added->num_set;
-}
-
-Result<std::uint32_t> Database::remove_values(const Schema& component, std::span<const Entity> entities) {
-    const ComponentType type = find_component(component.id());
-    if (!type) return Status::error(concat("the database keeps no ", component.to_text()));
-    return remove(entities, std::span<const ComponentType>(&type, 1));
-}
-
 // --- finding what entities have ----------------------------------------------------------------------------------
 
 void Database::list_tables(const Schema& component, Array<ComponentTable>& tables) {
@@ -722,16 +705,6 @@ Status Database::validate() const {
         if (further_[number] != nullptr)
             if (Status status = validate_further({number}); !status) return status;
     return {};
-}
-
-bool Database::set_homes(const ComponentHomes& homes) {
-    homes_ = homes;
-    return true;
-}
-
-Store* Database::find_home(const Schema& component) const {
-    Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);
-    return store == this ? nullptr : store;
 }
 
 void Database::require_known(bool is_known) const {

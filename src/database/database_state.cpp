@@ -7,6 +7,8 @@
 #include "shoal/database/saved_tables.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/waiting_commands.h"
 
 #include <algorithm>
 #include <utility>
@@ -141,12 +143,12 @@ void Database::save(StateWriter& to) const {
         const StatePath::Scope in_further = to.in(concat("further/", schemas()[number]->name()));
         further_[number]->save(to);
     }
-    if (deferred_changes_ != nullptr) deferred_changes_->save(to);
+    if (is_alone() && alone_->commands() != nullptr) alone_->commands()->save(to);
 }
 
 Status Database::load(StateReader& from) {
     require_unlocked("load()");
-    if (deferred_changes_ != nullptr) deferred_changes_->discard();
+    if (is_alone() && alone_->commands() != nullptr) alone_->commands()->discard();
     const auto load_all = [&]() -> Status {
         Array<const Archetype*> types{Owner("database")};
         if (Status status = load_archetypes(from, types); !status) return status;
@@ -161,7 +163,7 @@ Status Database::load(StateReader& from) {
         if (Status status = entities_.set_death_position(cursor_, deaths_seen); !status) return status;
         stamp_ = stamp;
         deaths_seen_ = deaths_seen;
-        return load_commands(from);
+        return is_alone() ? load_commands(from) : Status();
     };
     const Status status = load_all();
     if (!status) {  // the database is whole, and has no rows
@@ -175,11 +177,11 @@ Status Database::load(StateReader& from) {
     return status;
 }
 
-/// Errors: the commands do not fit, or this database takes none.
+/// Errors: the commands do not fit, or nobody takes them.
 Status Database::load_commands(StateReader& from) {
-    if (deferred_changes_ != nullptr) return deferred_changes_->load(from);
+    if (alone_->commands() != nullptr) return alone_->commands()->load(from);
     if (!from.has("commands/lists")) return {};
-    return from.error("commands", "commands wait, and nobody takes them; call keep_commands() before");
+    return from.error("commands", "commands wait, and nobody takes them; call Database::commands() once before");
 }
 
 /// Finds the archetypes that were saved, and makes those that are new here.

@@ -192,10 +192,10 @@ Status make_table(shoal_world& plugin, const Schema& schema) {
 
 /// Makes the table, or changes the fields of the one that there is.
 Status keep_rows(shoal_world& plugin, const Schema& schema) {
-    KeptComponent kept = find_kept(plugin.world, schema.id());
+    KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) {
         if (Status status = make_table(plugin, schema); !status) return status;
-        kept = find_kept(plugin.world, schema.id());
+        kept = plugin.world.directory().find_kept(schema.id());
     }
     return is_same_declaration(*kept.schema, schema) ? Status() : change_fields(plugin, schema, *kept.store);
 }
@@ -299,7 +299,7 @@ int define_component(shoal_world* plugin, const shoal_component* component,
 const shoal_component* find_component(shoal_world* plugin, const char* name, shoal_error* error) {
     if (Status status = check_given("find_component", {{plugin, "the world"}, {name, "the name"}}); !status)
         return refuse(error, status.message()), nullptr;
-    const KeptComponent kept = find_kept(plugin->world, ComponentId(name));
+    const KeptComponent kept = plugin->world.directory().find_kept(ComponentId(name));
     if (!kept) return refuse(error, unknown_component(plugin->world, name).message()), nullptr;
     return component_of(plugin->host, *kept.schema);
 }
@@ -307,14 +307,14 @@ const shoal_component* find_component(shoal_world* plugin, const char* name, sho
 std::uint32_t image_bytes(const shoal_world* plugin, const shoal_component* component) {
     if (Status status = check_given("image_bytes", {{plugin, "the world"}, {component, "the component"}}); !status)
         return complain(status), 0;
-    const KeptComponent kept = find_kept(plugin->world, component->id);
+    const KeptComponent kept = plugin->world.directory().find_kept(component->id);
     return kept ? kept.schema->struct_bytes() : 0;
 }
 
 int has_component(const shoal_world* plugin, const shoal_component* component, shoal_entity entity) {
     if (Status status = check_given("has_component", {{plugin, "the world"}, {component, "the component"}}); !status)
         return complain(status);
-    const KeptComponent kept = find_kept(plugin->world, component->id);
+    const KeptComponent kept = plugin->world.directory().find_kept(component->id);
     if (!kept || !plugin->world.entities().alive({entity})) return 0;
     const ComponentRow row = kept.store->find_row(component->id, {entity}, 0);
     return row && row.is_on ? 1 : 0;
@@ -382,7 +382,7 @@ Status spawn_by_plugin(void* context, const SpawnBatch& batch) {
 }
 
 Result<KeptComponent> find_bytes(const World& world, const shoal_component& component) {
-    const KeptComponent kept = find_kept(world, component.id);
+    const KeptComponent kept = world.directory().find_kept(component.id);
     if (!kept) return unknown_component(world, component.name);
     if (kept.schema->has_opaque())
         return Status::error(concat("\"", component.name, "\" has fields that are more than bytes"));

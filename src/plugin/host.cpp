@@ -132,7 +132,7 @@ int remove_rows(shoal_world* plugin, const shoal_component* component, const sho
             check_given("remove_rows", {{plugin, "the world"}, {component, "the component"}, list_of(entities, count)});
         !status)
         return answer(error, status);
-    const KeptComponent kept = find_kept(plugin->world, component->id);
+    const KeptComponent kept = plugin->world.directory().find_kept(component->id);
     if (!kept) return answer(error, unknown_component(plugin->world, component->name));
     return answer(error, kept.store->remove_values(*kept.schema, entities_of(entities, count)).status());
 }
@@ -308,7 +308,7 @@ std::uint32_t add_reaction(shoal_world* plugin, std::uint32_t kind, const shoal_
             "add_reaction", {{plugin, "the world"}, {component, "the component"}, {address(run), "the function"}});
         !status)
         return refuse(error, status.message()), 0;
-    if (!find_kept(plugin->world, component->id))
+    if (!plugin->world.directory().find_kept(component->id))
         return refuse(error, unknown_component(plugin->world, component->name).message()), 0;
     PluginReactionEntry entry;
     entry.component = component->id, entry.kind = kind, entry.run = run, entry.context = context;
@@ -505,7 +505,7 @@ CommandScope::~CommandScope() { open_commands = before_; }
 bool CommandScope::is_open(const shoal_commands* commands) { return commands == open_commands; }
 
 Status add_entry(shoal_world& plugin, PluginReactionEntry& entry) {
-    const KeptComponent kept = find_kept(plugin.world, entry.component);
+    const KeptComponent kept = plugin.world.directory().find_kept(entry.component);
     if (!kept) return Status::error("no store keeps the component type of a reaction");
     const Result<ReactionTo> to = reaction_to(entry, *kept.schema);
     if (!to) return to.status();

@@ -177,8 +177,7 @@ void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& fu
     shoal::SerialExecutor serial;
     shoal::Executor& workers = executor == nullptr ? serial : *executor;
     if (function.may_command)
-        query->for_each_batch(workers, owner.world.keeper_of_commands(), shoal::PluginCalls::call_with_commands,
-                              &calls);
+        query->for_each_batch(workers, owner.world.directory(), shoal::PluginCalls::call_with_commands, &calls);
     else
         query->for_each_batch(workers, shoal::PluginCalls::call_plainly, &calls);
 }
@@ -302,7 +301,7 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
 Status add_accesses(PluginPass& pass, const std::vector<std::string>& components, bool writes) {
     for (const std::string& name : components) {
         const World& world = pass.owner.world;
-        const KeptComponent kept = find_kept(world, ComponentId(name));
+        const KeptComponent kept = world.directory().find_kept(ComponentId(name));
         if (!kept) return unknown_component(world, name);
         const OwnedColumns columns = kept.store->find_columns(*kept.schema);
         const bool is_derived = columns.is_read_only || columns.is_source;
@@ -452,7 +451,7 @@ void shoal_world::renew() {
     for (shoal_query* query : queries) static_cast<void>(query->make());  // what is not there is asked for in vain
     for (shoal::PluginPass* pass : passes) shoal::renew_pass(*pass);
     for (shoal::PluginReactionEntry& entry : reactions)
-        if (entry.store == nullptr || shoal::find_kept(world, entry.component).store != entry.store) {
+        if (entry.store == nullptr || world.directory().find_kept(entry.component).store != entry.store) {
             world.remove_reaction(entry.id);
             entry.store = nullptr;
             static_cast<void>(shoal::add_entry(*this, entry));  // nothing is told while nobody keeps the component type

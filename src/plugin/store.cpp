@@ -366,7 +366,7 @@ SavedStore* find_saved(PluginHost& host, std::string_view component) {
 /// Takes the manager of a component type that came with a schema alone, such as that of a level, out of the world; its rows have
 /// the fields of the store then. Errors: another store keeps the component type.
 Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
-    const KeptComponent kept = find_kept(plugin.world, schema.id());
+    const KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) return static_cast<ComponentManager*>(nullptr);
     if (dynamic_cast<ComponentManager*>(kept.store) == nullptr || !plugin.is_loading)
         return Status::error(concat("component \"", schema.name(), "\" is kept by ", kept.store->kind(),

@@ -19,11 +19,11 @@ bool is_changed(const Table& table, std::span<const std::uint32_t> columns, std:
     });
 }
 
-Database& require_asked(Database* asked) {
-    SHOAL_ASSERT(asked != nullptr,
-                 "a query over managers does not know who keeps commands; make it with world.query<...>(), or say "
-                 "asking(database)");
-    return *asked;
+ComponentDirectory& require_directory(ComponentDirectory* directory) {
+    SHOAL_ASSERT(directory != nullptr,
+                 "a query over managers that are in no world does not know who keeps commands; attach them to a world, "
+                 "or add them to a ComponentDirectory");
+    return *directory;
 }
 
 static_assert(kLacksColumns == kNoColumn);
@@ -83,8 +83,8 @@ RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns
     return {row, end};
 }
 
-CommandRecorder& open_commands_of_loop(Database* asked) {
-    return *open_commands(require_asked(asked), WorkScope::begin_loop(), 1);
+CommandRecorder& open_commands_of_loop(ComponentDirectory* directory) {
+    return *open_commands(require_directory(directory), WorkScope::begin_loop(), 1);
 }
 
 bool StartedLoop::cut(std::uint32_t grain) {
@@ -92,13 +92,13 @@ bool StartedLoop::cut(std::uint32_t grain) {
     return cuts_.num_chunks() > 1;
 }
 
-void StartedLoop::start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
-                        DoneFunction done) {
+void StartedLoop::start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
+                        PartFunction run, DoneFunction done) {
     context_ = context, run_ = run, done_ = done;
     const std::uint32_t num_chunks = cuts_.num_chunks();
     const bool is_shared = executor != nullptr && num_chunks > 1;
     if (is_shared || takes_commands) place_ = WorkScope::begin_loop();
-    if (takes_commands) commands_ = open_commands(require_asked(asked), place_, num_chunks);
+    if (takes_commands) commands_ = open_commands(require_directory(directory), place_, num_chunks);
     if (is_shared) {
         executor_ = executor;
         return executor_->start(num_chunks, run_chunk, this, fence_);

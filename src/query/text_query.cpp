@@ -484,8 +484,8 @@ struct TextQuery::Visitor {
     Loop::Visit visit = nullptr;
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;
     void* context = nullptr;
-    Database* keeper = nullptr;  // of the commands
-    bool marks = true;           // what is visited, if one thread runs the loop; several mark it always
+    ComponentDirectory* directory = nullptr;  // of the commands
+    bool marks = true;                        // what is visited, if one thread runs the loop; several mark it always
 
     /// Calls run(visit, context) with the plain function that a loop calls.
     template <class Run>
@@ -593,7 +593,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
     Array<detail::ToldRows> told = told_stores(plan.places);
     if (executor == nullptr || !Loop::share(plan, told)) {
         detail::CommandRecorder* const recorder =
-            takes_commands ? &detail::open_commands_of_loop(visitor.keeper) : nullptr;
+            takes_commands ? &detail::open_commands_of_loop(visitor.directory) : nullptr;
         const detail::LoopScope scope;
         return visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
             Loop(plan, visit, context, visitor.marks ? TextMarks::kAll : TextMarks::kNone).run(executor);
@@ -603,7 +603,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
     detail::StartedLoop loop;
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
     loop.cut(kUsualRowsPerChunk);
-    loop.start(executor, takes_commands, visitor.keeper, &shared, SharedLoop::run, SharedLoop::mark);
+    loop.start(executor, takes_commands, visitor.directory, &shared, SharedLoop::run, SharedLoop::mark);
     loop.wait();
     Loop::tell(plan, told, executor);
     shared.failure.rethrow();
@@ -624,10 +624,10 @@ void TextQuery::for_each_batch(Executor& executor, void (*visit)(void* context, 
     run_all(&executor, {.visit = visit, .context = context});
 }
 
-void TextQuery::for_each_batch(Executor& executor, Database& keeper_of_commands,
+void TextQuery::for_each_batch(Executor& executor, ComponentDirectory& directory,
                                void (*visit)(void* context, Commands& commands, const TextBatch& batch),
                                void* context) const {
-    run_all(&executor, {.visit_with = visit, .context = context, .keeper = &keeper_of_commands});
+    run_all(&executor, {.visit_with = visit, .context = context, .directory = &directory});
 }
 
 void TextQuery::run_all(Executor* executor, const Visitor& visitor) const {

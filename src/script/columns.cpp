@@ -530,7 +530,7 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
     SerialExecutor serial;
     const LoopScope loop(state);
     query.query->for_each_batch(
-        serial, state.world.keeper_of_commands(),
+        serial, state.world.directory(),
         [](void* of, Commands& commands, const TextBatch& rows) { run_batch(*static_cast<Run*>(of), commands, rows); },
         &run);
     return std::move(run.status);
@@ -553,7 +553,7 @@ Query* read_query(lua_State* lua, State& state) {
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {
-        const KeptComponent kept = shoal::find_kept(state.world, component.schema->id());
+        const KeptComponent kept = state.world.directory().find_kept(component.schema->id());
         if (!kept) continue;
         const Status status = check_access(state, *kept.store, *kept.schema, component.is_written);
         if (!status) return fail(state, status.message()), false;

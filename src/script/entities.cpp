@@ -16,10 +16,10 @@ namespace shoal::lua {
 
 Result<KeptComponent> require_component(State& state, std::string_view name) {
     const ComponentId id(name);
-    if (const KeptComponent kept = find_kept(state.world, id)) return kept;
+    if (const KeptComponent kept = state.world.directory().find_kept(id)) return kept;
     if (!state.rows_are_held()) {
         const Status made = state.world.find_field(concat(name, ".")).status();  // makes the store of a built-in type
-        if (const KeptComponent kept = find_kept(state.world, id)) return kept;
+        if (const KeptComponent kept = state.world.directory().find_kept(id)) return kept;
         static_cast<void>(made);
     }
     return unknown_component(state.world, name, "declare it with shoal.component before");
@@ -211,7 +211,7 @@ const FieldPath* find_path(State& state, std::string_view name) {
 /// Whether a pass may use a path.
 bool check_path(State& state, const FieldPath& path, bool writes) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
-    const KeptComponent kept = find_kept(state.world, path.component());
+    const KeptComponent kept = state.world.directory().find_kept(path.component());
     const Status status = kept ? check_access(state, path.store(), *kept.schema, writes) : Status();
     return status ? true : (fail(state, status.message()), false);
 }

@@ -213,7 +213,7 @@ Status add_reaction(Script& script, ReactionEntry& entry) {
 void renew_reaction(Script& script, ReactionEntry& entry) {
     World& world = script.state->world;
     const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
-    if (entry.store != nullptr && find_kept(world, ComponentId(component)).store == entry.store) return;
+    if (entry.store != nullptr && world.directory().find_kept(ComponentId(component)).store == entry.store) return;
     world.remove_reaction(entry.id);
     entry.store = nullptr;
     if (script.is_active) static_cast<void>(add_reaction(script, entry));  // nothing is told while nobody keeps it

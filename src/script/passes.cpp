@@ -126,7 +126,6 @@ Status add_pass(PassEntry& pass) {
         if (schedule.statistics(i).name == pass.name)
             return Status::error(
                 concat("the world has a pass \"", pass.name, "\" already; give this one another name"));
-    state.world.keeper_of_commands();  // passes make no stores
     PassEntry* const entry = &pass;
     PassOrder order = schedule.add(pass.name, ScriptRows{entry},
                                    [entry](const PassContext& context, Executor&) { run_pass(*entry, context); });
@@ -434,10 +433,10 @@ int component(lua_State* lua, State& state) {
     const Result<Schema> schema = read_schema(lua, state, 1, "component");
     if (!schema) return fail(state, schema.message());
     state.forget_paths();
-    KeptComponent kept = find_kept(state.world, schema->id());
+    KeptComponent kept = state.world.directory().find_kept(schema->id());
     Status status;
     if (!kept) status = make_table(state, *schema);
-    if (status) kept = find_kept(state.world, schema->id());
+    if (status) kept = state.world.directory().find_kept(schema->id());
     if (status && !is_same_declaration(*kept.schema, *schema)) status = change_fields(state, *schema, *kept.store);
     if (status) status = note_component(lua, state, 1, *schema);
     return status ? 0 : fail(state, status.message());

@@ -42,6 +42,7 @@ public:
     void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) override;
     void drop(std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
+    bool is_held() const override { return rows_.is_held(); }
     void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;

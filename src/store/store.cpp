@@ -3,6 +3,7 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/field_part.h"
 #include "shoal/table/table.h"
@@ -49,6 +50,18 @@ void require_batch(const SpawnBatch& batch, const Schema& component) {
     for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
     SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
                  "the owner of a component is not among the blob entities");
+}
+
+Store::~Store() { leave_directory(); }
+
+void Store::leave_directory() {
+    if (component_directory_ != alone_in_) component_directory_->leave(*this);
+}
+
+void Store::begin_alone(ComponentDirectory& alone) {
+    const Status status = alone.add(*this);
+    SHOAL_ASSERT(status.ok(), "the store is in no directory yet");
+    alone_in_ = &alone;
 }
 
 Status Store::take_component(const Schema& component) {
@@ -118,6 +131,39 @@ Result<bool> Store::prepare_values(const Schema&, std::span<const Entity>, bool)
 
 Result<std::uint32_t> Store::remove_values(const Schema& component, std::span<const Entity>) {
     return refuse_change(*this, component);
+}
+
+Status Store::change(std::span<const Entity> entities, std::span<const ComponentChange> changes, ChangeCounts& counts) {
+    for (const ComponentChange& one : changes) {
+        const Result<std::uint32_t> changed =
+            one.removes ? remove_values(*one.component, entities) : add_values(*one.component, entities, one.values);
+        if (!changed) return changed.status();
+        if (!one.removes) counts.num_left_out += static_cast<std::uint32_t>(entities.size()) - *changed;
+        counts.num_changed = std::max(counts.num_changed, *changed);
+        counts.has_begun = true;
+    }
+    return {};
+}
+
+Result<ChangePromise> Store::prepare_change(std::span<const Entity> entities,
+                                            std::span<const ComponentChange> changes) {
+    bool is_promised = true;
+    Array<Entity> repeated{Owner("store")};
+    for (const ComponentChange& one : changes) {
+        // One entity may be given several values of a `many` type.
+        const auto num_alike = std::count_if(changes.begin(), changes.end(), [&](const ComponentChange& other) {
+            return other.component == one.component && !other.removes;
+        });
+        std::span<const Entity> asked = entities;
+        if (num_alike > 1 && entities.size() == 1) {
+            repeated.assign(static_cast<std::size_t>(num_alike), entities[0]);
+            asked = repeated;
+        }
+        const Result<bool> promised = prepare_values(*one.component, asked, one.removes);
+        if (!promised) return promised.status();
+        is_promised &= *promised;
+    }
+    return is_promised ? ChangePromise::kKept : ChangePromise::kNone;
 }
 
 void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,

@@ -591,7 +591,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     if (Status status = ZoneFiles::check_loaded(*this, all, "copied"); !status) return status;
     CopyCall call(*this, all, options.zone);
     if (Status status = call.check(); !status) return status;
-    const bool has_tiles = std::any_of(stores_.begin(), stores_.end(), [](Store* store) {
+    const bool has_tiles = std::any_of(stores().begin(), stores().end(), [](Store* store) {
         const Database* const database = dynamic_cast<Database*>(store);
         return database != nullptr && database->spawns_into_tiles();
     });
@@ -604,7 +604,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     Result<Spawned> copies = spawn_unlogged(*blob, options);
     if (!copies) return copies.status();
     if (Status status = call.complete(copies->entities()); !status) {
-        for (Store* store : stores_) store->drop(copies->entities());
+        for (Store* store : stores()) store->drop(copies->entities());
         entities_.destroy(copies->entities());
         return status;
     }

@@ -6,16 +6,6 @@
 
 namespace shoal {
 
-KeptComponent find_kept(const World& world, ComponentId component) {
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == component) return {store, schema};
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->shown_schemas())
-            if (schema->id() == component) return {store, schema};
-    return {};
-}
-
 Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do) {
     Array<std::string_view> names{Owner("world")};
     for (const Store* store : world.stores())

@@ -160,7 +160,7 @@ private:
 
     void undo() {
         steps_.undo();
-        for (Store* store : world_.stores_) store->drop(created_);
+        for (Store* store : world_.stores()) store->drop(created_);
         world_.entities_.destroy(created_);
         if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(after_, before_);
     }
@@ -255,7 +255,7 @@ private:
         options.copies = num_copies();
         options.root_poses = copies_->root_poses;
         const Result<Spawned> spawned =
-            spawn_part({world_.entities_, world_.stores_, &world_.registry_}, after_, news, options);
+            spawn_part({world_.entities_, world_.stores(), &world_.registry_}, after_, news, options);
         if (!spawned) return spawned.status();
         created_.assign(spawned->entities().begin(), spawned->entities().end());
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
@@ -1011,7 +1011,7 @@ private:
         for (std::uint32_t i = 0; i < after_.num_entities(); ++i) {
             if (is_new(i) || after[i] == kNoZone || after[i] == before[changes_.before_of()[i]]) continue;
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
-                for (Store* store : world_.stores_) {
+                for (Store* store : world_.stores()) {
                     auto* const database = dynamic_cast<Database*>(store);
                     const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(now(copy, i));
                     if (!at || at.table->zone() == after[i]) continue;
@@ -1093,17 +1093,13 @@ private:
             if (is_moved) array = moved.find(type, array);
             return is_moved;
         };
-        for (Store* store : world_.stores_) {
-            const auto* const database = dynamic_cast<const Database*>(store);
-            DeferredChanges* const waiting = database == nullptr ? nullptr : database->deferred_changes();
-            if (waiting != nullptr && !moving.moved.empty()) waiting->visit_arrays(move, &moving);
-        }
+        if (!moving.moved.empty()) world_.commands_->visit_arrays(move, &moving);
     }
     /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which are there,
     /// and saved, until the world settles.
     Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
         Array<ReloadPlace> places{Owner("reload")};
-        for (Store* store : world_.stores_)
+        for (Store* store : world_.stores())
             for (const Schema* schema : store->schemas()) {
                 const OwnedColumns columns = store->find_columns(*schema);
                 const bool has_fields = !columns || columns.has_fields;

@@ -13,6 +13,8 @@
 #include "shoal/resource/spawner.h"
 #include "world/death_follower.h"
 
+#include <vector>
+
 namespace shoal {
 
 /// An override of some copies, one after the other. See SpawnOptions::overrides.

@@ -160,7 +160,7 @@ void list_arrays_of_values(const SavedState& state, const std::string& path, con
 void WorldState::save_arrays(StateWriter& to, const SavedState& state, const SavedState* before) const {
     if (world_.library_ == nullptr) return;
     ArrayUses uses;
-    for (Store* store : world_.stores_)
+    for (Store* store : world_.stores())
         for_each_array_field(*store, [&](const StateRows& rows, const Field& field) {
             const FieldRows values = rows.values_of(field);
             find_invalid_value(field, values, [&](const std::byte* place) {
@@ -206,21 +206,16 @@ void WorldState::list_arrays_of_models(const SavedState& state, ArrayUses& uses)
 }
 
 void WorldState::list_arrays_of_commands(const SavedState& state, ArrayUses& uses) const {
-    for (const Store* store : world_.stores_) {
-        const auto* const database = dynamic_cast<const Database*>(store);
-        if (database == nullptr || database->deferred_changes() == nullptr) continue;
-        Array<const Schema*> named{Owner("world")};
-        database->deferred_changes()->list_schemas(named);
-        erase_if(named, [](const Schema* schema) { return !schema->has(FieldType::kBlobArray); });
-        std::sort(named.begin(), named.end());
-        named.erase(std::unique(named.begin(), named.end()), named.end());
-        const std::string path = concat("stores/", name_of(*store), "/commands/");
-        const std::size_t lists = named.empty() ? state.num_parts() : state.find(concat(path, "lists"));
-        const std::uint64_t num_lists = lists == state.num_parts() ? 0 : state.part(lists).num_elements;
-        for (std::uint64_t list = 0; list < num_lists; ++list)
-            for (const Schema* schema : named)
-                list_arrays_of_values(state, concat(path, "list/", list, '/', schema->name(), '/'), *schema, uses);
-    }
+    Array<const Schema*> named{Owner("world")};
+    world_.commands_->list_schemas(named);
+    erase_if(named, [](const Schema* schema) { return !schema->has(FieldType::kBlobArray); });
+    std::sort(named.begin(), named.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
+    const std::size_t lists = named.empty() ? state.num_parts() : state.find("commands/lists");
+    const std::uint64_t num_lists = lists == state.num_parts() ? 0 : state.part(lists).num_elements;
+    for (std::uint64_t list = 0; list < num_lists; ++list)
+        for (const Schema* schema : named)
+            list_arrays_of_values(state, concat("commands/list/", list, '/', schema->name(), '/'), *schema, uses);
 }
 
 // --- loading -----------------------------------------------------------------------------------------------------
@@ -247,7 +242,7 @@ Status WorldState::check_arrays(StateReader& from) const {
     if (world_.library_ == nullptr) return {};
     Status status;
     ArrayPlaces places(*world_.library_);
-    for (Store* store : world_.stores_)
+    for (Store* store : world_.stores())
         for_each_array_field(*store, [&](const StateRows& rows, const Field& field) {
             const FieldRows values = rows.values_of(field);
             const auto is_right = [&](const std::byte* place) {

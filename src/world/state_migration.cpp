@@ -175,7 +175,8 @@ Status StateMigration::write(StateWriter& to) {
     for (const SavedDatabase& database : databases_)
         if (Status status = write_database(to, database); !status) return status;
     for (const SavedDatabase& database : databases_)
-        if (Status status = write_commands(to, database); !status) return status;
+        if (Status status = write_commands(to, concat("stores/", database.name, "/commands/")); !status) return status;
+    if (Status status = write_commands(to, "commands/"); !status) return status;
     if (Status status = write_zones(to); !status) return status;
     for (const Type& type : types_)
         if (type.is_changed() && !type.is_converted)
@@ -271,9 +272,8 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
     return {};
 }
 
-/// Writes the values of commands that wait, and the names of their component types.
-Status StateMigration::write_commands(StateWriter& to, const SavedDatabase& database) {
-    const std::string path = concat("stores/", database.name, "/commands/");
+/// Writes the values of commands that wait, and the names of their component types. Older states have them in a database.
+Status StateMigration::write_commands(StateWriter& to, const std::string& path) {
     if (!from_.has(concat(path, "lists"))) return {};
     Array<SavedCommandList> lists{Owner("world")};
     Array<SavedCommandPart> parts{Owner("world")};

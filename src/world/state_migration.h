@@ -84,7 +84,7 @@ private:
     Status write_manager(StateWriter& to, std::string_view name);
     Status write_database(StateWriter& to, const SavedDatabase& database);
     Status write_tables(StateWriter& to, const SavedDatabase& database);
-    Status write_commands(StateWriter& to, const SavedDatabase& database);
+    Status write_commands(StateWriter& to, const std::string& path);
     Status write_values(StateWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
                         std::uint32_t num_rows);
     Status write_table(StateWriter& to, const TableShape& shape);

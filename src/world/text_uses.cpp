@@ -2,7 +2,6 @@
 
 #include "shoal/components/data.h"
 #include "shoal/database/database.h"
-#include "shoal/database/deferred_changes.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/field_part.h"
 #include "world/spawn_log.h"
@@ -131,11 +130,7 @@ void TextUses::mark_waiting() {
         uses->mark_words(bytes);
         if (bytes.size() > sizeof(std::uint32_t)) uses->mark_words(bytes.subspan(sizeof(std::uint32_t)));
     };
-    for (const Store* store : world_.stores()) {
-        const auto* const database = dynamic_cast<const Database*>(store);
-        if (database != nullptr && database->deferred_changes() != nullptr)
-            database->deferred_changes()->visit_values(mark_value, this);
-    }
+    world_.commands_->visit_values(mark_value, this);
     for (const World::OwnedEvents& events : world_.events_) {
         mark_value(this, events.log->read());
         mark_value(this, events.log->read_last());

@@ -19,12 +19,14 @@
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
+#include "world/built_ins.h"
 #include "world/current_blob.h"
 #include "world/data_path.h"
 #include "world/entity_texts.h"
 #include "world/frame_history.h"
 #include "world/persistence.h"
 #include "world/spawn_log.h"
+#include "world/world_host.h"
 #include "world/zone_files.h"
 
 #include <algorithm>
@@ -33,17 +35,6 @@
 
 namespace shoal {
 
-/// What commands ask their world to spawn.
-class SpawnForCommands {
-public:
-    // Both return how many entities there are now. Shape: poses: as firsts, or empty.
-
-    static Result<std::uint32_t> spawn(World& world, const Blob& blob, std::span<const Entity> firsts,
-                                       std::span<const RootPose> poses, Zone zone,
-                                       std::span<const SpawnOverride> overrides);
-    static Result<std::uint32_t> copy(World& world, Entity original, std::span<const Entity> firsts,
-                                      std::span<const RootPose> poses);
-};
 namespace {
 
 /// Returns how many values of a table refer to arrays in the blob of `resource`.
@@ -63,13 +54,6 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
             }
     }
     return num_pins;
-}
-
-/// Returns the schema of a component type that the store takes, or nullptr.
-const Schema* find_schema(const Store& store, ComponentId component) {
-    for (const Schema* schema : store.schemas())
-        if (schema->id() == component) return schema;
-    return nullptr;
 }
 
 /// Returns what a component type is called in C++, if its name comes from there: "child_of" is ChildOf.
@@ -92,7 +76,11 @@ World::World(EntityManager& entities, const WorldOptions& options)
       default_home_(options.default_home),
       pool_(options.pages),
       random_(options.seed),
+      host_(make_owned<WorldHost>("world", *this)),
+      directory_(entities, host_),
+      commands_(&WaitingCommands::of_directory(directory_)),
       relations_(entities) {
+    commands_->set_host(host_);
     entities_.add_world();
     deaths_at_settle_ = entities_.deaths_end();
     schedule_.set_seed(options.seed);
@@ -108,13 +96,15 @@ World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
     reactions_.clear();
-    for (Store* store : asking_) store->set_homes({});
+    directory_.end_commands();  // whose values may refer to what the stores have
+    directory_.clear();
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
     if (singles_) entities_.destroy(std::span(&singles_, 1));
     delete spawn_log_;
     delete history_;
     entities_.remove_world();
+    destroy_owned("world", host_);
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -141,7 +131,7 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
         for (const Owned& owned : owned_)
             if (owned.manager == store && owned.manager->schema().layout_hash() == schema.layout_hash())
                 return owned.manager;
-        const Schema& taken = *find_schema(*store, schema.id());
+        const Schema& taken = *directory_.find_schema(schema.id());
         if (taken.layout_hash() == schema.layout_hash())
             return Status::error(concat("the store for \"", schema.name(),
                                         "\" is attached to the world, which owns no manager for it; use that store"));
@@ -156,38 +146,8 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
 
 Status World::attach(Store& store) {
     if (passes_run_) refuse_store(store);
-    if (std::find(stores_.begin(), stores_.end(), &store) != stores_.end())
-        return Status::error("the store is attached to this world already");
-    for (const Schema* schema : store.schemas())
-        if (Status status = check_home(store, *schema); !status) return status;
-    stores_.push_back(&store);
+    if (Status status = directory_.add(store); !status) return status;
     note(store);
-    ComponentHomes homes{
-        [](void* self, const Store& taker, const Schema& component) {
-            return static_cast<const World*>(self)->check_home(taker, component);
-        },
-        [](void* self, const Schema& component) {
-            const Result<Store*> home = static_cast<World*>(self)->home_of(component);
-            return home ? *home : nullptr;
-        },
-        [](void* self, Store& leaving) {
-            SHOAL_ASSERT(!static_cast<World*>(self)->is_settling_,
-                         "a callback or a reaction destroyed a database while its world settles; do it later");
-            static_cast<World*>(self)->forget(leaving);
-        },
-        [](void* self, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses, Zone zone,
-           std::span<const SpawnOverride> overrides) {
-            return SpawnForCommands::spawn(*static_cast<World*>(self), blob, firsts, poses, zone, overrides);
-        },
-        [](void* self, Entity original, std::span<const Entity> firsts, std::span<const RootPose> poses) {
-            return SpawnForCommands::copy(*static_cast<World*>(self), original, firsts, poses);
-        },
-        [](void* self, TextChange change, Entity entity, std::string_view text) {
-            return static_cast<World*>(self)->change_text(change, entity, text);
-        }};
-    give_references(homes);
-    homes.context = this;
-    if (store.set_homes(homes)) asking_.push_back(&store);
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
@@ -210,10 +170,6 @@ void World::refuse_store(const Store& store) {
 
 /// Keeps in mind a store of a kind of which a world has one, whoever made it.
 void World::note(Store& store) {
-    if (const auto* const manager = dynamic_cast<ComponentManager*>(&store))
-        managers_.set(manager->schema().id(), &store);
-    else
-        others_.push_back(&store);
     if (auto* transforms = dynamic_cast<TransformManager*>(&store)) transforms_ = transforms;
     if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
     if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
@@ -222,104 +178,7 @@ void World::note(Store& store) {
     if (auto* database = dynamic_cast<Database*>(&store); database_ == nullptr) database_ = database;
 }
 
-/// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
-Store* World::find_keeper(const Schema& component) const {
-    if (Store* store = find_store(component.id())) return store;
-    for (Store* store : others_)
-        if (store->find_columns(component)) return store;
-    return nullptr;
-}
-
-namespace {
-
-/// A component type of ours that a world keeps in a store of its choice, or that has one layout only.
-struct BuiltIn {
-    const Schema* schema;
-    Result<Store*> (*make)(World& world);  // nullptr: it lies in any store
-    // Whose it is, and the call that makes that store, if it does nothing in a store that only keeps it.
-    std::string_view whose, maker;
-};
-
-Result<Store*> make_model_poses(World& world) {
-    if (world.library() != nullptr) return &world.model_poses();
-    return Status::error(
-        "the nodes of a \"model_pose\" lie in a resource, which a world finds in its library; give the world one, "
-        "WorldOptions::library, and add the resource to it");
-}
-
-std::span<const BuiltIn> built_ins() {
-    constexpr auto kTransforms = [](World& world) -> Result<Store*> { return &world.transforms(); };
-    constexpr auto kOwners = [](World& world) -> Result<Store*> { return &world.ownership(); };
-    constexpr auto kActivity = [](World& world) -> Result<Store*> { return &world.activity(); };
-    constexpr auto kData = [](World& world) -> Result<Store*> { return &world.data(); };
-    constexpr auto kTags = [](World& world) -> Result<Store*> { return &world.manager<Tag>().core(); };
-    constexpr auto kNames = [](World& world) -> Result<Store*> { return &world.manager<DebugName>().core(); };
-    constexpr auto kAttached = [](World& world) -> Result<Store*> { return &world.manager<AttachedToNode>().core(); };
-    constexpr auto kMasses = [](World& world) -> Result<Store*> { return &world.manager<PointMass>().core(); };
-    static const BuiltIn kAll[] = {
-        {&schema_of<Transform>(), kTransforms, "", ""},
-        {&schema_of<ChildOf>(), kTransforms, "the transforms", "transforms"},
-        {&schema_of<WorldPose>(), kTransforms, "the transforms", "transforms"},
-        {&schema_of<Owned>(), kOwners, "the owners", "ownership"},
-        {&schema_of<Inactive>(), kActivity, "the inactive entities", "activity"},
-        {&schema_of<ModelPose>(), make_model_poses, "the model poses", "model_poses"},
-        {&schema_of<Data>(), kData, "the data", "data"},
-        {&schema_of<DataValue>(), kData, "the data", "data"},
-        {&schema_of<Tag>(), kTags, "", ""},
-        {&schema_of<DebugName>(), kNames, "", ""},
-        {&schema_of<AttachedToNode>(), kAttached, "", ""},
-        {&schema_of<PointMass>(), kMasses, "", ""},
-    };
-    return kAll;
-}
-
-/// Returns the built-in component type of that name, or nullptr.
-const BuiltIn* find_built_in(ComponentId name) {
-    for (const BuiltIn& one : built_ins())
-        if (one.schema->id() == name) return &one;
-    return nullptr;
-}
-
-/// The same, if it has that layout.
-const BuiltIn* find_built_in(const Schema& component) {
-    const BuiltIn* const found = find_built_in(component.id());
-    return found != nullptr && found->schema->layout_hash() == component.layout_hash() ? found : nullptr;
-}
-
-/// Errors: the component type does nothing in a store that only keeps it, as this one would.
-Status check_behaviour(const Store& store, const Schema& component) {
-    const bool is_database = dynamic_cast<const Database*>(&store) != nullptr;
-    if (component.single() && is_database)
-        return Status::error(concat("\"", component.name(),
-                                    "\" is a single, so it cannot have its home in the database; ask for it with "
-                                    "World::single(), or let queries name it"));
-    const BuiltIn* const built_in = find_built_in(component);
-    const bool only_keeps = is_database || dynamic_cast<const ComponentManager*>(&store) != nullptr;
-    if (!only_keeps || built_in == nullptr || built_in->whose.empty()) return {};
-    return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,
-                                " of a world say, so it cannot have its home in ", store.kind(),
-                                "; call World::", built_in->maker, "() before it is used"));
-}
-
-}  // namespace
-
-/// Errors: another store keeps the component type, or should.
-Status World::check_home(const Store& store, const Schema& component) const {
-    const Store* const home = find_keeper(component);
-    if (home == &store) return {};
-    if (home == nullptr) return check_behaviour(store, component);
-    return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
-                                " of this world, so it cannot have another in ", store.kind(),
-                                "; use the first, or choose with World::home() before either is used"));
-}
-
 void World::forget(Store& store) {
-    stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
-    asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
-    others_.erase(std::remove(others_.begin(), others_.end(), &store), others_.end());
-    if (const auto* const manager = dynamic_cast<ComponentManager*>(&store);
-        manager != nullptr && managers_.find_or(manager->schema().id(), nullptr) == &store)
-        managers_.erase(manager->schema().id());
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
@@ -337,17 +196,9 @@ Referrers World::referrers(ComponentId component, std::uint32_t field, Entity ta
 }
 
 /// Puts a manager in the place of another one of the component type.
-void World::replace_store(ComponentManager& before, ComponentManager& after) {
-    std::replace(stores_.begin(), stores_.end(), static_cast<Store*>(&before), static_cast<Store*>(&after));
-    managers_.set(after.schema().id(), &after);
-}
+void World::replace_store(ComponentManager& before, ComponentManager& after) { directory_.replace(before, after); }
 
-Status World::set_home(const Schema& component, Store& store) {
-    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
-                 "the home of a component type is a store of the world");
-    if (Status status = check_home(store, component); !status) return status;
-    return store.take_component(component);
-}
+Status World::set_home(const Schema& component, Store& store) { return directory_.claim(store, component); }
 
 void World::detach(Store& store) {
     SHOAL_ASSERT(!passes_run_, "a pass detached a store of the world that runs it; detach it after World::step()");
@@ -356,46 +207,25 @@ void World::detach(Store& store) {
                  "World::settle()");
     SHOAL_ASSERT(num_open_spawns_ == 0,
                  "a spawn function detached a store; detach it when World::spawn() has returned");
-    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
-                 "the store is not attached to this world");
+    SHOAL_ASSERT(directory_.has(store), "the store is not attached to this world");
     if (zone_files_ != nullptr && &store == &zone_files_->database())
         if (const Status status = load_all_zones(); !status) log(LogLevel::kError, status.message());
-    store.set_homes({});
     forget(store);
+    directory_.remove(store);
 }
 
 /// Destroys the stores that the world has made since it had `num_owned`, which nobody knows yet.
 void World::destroy_stores_after(std::size_t num_owned) {
     while (owned_.size() > num_owned) {
         const Owned last = owned_.back();
-        if (std::find(stores_.begin(), stores_.end(), last.store) != stores_.end()) detach(*last.store);
+        if (directory_.has(*last.store)) detach(*last.store);
         last.destroy(last.object);
         owned_.pop_back();
     }
 }
 
-/// Cost: a look-up, whatever a save has made of managers, and a search through the other stores, of which there are few.
-Store* World::find_store(ComponentId component) const {
-    if (Store* const* const manager = managers_.find(component)) return *manager;
-    for (Store* store : others_)
-        if (find_schema(*store, component) != nullptr) return store;
-    return nullptr;
-}
-
 Database& World::database(const DatabaseOptions& options) {
     if (database_ == nullptr) database_ = &make_store<Database>(options);
-    if (!passes_run_ && std::exchange(is_for_commands_, false) && !database_->has_tables())
-        database_->set_options(options);
-    return *database_;
-}
-
-Database& World::keeper_of_commands() {
-    if (database_ != nullptr) return *database_;
-    SHOAL_ASSERT(!passes_run_ && WorkScope::current() == nullptr,
-                 "a pass asked for commands that nobody keeps; run passes with World::step(), which makes a database "
-                 "for them, or call World::database() before");
-    database_ = &make_store<Database>();
-    is_for_commands_ = true;
     return *database_;
 }
 
@@ -442,10 +272,7 @@ ModelPoseManager& World::model_poses() {
     return *model_poses_;
 }
 
-Result<Store*> World::home_of(const Schema& component) {
-    if (Store* store = find_keeper(component)) return store;
-    return make_built_in(component);
-}
+Result<Store*> World::home_of(const Schema& component) { return directory_.require(component); }
 
 void World::require_built_in(const Schema& component) {
     const Status status = home_of(component).status();
@@ -616,7 +443,7 @@ Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Rea
         return Status::error(
             "no store of the world keeps the component type; make its manager, or name it to the "
             "database, before anything reacts to it");
-    const Schema& schema = *find_schema(*store, component);
+    const Schema& schema = *directory_.find_schema(component);
     if (Status status = check_values(*store, schema, to); !status) return status;
     return require_reaction(schema, to, reaction, destroy);
 }
@@ -625,7 +452,7 @@ ReactionId World::require_reaction(const Schema& component, const ReactionTo& to
                                    void (*destroy)(Reaction&)) {
     SHOAL_ASSERT(!passes_run_, "a pass added a reaction; add it before World::step()");
     require_built_in(component);
-    Store* const store = find_keeper(component);
+    Store* const store = directory_.find_shown(component);
     if (store == nullptr) {
         const std::string type = type_name_of(component.name());
         const std::string message =
@@ -633,7 +460,7 @@ ReactionId World::require_reaction(const Schema& component, const ReactionTo& to
                    "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
         fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
     }
-    const Schema* const kept = find_schema(*store, component.id());
+    const Schema* const kept = directory_.find_schema(component.id());
     SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
                  "the store of this component type was made from another schema than that of the C++ type");
     const Status status = check_values(*store, component, to);
@@ -648,7 +475,7 @@ void World::remove_reaction(ReactionId id) {
 
 void World::keep_journal(std::size_t max_entities) {
     SHOAL_ASSERT(!passes_run_, "a pass began or ended the journal; do it before World::step()");
-    reactions_.keep_journal(max_entities, stamp_, stores_);
+    reactions_.keep_journal(max_entities, stamp_, stores());
 }
 
 // --- places ------------------------------------------------------------------------------------------------------
@@ -671,21 +498,13 @@ Status World::follow(ComponentId component, std::uint32_t field, Follower follow
     if (!store) return store.status();
     if (transforms_ == nullptr)
         return Status::error("a world without transforms has no places to follow; call World::transforms() before");
-    return places_.follow(**store, *find_schema(**store, component), field, follower);
+    return places_.follow(**store, *directory_.find_schema(component), field, follower);
 }
 
 Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles) {
     const Result<Store*> store = require_keeper(component);
     if (!store) return store.status();
-    return places_.keep_in_tiles(**store, *find_schema(**store, component), field, tiles);
-}
-
-// --- texts of entities -------------------------------------------------------------------------------------------
-
-Status World::change_text(TextChange change, Entity entity, std::string_view text) {
-    const Schema& component = change == TextChange::kName ? schema_of<DebugName>() : schema_of<Tag>();
-    const Result<Store*> home = home_of(component);
-    return home ? change_text_in(**home, component, strings_, change, entity, text) : home.status();
+    return places_.keep_in_tiles(**store, *directory_.find_schema(component), field, tiles);
 }
 
 // --- fields by name ----------------------------------------------------------------------------------------------
@@ -708,17 +527,17 @@ Result<FieldPath> World::find_field(std::string_view name) {
     if (built_in != nullptr && built_in->make != nullptr && !passes_run_)
         if (const Result<Store*> home = home_of(*built_in->schema); !home) return home.status();
     if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
-    return FieldPath::find_in(stores_, entities_, name);
+    return FieldPath::find_in(stores(), entities_, name);
 }
 
 /// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
 /// entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
-    Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+    Result<FieldPath> path = FieldPath::find_in(stores(), entities_, name);
     if (path) return path;
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
-    if (built_in == nullptr || find_keeper(*built_in->schema) != nullptr) return path;
+    if (built_in == nullptr || directory_.find_shown(*built_in->schema) != nullptr) return path;
     return FieldPath::absence_of(entities_, entity, component_of_path(name));
 }
 
@@ -797,7 +616,7 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
 Status World::prepare_store(const Schema& component) {
     Store* const store = find_store(component.id());
     if (store == nullptr) return make_built_in(component).status();
-    const Schema& taken = *find_schema(*store, component.id());
+    const Schema& taken = *directory_.find_schema(component.id());
     if (component.single() && !taken.single())
         return Status::error(
             concat("\"", component.name(), "\" is a single in it, but the world may have several; declare both alike"));
@@ -811,7 +630,7 @@ Status World::prepare_stores(const Blob& blob, std::string_view purpose) {
         if (!goes_to_store(components)) continue;
         const Store* const store = find_store(components.id);
         const BuiltIn* const built_in = find_built_in(components.id);
-        const Schema* const taken = store != nullptr      ? find_schema(*store, components.id)
+        const Schema* const taken = store != nullptr      ? directory_.find_schema(components.id)
                                     : built_in != nullptr ? built_in->schema
                                                           : nullptr;
         if (taken != nullptr)
@@ -872,7 +691,7 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     if (!current.status()) return current.status();
     const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
-    SpawnTargets targets{entities_, stores_, &registry_};
+    SpawnTargets targets{entities_, directory_.stores(), &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty())) take_data(*this, targets);
     ++num_open_spawns_;
@@ -885,46 +704,10 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     return spawned;
 }
 
-Result<std::uint32_t> SpawnForCommands::spawn(World& world, const Blob& blob, std::span<const Entity> firsts,
-                                              std::span<const RootPose> poses, Zone zone,
-                                              std::span<const SpawnOverride> overrides) {
-    SpawnOptions options;
-    options.copies = static_cast<std::uint32_t>(firsts.size());
-    options.root_poses = poses;
-    options.overrides.assign(overrides.begin(), overrides.end());
-    options.first_entities = firsts;
-    options.zone = zone;
-    options.keep_names = false;
-    Status status;
-    if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
-    if (status) {
-        const Result<Spawned> spawned = world.spawn_unlogged(blob, options);
-        if (spawned) world.places_.begin_at_transforms(spawned->entities(), world.transforms_);
-        if (spawned && world.spawn_log_ != nullptr) world.spawn_log_->add(blob, *spawned, poses, overrides);
-        status = spawned.status();
-    }
-    if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
-    world.entities_.destroy(firsts);
-    return status;
-}
-
-Result<std::uint32_t> SpawnForCommands::copy(World& world, Entity original, std::span<const Entity> firsts,
-                                             std::span<const RootPose> poses) {
-    SpawnOptions options;
-    options.copies = static_cast<std::uint32_t>(firsts.size());
-    options.root_poses = poses;
-    options.first_entities = firsts;
-    options.keep_names = false;
-    const Result<Spawned> copied = world.copy(original, options);
-    if (copied) return static_cast<std::uint32_t>(copied->entities().size());
-    world.entities_.destroy(firsts);
-    return copied.status();
-}
-
 std::uint64_t World::count_pins(ResourceId resource) const {
     std::uint64_t num_pins = 0;
-    for (const Store* store : stores_) {
-        num_pins += store->count_pending_pins(resource);
+    num_pins += commands_->count_pins(resource);
+    for (const Store* store : directory_.stores()) {
         for (const Table* table : store->tables())
             if (table->schema().has(FieldType::kBlobArray)) num_pins += count_pins_in(*table, resource);
     }
@@ -943,7 +726,7 @@ void World::hold_rows(bool hold) {
     passes_run_ = hold;
     strings_.take_noted();
     entities_.hold(hold);
-    for (Store* store : stores_) store->hold_rows(hold);
+    for (Store* store : directory_.stores()) store->hold_rows(hold);
     for (const OwnedEvents& events : events_) events.log->hold(hold);
 }
 
@@ -958,7 +741,6 @@ void World::run_frame(float dt) {
         rounds_to_nearest(),
         "the thread that steps a world does not round to the nearest, or makes numbers close to zero zero, so other "
         "machines would compute another state; does the program load a library that was linked with -ffast-math?");
-    if (schedule_.num_passes() != 0) keeper_of_commands();
     hold_rows(true);
     schedule_.run_passes(*executor_, dt, frame_++);
     hold_rows(false);
@@ -969,12 +751,11 @@ void World::run_frame(float dt) {
 
 /// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something waits.
 void World::warn_of_missing_settle() {
-    DeferredChanges* const changes = database_ == nullptr ? nullptr : database_->deferred_changes();
-    const std::uint64_t num_commands = changes == nullptr ? 0 : changes->num_waiting();
+    const std::uint64_t num_commands = commands_->num_waiting();
     const std::uint64_t num_deaths = entities_.deaths_end() - deaths_at_settle_;
     std::string what;
     if (num_commands != 0) {
-        const std::string_view pass = schedule_.name_at(changes->first_waiting_pass());
+        const std::string_view pass = schedule_.name_at(commands_->first_waiting_pass());
         what = concat(num_commands, " commands wait");
         if (!pass.empty()) what += concat(", the first of them of the pass \"", pass, '"');
     }
@@ -1041,14 +822,15 @@ void World::settle_stores() {
     strings_.remove_unused();
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->load_visited();
-    for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
+    commands_->apply(&settles_.last);
     if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->keep_budget();
-    relations_.settle(stores_);
+    relations_.settle(stores());
     move_transforms(context);
-    for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    commands_->apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
+    for (std::size_t i = 0; i < stores().size(); ++i) stores()[i]->settle(context);
     note_deaths();
     if (!places_.empty()) places_.move_fields(transforms_, context);
-    if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
+    if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores());
     collect_texts();
     pool_.trim();
 }

@@ -4,11 +4,8 @@
 #include "shoal/base/log.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
-#include "shoal/command/saved_commands.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/transform/pose_math.h"
-#include "shoal/transform/transform.h"
 #include "shoal/world/persist.h"
 #include "world/frame_history.h"
 #include "world/spawn_log.h"
@@ -59,7 +56,7 @@ std::string WorldState::name_of(const Store& store) const {
     if (dynamic_cast<const Database*>(&store) == nullptr)
         return store.schemas().empty() ? std::string(store.kind()) : store.schemas().front()->name();
     std::uint32_t number = 0;
-    for (const Store* other : world_.stores_) {
+    for (const Store* other : world_.stores()) {
         if (other == &store) break;
         number += dynamic_cast<const Database*>(other) != nullptr;
     }
@@ -78,66 +75,17 @@ std::string WorldState::name_of(const World::OwnedEvents& events) const {
                   number == 0 ? std::string() : concat(" ", number));
 }
 
-const Schema* WorldState::find_kept_schema(ComponentId component) const {
-    const Store* const keeper = world_.find_store(component);
-    for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
-        if (keeper->schemas()[i]->id() == component) return keeper->schemas()[i];
-    return nullptr;
-}
-
 Store* WorldState::find_store(std::string_view name) const {
     const auto find = [&](std::string_view named) {
         return stores_by_name_.find_if(hash_text(named), [&](Store* store) { return name_of(*store) == named; });
     };
-    for (; num_named_ < world_.stores_.size(); ++num_named_) {
-        Store* const store = world_.stores_[num_named_];
+    for (; num_named_ < world_.stores().size(); ++num_named_) {
+        Store* const store = world_.stores()[num_named_];
         const std::string named = name_of(*store);
         if (find(named) == nullptr) stores_by_name_.add(hash_text(named), store);  // the first of several counts
     }
     Store* const* const found = find(name);
     return found == nullptr ? nullptr : *found;
-}
-
-// --- what saved commands refer to --------------------------------------------------------------------------------
-
-namespace {
-
-Status check_poses(std::span<const RootPose> poses) {
-    const bool are_sound = std::all_of(poses.begin(), poses.end(), [](const RootPose& pose) {
-        return is_sound_position(pose.position) && is_sound_scale(pose.scale) && is_sound_rotation(pose.rotation);
-    });
-    return are_sound ? Status()
-                     : Status::error("a pose is flat, infinite or not a number, or its rotation is not of length 1");
-}
-
-}  // namespace
-
-void World::give_references(ComponentHomes& homes) {
-    homes.find_schema = [](void* self, ComponentId component, bool& is_kept) -> const Schema* {
-        World& world = *static_cast<World*>(self);
-        const Schema* const kept = WorldState(world).find_kept_schema(component);
-        is_kept = kept != nullptr;
-        if (is_kept || world.loaded_types_ == nullptr) return kept;
-        const BlobComponents* const saved = world.loaded_types_->find_components(component);
-        return saved == nullptr ? nullptr : saved->schema;
-    };
-    homes.check_poses = [](void*, std::span<const RootPose> poses) { return check_poses(poses); };
-    homes.check_images = [](void* self, const Schema& schema, std::span<const std::byte> images) {
-        static_assert(sizeof(Transform) == sizeof(RootPose) && offsetof(Transform, scale) == offsetof(RootPose, scale));
-        if (schema.has(FieldType::kBlobArray))
-            return check_arrays(static_cast<World*>(self)->library(), schema, images);
-        if (schema.layout_hash() != schema_of<Transform>().layout_hash() || schema.id() != schema_of<Transform>().id())
-            return Status();
-        return check_poses({reinterpret_cast<const RootPose*>(images.data()), images.size() / sizeof(RootPose)});
-    };
-    homes.name_of_blob = [](void* self, const Blob& blob) {
-        const ResourceLibrary* const library = static_cast<World*>(self)->library();
-        return library != nullptr && library->find(blob.id()) == &blob ? blob.name() : std::string_view();
-    };
-    homes.find_blob = [](void* self, ResourceId resource) -> const Blob* {
-        const ResourceLibrary* const library = static_cast<World*>(self)->library();
-        return library == nullptr ? nullptr : library->find(resource);
-    };
 }
 
 // --- saving ------------------------------------------------------------------------------------------------------
@@ -165,7 +113,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
         to.value("format", has_zones ? kFormatWithZones : kFormat);
         to.value("clocks", clocks);
         Array<SavedLayout> layouts{Owner("world")};
-        for (const Store* store : world_.stores_)
+        for (const Store* store : world_.stores())
             for (const Schema* schema : store->schemas()) layouts.push_back({schema->id(), schema->layout_hash()});
         to.array("layouts", std::span<const SavedLayout>(layouts));
         to.value("singles", world_.singles_);
@@ -177,7 +125,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     world_.entities_.save(to);
     std::string stores;
     to.gather_columns();
-    for (const Store* store : world_.stores_) {
+    for (const Store* store : world_.stores()) {
         const std::string name = name_of(*store);
         if (find_store(name) != store)
             to.refuse(concat("two stores would have the name \"", name,
@@ -188,6 +136,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     }
     to.finish_columns();
     to.text("stores", stores);
+    world_.commands_->save(to);
     save_arrays(to, state, before);
     const auto save_part = [&](const char* name, const auto& part) {
         const StatePath::Scope scope = to.in(name);
@@ -212,12 +161,10 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
 /// the program those of the stores.
 Array<const Schema*> WorldState::types_to_save(bool is_lasting) const {
     Array<const Schema*> types{Owner("world")}, named{Owner("world")};
-    for (const Store* store : world_.stores_) {
+    for (const Store* store : world_.stores()) {
         if (is_lasting) types.insert(types.end(), store->schemas().begin(), store->schemas().end());
-        const auto* const database = dynamic_cast<const Database*>(store);
-        if (database != nullptr && database->deferred_changes() != nullptr)
-            database->deferred_changes()->list_schemas(named);
     }
+    world_.commands_->list_schemas(named);
     for (const Schema* schema : named) {
         const auto is_same = [&](const Schema* other) { return other->id() == schema->id(); };
         if (find_kept_schema(schema->id()) == nullptr && std::none_of(types.begin(), types.end(), is_same))
@@ -452,12 +399,10 @@ Status WorldState::replace(const SavedState& state, bool is_trusted, const Saved
     StateReader from(state, is_trusted, present);
     world_.strings_.use_all();
     from.use_loop(loop_on(*world_.executor_));
-    for (Store* store : world_.stores_) {
+    world_.commands_->discard();
+    for (Store* store : world_.stores()) {
         if (std::binary_search(saved_names_.begin(), saved_names_.end(), std::string_view(name_of(*store)))) continue;
         store->drop(owners_in(*store));
-        if (const auto* const database = dynamic_cast<const Database*>(store);
-            database != nullptr && database->deferred_changes() != nullptr)
-            database->deferred_changes()->discard();
     }
     if (Status status = world_.entities_.load(from); !status) return status;
     if (Status status = load_world(from); !status) return status;
@@ -485,13 +430,10 @@ Status WorldState::load_stores(StateReader& from) {
     for (const SavedStore& saved : saved_) {
         const StatePath::Scope scope = from.in(concat("stores/", saved.name));
         Store& store = *find_store(saved.name);
-        if (auto* const database = dynamic_cast<Database*>(&store)) keep_commands(*database);
-        world_.loaded_types_ = types_ ? &*types_ : nullptr;
-        const Status status = store.load(from);
-        world_.loaded_types_ = nullptr;
-        if (!status) return status;
+        if (Status status = store.load(from); !status) return status;
     }
-    for (Store* store : world_.stores_) store->finish_load();
+    if (Status status = load_commands(from); !status) return status;
+    for (Store* store : world_.stores()) store->finish_load();
     // A single that the state does not have is there with its defaults.
     for (const World::Owned& owned : world_.owned_) {
         if (owned.manager == nullptr || !owned.manager->schema().single()) continue;
@@ -506,6 +448,23 @@ Status WorldState::load_stores(StateReader& from) {
     return from.is_trusted() ? Status() : check_arrays(from);
 }
 
+/// Older states have the commands in the part of their first database.
+Status WorldState::load_commands(StateReader& from) {
+    std::string within;
+    for (const SavedStore& saved : saved_)
+        if (from.has(concat("stores/", saved.name, "/commands/lists")) ||
+            from.has(concat("stores/", saved.name, "/commands/epoch"))) {
+            if (!within.empty())
+                return from.error("stores", "commands wait in two databases; settle before the state is saved");
+            within = concat("stores/", saved.name);
+        }
+    world_.loaded_types_ = types_ ? &*types_ : nullptr;
+    const StatePath::Scope scope = from.in(within);
+    const Status status = world_.commands_->load(from);
+    world_.loaded_types_ = nullptr;
+    return status;
+}
+
 Status WorldState::load_rest(StateReader& from) {
     Status status;
     const auto load_part = [&](const char* name, auto&& load) {
@@ -513,9 +472,9 @@ Status WorldState::load_rest(StateReader& from) {
         if (status) status = load();
     };
     load_part("schedule", [&] { return world_.schedule_.load(from); });
-    load_part("relations", [&] { return world_.relations_.load(from, world_.stores_); });
+    load_part("relations", [&] { return world_.relations_.load(from, world_.stores()); });
     load_part("places", [&] { return world_.places_.load(from, world_.stamp_); });
-    load_part("reactions", [&] { return world_.reactions_.load(from, world_.stamp_, world_.stores_); });
+    load_part("reactions", [&] { return world_.reactions_.load(from, world_.stamp_, world_.stores()); });
     load_part("spawns", [&] { return world_.spawn_log_ == nullptr ? Status() : world_.spawn_log_->load(from); });
     return status ? load_events(from) : status;
 }

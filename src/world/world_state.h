@@ -57,7 +57,7 @@ public:
     /// Returns the store that has this name in a state, or nullptr.
     Store* find_store(std::string_view name) const;
     /// Returns the schema with which a store of the world keeps a component type, or nullptr.
-    const Schema* find_kept_schema(ComponentId component) const;
+    const Schema* find_kept_schema(ComponentId component) const { return world_.directory_.find_schema(component); }
 
     /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
     /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot be saved.
@@ -94,6 +94,7 @@ private:
     Status check_layouts(StateReader& from) const;
     Status replace(const SavedState& from, bool is_trusted, const SavedState* present);
     Status load_stores(StateReader& from);
+    Status load_commands(StateReader& from);
     Status load_world(StateReader& from);
     Status load_rest(StateReader& from);
     Status load_events(StateReader& from);

@@ -5,6 +5,8 @@
 #include "shoal/base/log.h"
 #include "shoal/query/query.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/waiting_commands.h"
 #include "support/database_testing.h"
 
 #include <memory>
@@ -341,14 +343,14 @@ TEST_F(CommandsTest, component_types_that_are_known_at_run_time_only_have_comman
                                      {.component = position, .columns = {&column, 1}},
                                      {.component = marked}};
     Commands& commands = database.commands();
-    commands.add(fish, given);
+    commands.add(fish, database, given);
     const ComponentType types[] = {mass, position};
-    const Entity rock = commands.create(database.archetype(types), kDeep, std::span(given).first(1));
+    const Entity rock = commands.create(database, database.archetype(types), kDeep, std::span(given).first(1));
     const Body tied{.target = rock};
     const ComponentValues tie[] = {{.component = body, .images = reinterpret_cast<const std::byte*>(&tied)}};
-    commands.add(fish, tie);
+    commands.add(fish, database, tie);
     const ComponentType gone[] = {database.component<Velocity>()};
-    commands.remove(fish, gone);
+    commands.remove(fish, database, gone);
     EXPECT_EQ(settle().num_dropped, 0u);
     EXPECT_EQ(mass_of(fish), 50);
     EXPECT_EQ(database.get<&Position::value>(database.find(fish)), place);
@@ -391,6 +393,9 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
     made(10, kReef, Mass{1});
     Manager<Velocity> speeds(entities, pool);
     const std::vector<Entity> divers = make_divers(speeds);
+    ComponentDirectory both(entities);
+    ASSERT_TRUE(both.add(database).ok());
+    ASSERT_TRUE(both.add(speeds.core()).ok());
     SerialExecutor executor;
     const auto heavy = query<Read<&Mass::value>>(database);
     heavy.for_each([](Commands& commands, float mass) { commands.create(20, Mass{mass}); });
@@ -401,11 +406,12 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
     query<Read<&Position::value>, Read<&Velocity::value>>(database, speeds)
         .for_each(executor,
                   [](Commands& commands, Entity diver, const Vec3&, const Vec3&) { commands.add(diver, Mass{}); });
-    query<Read<&Velocity::value>>(speeds).asking(database).for_each(
+    query<Read<&Velocity::value>>(speeds).for_each(
         executor, [](Commands& commands, Entity diver, const Vec3&) { commands.move(diver, 23); });
     auto later = [](Commands& commands, float) { commands.create(24, Mass{}); };
     heavy.start(executor, later).wait();
-    const SettleCounts counts = settle();
+    SettleCounts counts;
+    WaitingCommands::of_directory(both).apply(&counts);
     EXPECT_EQ(in(20).size(), 10u);
     EXPECT_EQ(in(21).size(), 10u);
     EXPECT_EQ(in(kReef).size(), 8u);
@@ -507,8 +513,8 @@ TEST_F(CommandsTest, component_types_that_are_not_registered_end_the_program) {
     for (const ComponentType component : {ComponentType(), ComponentType{99}}) {
         const std::array<std::byte, 16> value{};
         const ComponentValues values[] = {{.component = component, .images = value.data()}};
-        EXPECT_DEATH(commands.add(kNullEntity, values), "not registered in this database");
-        EXPECT_DEATH(commands.remove(kNullEntity, {&component, 1}), "not registered in this database");
+        EXPECT_DEATH(commands.add(kNullEntity, database, values), "not registered in this database");
+        EXPECT_DEATH(commands.remove(kNullEntity, database, {&component, 1}), "not registered in this database");
     }
 }
 
@@ -549,7 +555,7 @@ TEST_F(CommandsTest, commands_that_are_discarded_are_never_done_and_their_pendin
     const std::vector<Entity> fish = made(2, kReef, Mass{1});
     const Entity old = database.commands().create(kReef, Mass{2});
     database.commands().destroy(fish[0]);
-    database.deferred_changes()->discard();
+    WaitingCommands::of_directory(*database.component_directory()).discard();
     const Entity egg = database.commands().create(kDeep, Body{});
     database.commands().destroy(old);
     database.commands().add(fish[1], Body{.target = old});

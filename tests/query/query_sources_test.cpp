@@ -4,6 +4,8 @@
 #include "shoal/base/random.h"
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/waiting_commands.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -52,7 +54,12 @@ struct Known {
 /// blue in managers.
 class SourceOracle {
 public:
-    SourceOracle(std::uint64_t seed, std::uint32_t num_entities) : random_(seed) { create(num_entities); }
+    SourceOracle(std::uint64_t seed, std::uint32_t num_entities) : random_(seed) {
+        for (Store* store : {static_cast<Store*>(&reds_.core()), static_cast<Store*>(&greens_.core()),
+                             static_cast<Store*>(&blues_.core())})
+            EXPECT_TRUE(directory_.add(*store).ok());
+        create(num_entities);
+    }
 
     void change() {
         switch (random_.below(8)) {
@@ -138,8 +145,8 @@ private:
             case 4:
                 return query.for_each_batch(threads_, visit_batch);
             default:
-                return query.asking(all_).for_each(
-                    threads_, [&](Commands&, Entity entity, auto&&... fields) { visit(entity, fields...); });
+                return query.for_each(threads_,
+                                      [&](Commands&, Entity entity, auto&&... fields) { visit(entity, fields...); });
         }
     }
 
@@ -270,6 +277,7 @@ private:
     Random random_;
     EntityManager entities_;
     PagePool pool_;
+    ComponentDirectory directory_{entities_};  // of the first three managers
     Manager<Red> reds_{entities_, pool_};
     Manager<Green> greens_{entities_, pool_}, far_greens_{entities_, pool_};
     Manager<Blue> blues_{entities_, pool_}, far_blues_{entities_, pool_};
@@ -502,23 +510,26 @@ TEST_F(Sources, changed_since_of_a_join_visits_what_any_of_its_stores_says) {
     EXPECT_EQ(since(5), expected);
 }
 
-TEST_F(Sources, loops_over_joined_managers_ask_a_database_for_commands) {
+TEST_F(Sources, loops_over_joined_managers_ask_the_directory_that_these_are_in_for_changes) {
     fill(100, numbers(50, 60));
-    const auto both = query<Read<&Red::value>, With<Green>>(reds, greens).asking(database);
+    ComponentDirectory directory(entities);
+    ASSERT_TRUE(directory.add(reds.core()).ok());
+    ASSERT_TRUE(directory.add(greens.core()).ok());
+    const auto both = query<Read<&Red::value>, With<Green>>(reds, greens);
     both.for_each([](Commands& commands, Entity self, std::uint32_t value) {
         if (value < 55) commands.destroy(self);
     });
     both.for_each_batch(executor, [](Commands& commands, auto&& batch) { commands.destroy(batch.entities()); });
     SettleCounts counts;
-    database.apply_commands({nullptr, 7, nullptr, &counts});
-    database.settle({nullptr, 7, nullptr, &counts});
+    WaitingCommands::of_directory(directory).apply(&counts);
     EXPECT_EQ(counts.num_destroyed, 10u);
     EXPECT_EQ(entities.num_alive(), 90u);
 }
 
-TEST_F(Sources, commands_of_a_loop_over_managers_need_a_database) {
+TEST_F(Sources, commands_of_a_loop_over_managers_need_a_directory) {
     fill(10, {});
-    EXPECT_DEATH(query<Read<&Red::value>>(reds).for_each([](Commands&, std::uint32_t) {}), "say asking\\(database\\)");
+    EXPECT_DEATH(query<Read<&Red::value>>(reds).for_each([](Commands&, std::uint32_t) {}),
+                 "add them to a ComponentDirectory");
 }
 
 // --- chunks ------------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ TEST(Scripts, a_key_that_means_nothing_is_an_error_that_names_the_one_that_is_cl
         const std::string error = test.error_of(one[0]);
         EXPECT_NE(error.find(one[1]), std::string::npos) << one[0] << "\n" << error;
     }
-    EXPECT_FALSE(find_kept(test.world, ComponentId("c")));
+    EXPECT_FALSE(test.world.directory().find_kept(ComponentId("c")));
 }
 
 TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
@@ -157,7 +157,7 @@ TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
         test.run("shoal.component{name = 'big', fields = {{'id', 'uint64'}, {'time', 'int64', default = -5}}}\n"
                  "e = shoal.create{big = {id = 18446744073709551615ULL, time = -9223372036854775807LL - 1}}"));
     const Entity entity =
-        test.world.manager(*find_kept(test.world, ComponentId("big")).schema).value()->table().entities()[0];
+        test.world.manager(*test.world.directory().find_kept(ComponentId("big")).schema).value()->table().entities()[0];
     EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
     EXPECT_EQ(test.world.field<std::int64_t>(entity, "big.time").value(), std::numeric_limits<std::int64_t>::min());
     EXPECT_TRUE(
@@ -182,7 +182,7 @@ TEST(Scripts, unsigned_numbers_of_64_bits_keep_their_bits_in_lua_54) {
         test.run("shoal.component{name = 'big', fields = {{'id', 'uint64'}, {'time', 'int64'}}}\n"
                  "e = shoal.create{big = {id = 0xFFFFFFFFFFFFFFFF}}"));
     const Entity entity =
-        test.world.manager(*find_kept(test.world, ComponentId("big")).schema).value()->table().entities()[0];
+        test.world.manager(*test.world.directory().find_kept(ComponentId("big")).schema).value()->table().entities()[0];
     EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
     EXPECT_TRUE(
         test.run("assert(math.ult(1, shoal.get(e, 'big.id')))\n"

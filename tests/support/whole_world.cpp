@@ -134,7 +134,7 @@ void Sea::ask(Random& random, Entity a, Entity b, Entity& asked) {
             if (a != b && world.transforms().has(a) && world.transforms().has(b)) commands.add(a, ChildOf{b});
             return;
         case 16:
-            return static_cast<void>(asked = commands.create(sea.archetype<Spot, Plankton>(), random.below(3)));
+            return static_cast<void>(asked = commands.create(sea, sea.archetype<Spot, Plankton>(), random.below(3)));
         default:
             return commands.add(a, world.manager<Age>().core().schema(), nullptr);
     }

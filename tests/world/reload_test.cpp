@@ -1951,8 +1951,8 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
         const Status row =
             game.world.load(with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", change), false);
         EXPECT_EQ(row.message(), is_right ? "" : concat("the saved state, part \"stores/route\": ", kWhy));
-        const Status command = game.world.load(
-            with_other<BlobArrayBase>(state, "stores/database/commands/list/0/route/field/depths", change), false);
+        const Status command =
+            game.world.load(with_other<BlobArrayBase>(state, "commands/list/0/route/field/depths", change), false);
         EXPECT_EQ(command.ok(), is_right);
         EXPECT_NE(concat(command.message(), is_right ? kWhy : "").find(kWhy), std::string::npos) << command.message();
         ASSERT_TRUE(game.world.load(state, false).ok());

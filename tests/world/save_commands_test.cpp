@@ -241,10 +241,9 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
         commands.add(one, Ghost{5, one, true});
         commands.add(one, ChildOf{});  // the world has no transforms yet
         const SavedState state = through_file ? through_a_file(saved.world) : state_of(saved.world);
-        loaded.world.database();
         const Status status = loaded.world.load(state, !through_file);
         ASSERT_TRUE(status.ok()) << status.message();
-        EXPECT_EQ(loaded.world.database().schemas().size(), 0u) << "they are registered when the database settles";
+        EXPECT_EQ(loaded.world.find_database(), nullptr) << "it is made when the world settles";
         EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
         saved.world.settle(), loaded.world.settle();
         EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
@@ -268,16 +267,14 @@ TEST(SaveCommands, spawns_find_their_blobs_in_the_library_and_pin_them) {
     const Blob& blob = **library.add(mass_blob("levels/stone"));
     Game saved(&library), loaded(&other_library);
     saved.world.manager<PointMass>(), loaded.world.manager<PointMass>();
-    loaded.world.database();
     const Entity stone = saved.world.commands().spawn(blob);
     saved.world.commands().spawn(blob, {.position = {1, 2, 3}}, 2);
     saved.world.commands().add(stone, Spot{{4, 5, 6}});
     EXPECT_FALSE(library.unload("levels/stone").ok());
     const SavedState state = through_a_file(saved.world);
-    EXPECT_EQ(
-        loaded.world.load(state, false).message(),
-        "the saved state, part \"stores/database/commands/blobs\": commands spawn \"levels/stone\", a resource that "
-        "is not loaded; load it through the world's library, WorldOptions::library, before the state");
+    EXPECT_EQ(loaded.world.load(state, false).message(),
+              "the saved state, part \"commands/blobs\": commands spawn \"levels/stone\", a resource that "
+              "is not loaded; load it through the world's library, WorldOptions::library, before the state");
     ASSERT_TRUE(other_library.add(mass_blob("levels/stone")).ok());
     const Status status = loaded.world.load(state, false);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -429,8 +426,8 @@ struct Waiting : Library, Game {
         commands.add(one, Transform{.position = {1, 2, 3}});               // list 7
         commands.spawn(**library.add(mass_blob("levels/stone")), kNoZone,  // list 8
                        {{"stone", "point_mass.mass", 5}, {"stone", "data.is_wet", true}});
-        commands.add(one, world.manager<Fin>().core().schema(), nullptr);  // list 9, of the chunk
-        commands.create(world.database().archetype<Spot>());               // list 10, of the chunk
+        commands.add(one, world.manager<Fin>().core().schema(), nullptr);       // list 9, of the chunk
+        commands.create(world.database(), world.database().archetype<Spot>());  // list 10, of the chunk
     }
 };
 
@@ -541,12 +538,30 @@ TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
     const SavedState before = state_of(world.world);
     for (const Lie& lie : lies()) {
         const SavedState& good = std::string_view(lie.part) == "epoch" ? with_epoch : state;
-        const Status status =
-            world.world.load(with_part(good, "stores/database/commands/" + std::string(lie.part), lie.change), false);
+        const Status status = world.world.load(with_part(good, "commands/" + std::string(lie.part), lie.change), false);
         EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
         EXPECT_EQ(difference(before, state_of(world.world)), "") << lie.part;
     }
     EXPECT_TRUE(world.world.load(state, false).ok());
+}
+
+/// The same state as it was written when databases had the commands.
+SavedState as_of_a_database(const SavedState& state, std::string_view database) {
+    return with_parts(state, [&](ChangedPart& part) {
+        if (part.path.starts_with("commands/")) part.path = "stores/" + std::string(database) + '/' + part.path;
+        return true;
+    });
+}
+
+TEST(SaveCommands, that_an_older_state_has_in_its_database_are_carried_out) {
+    Waiting saved;
+    const SavedState state = through_a_file(saved.world);
+    Waiting loaded;
+    const Status status = loaded.world.load(as_of_a_database(state, "database"), false);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(num_waiting(loaded.world), num_waiting(saved.world));
+    saved.world.settle(), loaded.world.settle();
+    EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
 }
 
 TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carried_out) {
@@ -556,7 +571,7 @@ TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carrie
     saved.world.commands().add(one, Spot{{1, 2, 3}});
     saved.world.commands().add(one, Hungry{7});
     saved.world.commands().add(one, Fin{});
-    const SavedState state = with_part(through_a_file(saved.world), "stores/database/commands/types",
+    const SavedState state = with_part(through_a_file(saved.world), "commands/types",
                                        [](std::vector<std::byte>& bytes) { bytes.pop_back(); });
     Game loaded;
     const Status status = loaded.world.load(state, false);
@@ -586,7 +601,7 @@ TEST(SaveCommands, values_count_as_memory_with_the_bytes_that_are_not_saved) {
     const Result<SavedState> state = read_save(bytes, enough), again = read_save(bytes, enough);
     ASSERT_TRUE(state.ok());
     const std::string complaint =
-        "the saved state, part \"stores/database/commands/list/1/hollow/field\": what is made of it takes 3276800 "
+        "the saved state, part \"commands/list/1/hollow/field\": what is made of it takes 3276800 "
         "bytes, so the state takes " +
         std::to_string(state->num_bytes() + 6'553'600) + " bytes in memory, and may take ";
     const SavedState before = state_of(loaded.world);
@@ -630,7 +645,7 @@ TEST(SaveCommands, a_text_that_is_not_utf8_is_dropped_with_a_message_and_the_wor
 SavedState with_damaged_commands(const SavedState& from, Random& random) {
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < from.num_parts(); ++i)
-        if (from.part(i).path.starts_with("stores/database/commands/") && from.part(i).num_elements != 0)
+        if (from.part(i).path.starts_with("commands/") && from.part(i).num_elements != 0)
             paths.emplace_back(from.part(i).path);
     return with_part(
         from, paths[random.below(static_cast<std::uint32_t>(paths.size()))], [&](std::vector<std::byte>& bytes) {

@@ -1090,7 +1090,7 @@ TEST(Save, arrays_of_commands_that_wait_stay_unless_who_looks_at_them_says_that_
     };
     const auto expect_count = [&](std::uint32_t expected, bool changes) {
         Look one{changes};
-        sea.deferred_changes()->visit_arrays(look, &one);
+        world.waiting_commands().visit_arrays(look, &one);
         EXPECT_EQ(one.last_count, expected);
         EXPECT_EQ(one.num_seen, 1u);
     };
@@ -1098,7 +1098,7 @@ TEST(Save, arrays_of_commands_that_wait_stay_unless_who_looks_at_them_says_that_
     expect_count(3, true);
     expect_count(4, false);
     expect_count(4, false);
-    sea.deferred_changes()->discard();
+    world.waiting_commands().discard();
 }
 
 TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {

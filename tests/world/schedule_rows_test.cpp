@@ -121,7 +121,7 @@ TEST(SchedulePass, the_context_comes_before_commands_and_the_entity) {
                              if (context.frame == 0 && speed == 1) commands.destroy(self);
                          });
     };
-    add("manager", query<Read<&TameFish::speed>>(sea.fish).asking(sea.database));
+    add("manager", query<Read<&TameFish::speed>>(sea.fish));
     add("database", query<Read<&Fish::speed>>(sea.database));
     add("join", query<Read<&Fish::speed>, Read<&Shell::size>>(sea.database, sea.shells));
     sea.world.step(0.5f);

@@ -64,10 +64,9 @@ struct Sea {
         schedule.add("part", query<Read<&Friend::other>>(sea), [this](Commands& commands, Entity self, Entity other) {
             if (!entities.alive(other)) commands.remove<Friend>(self);
         });
-        schedule.add("sink", query<Read<&PointMass::mass>>(masses).asking(sea),
-                     [this](Commands& commands, Entity self, float) {
-                         if (random_of(self, 5).below(50) == 0) commands.destroy(self);
-                     });
+        schedule.add("sink", query<Read<&PointMass::mass>>(masses), [this](Commands& commands, Entity self, float) {
+            if (random_of(self, 5).below(50) == 0) commands.destroy(self);
+        });
         schedule.add("spawn", {reads(sea)}, [this](PassContext& context) {
             Commands& commands = sea.commands();
             for (std::uint32_t i = 0; i < 500; ++i)
@@ -140,14 +139,12 @@ TEST(WorldCommands, entities_that_only_managers_know_die_before_any_store_settle
     EntityManager entities;
     World world(entities);
     Manager<PointMass>& masses = world.manager<PointMass>({.death = DeathPolicy::kAtSettle});  // settles first
-    Database& sea = world.database();
     std::vector<Entity> stones(10);
     ASSERT_TRUE(entities.create(stones));
     ASSERT_TRUE(masses.add(stones));
-    world.schedule().add("break", query<Read<&PointMass::mass>>(masses).asking(sea),
-                         [&](Commands& commands, Entity stone, float) {
-                             if (stone != stones[0]) commands.destroy(stone);
-                         });
+    world.schedule().add("break", query<Read<&PointMass::mass>>(masses), [&](Commands& commands, Entity stone, float) {
+        if (stone != stones[0]) commands.destroy(stone);
+    });
     world.step(0);
     EXPECT_EQ(masses.num_rows(), 1u);
     EXPECT_EQ(world.settle_statistics().last.num_destroyed, 9u);
@@ -239,11 +236,13 @@ TEST_P(ManagersOnly, a_loop_outside_of_passes_may_ask_for_changes_too) {
     EXPECT_EQ(minnows.column<&Minnow::age>()[0], 3);
 }
 
-TEST_P(ManagersOnly, a_database_that_is_there_for_commands_only_changes_nothing_else) {
+TEST_P(ManagersOnly, commands_make_a_database_only_for_what_no_store_keeps) {
     const std::uint64_t before = world.state_hash();
     world.schedule().add("look", {reads(minnows)}, [](PassContext&) {});
+    world.commands().add(school[0], Minnow{0});
     world.step(1);
     EXPECT_EQ(world.state_hash(), before);
+    EXPECT_EQ(world.find_database(), nullptr);
     Database& sea = world.database({.first_zone = 5, .capacity_rows = 2});
     ASSERT_TRUE(sea.add(school[0], Age{}).ok());
     EXPECT_EQ(sea.find(school[0]).table->zone(), 5u) << "the options of the first call that names the database count";
@@ -253,25 +252,26 @@ TEST_P(ManagersOnly, a_database_that_is_there_for_commands_only_changes_nothing_
     EXPECT_EQ(sea.find(school[0]).table->zone(), 5u);
 }
 
-TEST_P(ManagersOnly, an_attached_database_keeps_the_commands) {
+TEST_P(ManagersOnly, an_attached_database_asks_the_world_for_changes) {
     PagePool pool;
     Database own(entities, pool);
     ASSERT_TRUE(world.attach(own).ok());
-    EXPECT_EQ(&world.keeper_of_commands(), &own);
-    world.commands().destroy(school[0]);
+    own.commands().destroy(school[0]);
+    EXPECT_EQ(world.waiting_commands().num_waiting(), 1u) << "its commands are those of the world";
+    world.commands().add(school[1], Age{3});
     world.settle();
     EXPECT_FALSE(entities.alive(school[0]));
     EXPECT_EQ(world.find_database(), &own) << "no other was made";
+    EXPECT_EQ(own.num_rows(), 1u) << "what nobody keeps goes there";
     world.detach(own);
 }
 
-TEST(ManagersOnlyDeathTest, passes_that_no_world_steps_find_no_database_for_commands) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EntityManager entities;
-    World world(entities);
-    world.schedule().add("ask", [&](PassContext&) { world.commands().destroy(kNullEntity); });
-    EXPECT_DEATH(world.schedule().run(world.executor(), 1, 0),
-                 "commands that nobody keeps; run passes with World::step");
+TEST_P(ManagersOnly, passes_that_no_world_steps_ask_for_changes_too) {
+    world.schedule().add("ask", [&](PassContext&) { world.commands().destroy(school[0]); });
+    world.schedule().run(world.executor(), 1, 0);
+    EXPECT_TRUE(entities.alive(school[0]));
+    world.settle();
+    EXPECT_FALSE(entities.alive(school[0]));
 }
 
 }  // namespace

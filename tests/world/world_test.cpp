@@ -307,7 +307,7 @@ TEST(World, values_that_wait_in_commands_pin_the_blob_that_their_arrays_lie_in) 
     database.commands().create(3, Path{}, Body{});
     const ComponentValues given[] = {
         {.component = database.component<Path>(), .images = reinterpret_cast<const std::byte*>(&path)}};
-    database.commands().add(fish, given);
+    database.commands().add(fish, database, given);
     EXPECT_EQ(library.unload("paths/two").message(),
               "the resource \"paths/two\" cannot be unloaded: 3 values in rows and commands refer to it; remove them "
               "first");

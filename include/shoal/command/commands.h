@@ -16,10 +16,11 @@
 // bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
 // entities its number is used again.
 //
-// In a world, commands reach whichever store keeps a component type: the database, a manager, the transforms, the owners, or
-// a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the
-// database. An entity that is created with components of other stores only gets no row in the database, and no zone. A
-// world without a database makes an empty one, which keeps the commands.
+// Commands belong to the world, or to the directory of the stores (see store/component_directory.h); a database without a world
+// has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the owners, or a
+// store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the database of
+// the world, which makes one for that. An entity that is created with components of other stores only gets no row in a
+// database, and no zone. One that is created without components gets a row in the first database, if there is one.
 // What is more than a component has a component type too, or is a call:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
@@ -53,7 +54,7 @@
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
 // Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits is
 // saved with the world, but for calls with functions and values that only C++ knows.
-// Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
+// Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (World::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
 // pass, not from a chunk of another loop.
 
@@ -61,6 +62,7 @@
 #include "shoal/command/loop_scope.h"
 #include "shoal/database/database.h"
 #include "shoal/store/spawn_override.h"
+#include "shoal/store/waiting_commands.h"
 
 namespace shoal {
 
@@ -70,7 +72,7 @@ class CommandLog;
 constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
 /// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
-/// PassContext&); everybody else calls Database::commands().
+/// PassContext&); everybody else calls World::commands(), or Database::commands().
 class Commands : detail::UndeclaredCalls {
     using Kind = detail::CommandKind;
 
@@ -98,11 +100,12 @@ public:
     void create(std::span<Entity> out, const Ts&... values) {
         for (Entity& entity : out) entity = create(values...);
     }
-    /// The same for the component types of an archetype; those without a value get their defaults.
+    /// The same for the component types of an archetype of a database; those without a value get their defaults.
     /// Requires: values are bytes.
-    Entity create(const Archetype& type, Zone zone = kNoZone, std::span<const ComponentValues> values = {}) {
+    Entity create(const Database& database, const Archetype& type, Zone zone = kNoZone,
+                  std::span<const ComponentValues> values = {}) {
         const Entity entity = take_pending();
-        record_create(*recorder_, entity, type, zone, values);
+        record_create(*recorder_, entity, database, type, zone, values);
         return entity;
     }
 
@@ -122,9 +125,9 @@ public:
     {
         record<detail::TypedCommand<Kind::kAdd, Ts...>, Ts...>(entity, ++numbers_.num_ordered, values...);
     }
-    /// The same for component types of the database. Requires: values are bytes.
-    void add(Entity entity, std::span<const ComponentValues> values) {
-        record_add(*recorder_, entity, ++numbers_.num_ordered, values);
+    /// The same for component types of a database, by their numbers there. Requires: values are bytes.
+    void add(Entity entity, const Database& database, std::span<const ComponentValues> values) {
+        record_add(*recorder_, entity, ++numbers_.num_ordered, database, values);
     }
     template <DescribedComponent... Ts>
     SHOAL_INLINE void remove(Entity entity)
@@ -133,9 +136,9 @@ public:
         record<detail::TypedCommand<Kind::kRemove, Ts...>>(entity, ++numbers_.num_ordered);
     }
     using UndeclaredCalls::create, UndeclaredCalls::add, UndeclaredCalls::remove;
-    /// The same for component types of the database.
-    void remove(Entity entity, std::span<const ComponentType> components) {
-        recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, components, {});
+    /// The same for component types of a database, by their numbers there.
+    void remove(Entity entity, const Database& database, std::span<const ComponentType> components) {
+        recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, database, components, {});
     }
     /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr: defaults.
     /// Requires: the type is bytes. Lifetime: the schema is that of its store.
@@ -301,10 +304,10 @@ private:
     Entity record_spawn(const Blob& blob, const RootPose* pose, Zone zone, Array<SpawnOverride>&& overrides);
     void record_text(TextChange change, Entity entity, std::string_view text);
     friend class CommandLoader;
-    SHOAL_API static void record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type,
-                                        Zone zone, std::span<const ComponentValues> values);
+    SHOAL_API static void record_create(detail::CommandRecorder& recorder, Entity entity, const Database& database,
+                                        const Archetype& type, Zone zone, std::span<const ComponentValues> values);
     SHOAL_API static void record_add(detail::CommandRecorder& recorder, Entity entity, std::uint32_t number,
-                                     std::span<const ComponentValues> values);
+                                     const Database& database, std::span<const ComponentValues> values);
     SHOAL_INLINE Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
                                      const RootPose* pose) {
         const Entity first = take_pending();

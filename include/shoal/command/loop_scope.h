@@ -8,7 +8,7 @@
 namespace shoal {
 
 class Commands;
-class Database;
+class ComponentDirectory;
 
 namespace detail {
 
@@ -28,7 +28,8 @@ private:
 };
 
 /// Returns the first of as many recorders of commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
-SHOAL_API CommandRecorder* open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks);
+SHOAL_API CommandRecorder* open_commands(ComponentDirectory& directory, const WorkPlace& loop,
+                                         std::uint32_t num_chunks);
 
 }  // namespace detail
 }  // namespace shoal

@@ -5,7 +5,6 @@
 
 namespace shoal {
 
-class Database;
 /// What a command does; kText names an entity, gives it a tag or takes one. The numbers are those of saves.
 enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText };
 inline constexpr std::uint32_t kNumSavedCommandKinds = 8;
@@ -15,16 +14,14 @@ struct SavedCommandList {
     SavedCommandKind kind;
     std::uint32_t num_parts, flags, num_rows;
 };
-/// A component type of a list: a line of "types". With kOfDatabase, the command names it by its number in the database.
+/// A component type of a list: a line of "types". kOfDatabase is in older states alone, and says that a store keeps it.
 struct SavedCommandPart {
     static constexpr std::uint32_t kBringsValue = 1, kIsOff = 2, kOfDatabase = 4;
     std::uint32_t type, flags;
 };
 SHOAL_API std::string_view name_of_kind(SavedCommandKind kind);  ///< "create", "name_or_tag"
-/// Returns how many commands wait in a saved state, over all databases: of a kind, or of all.
+/// Returns how many commands wait in a saved state, of a kind, or of all.
 SHOAL_API std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kind);
 SHOAL_API std::uint64_t count_saved_commands(const SavedState& state);
-/// Makes a database one that takes commands, so that Database::load() can put those that were saved into it.
-SHOAL_API void keep_commands(Database& database);
 
 }  // namespace shoal

@@ -61,6 +61,7 @@ public:
     SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
+    bool is_held() const override { return rows_.is_held(); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
     void save(StateWriter& to) const override { rows_.save(to); }
     Status load(StateReader& from) override { return rows_.load(from); }

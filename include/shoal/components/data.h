@@ -208,6 +208,7 @@ public:
                                           bool removes) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     SHOAL_API void hold_rows(bool hold) override;
+    bool is_held() const override { return templates_.is_held() || own_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(StateWriter& to) const override;
     SHOAL_API Status load(StateReader& from) override;

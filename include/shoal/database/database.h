@@ -39,7 +39,6 @@
 // DatabaseLock; asserted); const calls from any thread between them.
 
 #include "shoal/database/archetype_graph.h"
-#include "shoal/database/deferred_changes.h"
 #include "shoal/database/detail/component_slots.h"
 #include "shoal/database/directory.h"
 #include "shoal/database/table_set.h"
@@ -361,10 +360,8 @@ public:
     std::string_view kind() const override { return "the database"; }
     std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
     Status take_component(const Schema& component) override { return add_component(component).status(); }
-    SHOAL_API bool set_homes(const ComponentHomes& homes) override;
-    /// Returns the other store of the same world that keeps a component type, or nullptr.
-    SHOAL_API Store* find_home(const Schema& component) const;
-    const ComponentHomes& homes() const { return homes_; }
+    bool only_keeps() const override { return true; }
+    bool can_switch_off() const override { return true; }
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
     /// Whether it is this one, by its place in the schema.
@@ -376,30 +373,34 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API Status finish_spawn() override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    SHOAL_API void apply_commands(const SettleContext& context) override;
-    SHOAL_API std::uint64_t count_pending_pins(ResourceId resource) const override;
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
+    bool is_held() const override { return directory_.is_held(); }
+    /// Outside of a directory, also carries out the commands that wait, before all else.
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
+    /// All changes move each entity once, but for those that give one entity several values of a `many` type.
+    SHOAL_API Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
+                            ChangeCounts& counts) override;
+    SHOAL_API Result<ChangePromise> prepare_change(std::span<const Entity> entities,
+                                                   std::span<const ComponentChange> changes) override;
+    SHOAL_API Status insert_new(std::span<const Entity> entities, Zone zone, std::span<const ComponentChange> changes,
+                                ChangeCounts& counts) override;
+    Result<std::uint32_t> move_to_zone(std::span<const Entity> entities, Zone zone) override {
+        return move(entities, zone);
+    }
+    SHOAL_API void drop_destroyed(std::span<const Entity> entities, std::uint64_t deaths_before,
+                                  std::uint32_t num_destroyed) override;
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
-    /// With the numbers of tables and archetypes, which decide in which order queries visit rows, and with the commands that
-    /// wait: see command/saved_commands.h.
+    /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a directory also
+    /// with the commands that wait: see command/saved_commands.h.
     SHOAL_API void save(StateWriter& to) const override;
-    /// As Store::load(). Errors: also a component type that this database does not have; commands without keep_commands().
+    /// As Store::load(). Errors: also a component type that this database does not have.
     SHOAL_API Status load(StateReader& from) override;
-
-    // --- for the command room ------------------------------------------------------------------------------------
-
-    /// The changes that wait for the database to settle; nullptr: nobody has asked for any. Thread: any.
-    DeferredChanges* deferred_changes() const { return __atomic_load_n(&deferred_changes_, __ATOMIC_ACQUIRE); }
-    /// Gives the database `made`, which it releases in the end. Returns `made`, or what another thread gave it first.
-    /// Thread: any.
-    SHOAL_API DeferredChanges& set_deferred_changes(DeferredChanges& made);
 
 private:
     friend class RowMove;
@@ -453,11 +454,17 @@ private:
     void require_options() const;
     /// Whether entities with rows here may be dead. Settling asks for them.
     SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
+    bool is_alone() const { return component_directory() == alone_; }
     /// Whether an entity with a row is dead. One comparison, while nobody has died.
     SHOAL_INLINE bool is_dead(Entity entity) const {
         return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
     }
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
+
+    // Changes of several component types.
+    Result<ComponentType> find_changed(const Schema& component) const;
+    Status list_changes(std::span<const ComponentChange> changes, bool are_of_one, ChangeCounts& counts,
+                        std::span<const Entity> entities);
 
     // Where rows go.
     const TakePlan& plan_to(const DatabaseTable& from, const DatabaseTable& to);
@@ -537,10 +544,11 @@ private:
     std::uint64_t deaths_seen_ = 0;  // where the cursor is
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
-    Spawn* spawn_ = nullptr;                  // one that is under way
-    SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
-    DeferredChanges* deferred_changes_ = nullptr;
-    ComponentHomes homes_;  // of the world that the database belongs to
+    Spawn* spawn_ = nullptr;                           // one that is under way
+    SpawnPlaceField* spawn_place_ = nullptr;           // nullptr: no field decides where spawned entities lie
+    ComponentDirectory* alone_ = nullptr;              // where it is while it is in no other directory
+    Array<ComponentValues> given_{Owner("database")};  // of the change at hand
+    Array<ComponentType> removed_{Owner("database")};  // the same
     struct WatchedZones;
     WatchedZones* watched_zones_ = nullptr;  // nullptr: nobody asks for them
 };

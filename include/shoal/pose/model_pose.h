@@ -191,6 +191,7 @@ public:
     SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
+    bool is_held() const override { return instances_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(StateWriter& to) const override;
     /// As Store::load(). Errors: also a resource that is not loaded. Constraints stay.

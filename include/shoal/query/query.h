@@ -70,7 +70,7 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; a query over named managers says asking(database)), and the EventWriters of
+// Commands& before that (see commands.h; named managers are in a world or in a ComponentDirectory then), and the EventWriters of
 // writing() before that (see events.h). A pass may put a const PassContext& before all of them (see world/schedule.h). A
 // manager with an identity index has holes: a function that takes the Entity is not called for them, others are. Keep a
 // query: it remembers which tables match, and only looks at new ones.
@@ -168,7 +168,6 @@ public:
         std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
-        ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
         if constexpr (kIsOfWorld) ((world_ = &stores), ...);
         if constexpr (kIsOfSingles) rows_.see_inactive();
     }
@@ -210,14 +209,6 @@ public:
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, true);
     }
-    /// The same query; its function may take a Commands& first, which asks `database` for changes. Without this call, a
-    /// query over a database asks that one.
-    Query asking(Database& database) const {
-        Query result = *this;
-        result.asked_ = &database;
-        return result;
-    }
-
     /// The same query; its function takes an EventWriter<T>& for each channel first, which writes faster than the channel
     /// itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each of another type.
     template <class... Ts>
@@ -338,12 +329,14 @@ private:
         return result;
     }
 
-    /// Whom a loop asks for commands. A world that had no database has one now, or makes one.
-    Database* asked() const {
+    /// Whose commands the functions of a loop are given.
+    ComponentDirectory* directory() const {
         if constexpr (kIsOfWorld)
-            if (asked_ == nullptr)
-                return &static_cast<typename detail::Later<Query, World>::Type*>(world_)->keeper_of_commands();
-        return asked_;
+            return &static_cast<typename detail::Later<Query, World>::Type*>(world_)->directory();
+        else if constexpr (kHasDatabase)
+            return rows_.database().component_directory();
+        else
+            return rows_.driver().component_directory();
     }
     void finish_writes([[maybe_unused]] Executor* executor) const {
         if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
@@ -353,7 +346,7 @@ private:
         const typename Rows::Lock lock(rows_);
         rows_.refresh();
         detail::CommandRecorder* commands = nullptr;
-        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked());
+        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(directory());
         const detail::LoopScope scope;
         const Finish finish{*this, executor};
         rows_.for_each_part([&](const detail::QueryPart& part) {
@@ -416,7 +409,6 @@ private:
 
     Rows rows_;
     [[no_unique_address]] Singles singles_;
-    Database* asked_ = nullptr;
     void* world_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
@@ -486,7 +478,7 @@ auto query(Stores&... stores) {
                   "query<...>(database, managers...) for what is gathered");
     static_assert(!kAllGiven || kDrives,
                   "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
-    static_assert(kAsks, "no term is about the database; leave it out, and say .asking(database) for commands");
+    static_assert(kAsks, "no term is about the database; leave it out");
     static_assert(kJoinsSingly,
                   "a join needs managers with one component per entity; query<...>(world) runs once per value");
     static_assert(kReadsOne,

@@ -164,7 +164,7 @@ public:
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
     /// Requires: the database keeps the commands of the world.
-    void for_each_batch(Executor& executor, Database& keeper_of_commands,
+    void for_each_batch(Executor& executor, ComponentDirectory& directory,
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {

@@ -153,11 +153,11 @@ private:
 /// The path of what is written or read now, from outside in.
 class StatePath {
 public:
-    /// While it lives, names are within `name`.
+    /// While it lives, names are within `name`; empty: as before.
     class Scope {
     public:
         Scope(StatePath& path, std::string_view name) : path_(path), num_bytes_(path.text_.size()) {
-            path.text_.append(name).push_back('/');
+            if (!name.empty()) path.text_.append(name).push_back('/');
         }
         Scope(const Scope&) = delete;
         Scope& operator=(const Scope&) = delete;

@@ -98,7 +98,9 @@ public:
     Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
         return rows_.remove(entities);
     }
+    bool only_keeps() const override { return true; }
     void hold_rows(bool hold) override { rows_.hold(hold); }
+    bool is_held() const override { return rows_.is_held(); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
     void save(StateWriter& to) const override { rows_.save(to); }
     Status load(StateReader& from) override { return rows_.load(from); }

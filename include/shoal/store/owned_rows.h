@@ -233,13 +233,15 @@ public:
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
+    /// Whether any of both holds. Thread: any.
+    bool is_held() const { return __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0; }
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
     /// `call` is the name of the call, for the message.
     SHOAL_API void require_no_loop(const char* call) const;
     /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
     /// class.
     void require_unlocked(const char* call) const {
-        if (SHOAL_UNLIKELY(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0)) refuse_change(call);
+        if (SHOAL_UNLIKELY(is_held())) refuse_change(call);
     }
 
     // --- reports -------------------------------------------------------------------------------------------------

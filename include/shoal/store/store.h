@@ -19,7 +19,7 @@
 
 namespace shoal {
 
-class Blob;
+class ComponentDirectory;
 class EntityManager;
 class Executor;
 class OwnedRows;
@@ -138,43 +138,6 @@ struct ComponentTable {
     bool needs_parent = false;                   ///< a row that is linked to no parent does not have the component
 };
 
-class Store;
-
-/// What a command does to the texts of an entity.
-enum class TextChange : std::uint8_t { kName, kTag, kUntag };
-
-/// What a store asks of its world: who keeps which component type, and new entities for commands. Empty: there is none.
-struct ComponentHomes {
-    /// Asked before the store takes a further component type. Errors: another store keeps it.
-    Status (*check)(void* context, const Store& store, const Schema& component) = nullptr;
-    /// Returns the store that keeps a component type, or shows it beside those that it keeps, or nullptr.
-    Store* (*find)(void* context, const Schema& component) = nullptr;
-    /// Told when the store ends while it belongs to the world.
-    void (*leave)(void* context, Store& store) = nullptr;
-    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. `zone` is
-    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide. `overrides` are of the copies.
-    /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
-    /// `firsts` are destroyed.
-    Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts,
-                                   std::span<const RootPose> poses, Zone zone,
-                                   std::span<const struct SpawnOverride> overrides) = nullptr;
-    /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
-    Result<std::uint32_t> (*copy)(void* context, Entity original, std::span<const Entity> firsts,
-                                  std::span<const RootPose> poses) = nullptr;
-    /// Names a living entity, gives it a tag, or takes one away; the world keeps the text.
-    /// Errors: there is no such text for a tag; no memory; another text has the same hash. Nothing has changed.
-    Status (*change_text)(void* context, TextChange change, Entity entity, std::string_view text) = nullptr;
-    /// Returns, for commands that are saved and loaded, the schema with which a store keeps a component type, or else that of the state which is loaded, or nullptr.
-    const Schema* (*find_schema)(void* context, ComponentId component, bool& is_kept) = nullptr;
-    /// Errors: a store would not take these images, or poses, though all are values.
-    Status (*check_images)(void* context, const Schema& schema, std::span<const std::byte> images) = nullptr;
-    Status (*check_poses)(void* context, std::span<const RootPose> poses) = nullptr;
-    /// Returns the name under which find_blob() finds a blob, or nothing: it does not.
-    std::string_view (*name_of_blob)(void* context, const Blob& blob) = nullptr;
-    const Blob* (*find_blob)(void* context, ResourceId resource) = nullptr;
-    void* context = nullptr;
-};
-
 /// Values of one component type, for several entities. An open struct of views: all that it refers to outlives the call.
 struct AddedValues {
     const std::byte* images = nullptr;  ///< struct images; nullptr: defaults
@@ -183,6 +146,28 @@ struct AddedValues {
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t i) = nullptr;
     const void* context = nullptr;
+};
+
+/// What becomes of one component type of some entities. An open struct of views, as above.
+struct ComponentChange {
+    const Schema* component = nullptr;  ///< in the layout of the store
+    bool removes = false;               ///< it is taken from them; otherwise they are given `values`
+    bool is_off = false;                ///< the component is given switched off; the store has enough to say so
+    AddedValues values{};
+};
+
+/// What Store::change() has done, also when it fails behind the first of several changes.
+struct ChangeCounts {
+    std::uint32_t num_changed = 0;   ///< entities that have gained, lost or been set something
+    std::uint32_t num_left_out = 0;  ///< values that entities could not have; a line in the log says why
+    bool has_begun = false;          ///< something was changed
+};
+
+/// Whether a store can still refuse a change for which it was asked to make room.
+enum class ChangePromise : std::uint8_t {
+    kNone,       ///< it may
+    kButMemory,  ///< only when memory runs out
+    kKept,       ///< it cannot
 };
 
 /// Where a component of an entity lies. Lifetime: until the next structural call.
@@ -199,7 +184,10 @@ struct ComponentRow {
 
 class SHOAL_API Store {
 public:
-    virtual ~Store() = default;
+    Store() = default;
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+    virtual ~Store();
 
     /// What it is, for messages: "a manager", "the database".
     virtual std::string_view kind() const { return "a store"; }
@@ -218,9 +206,13 @@ public:
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// A world that has the store tells it whom to ask, and tells it with nobody to ask when it has it no more. Returns
-    /// whether the store asks; one that does calls ComponentHomes::leave when it ends before it was detached.
-    virtual bool set_homes(const ComponentHomes&) { return false; }
+    /// Whether it does nothing with components but keep them, so that a component type with a store of its own, such as a
+    /// transform, would do nothing here.
+    virtual bool only_keeps() const { return false; }
+    /// Whether it has a bit per row, by which the component of a toggled type is switched off and on.
+    virtual bool can_switch_off() const { return false; }
+    /// The directory that the store is in, that of its world; nullptr: none. Thread: const calls.
+    ComponentDirectory* component_directory() const { return component_directory_; }
 
     /// Gives living entities a component of one of schemas(), or of a type that the store shows beside these, or sets
     /// the one that they have, as commands ask for it. With `many` it gives a further one. Returns how many have it
@@ -235,6 +227,24 @@ public:
     /// Takes it from them, and returns how many had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
+    /// Makes several changes of the same entities, in their order, and adds what was done to `counts`. As it is here, one
+    /// after the other, by add_values() and remove_values(); a store overrides it that does better with all at once.
+    /// Errors: as of these; what came before is done.
+    SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
+                                    ChangeCounts& counts);
+    /// Makes room for such a change(), before other stores are changed too, and says what can still be refused. Errors: it
+    /// would refuse; nothing has changed. As it is here, it asks prepare_values().
+    SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
+                                                           std::span<const ComponentChange> changes);
+    /// The same as change() for entities that were just made, which lie in `zone` if the store has zones; kNoZone: where it
+    /// puts those for which nobody says it. A store that keeps whole entities gives rows to entities without components, too.
+    virtual Status insert_new(std::span<const Entity> entities, Zone, std::span<const ComponentChange> changes,
+                              ChangeCounts& counts) {
+        return change(entities, changes, counts);
+    }
+    /// Moves what entities have here to another zone, and returns how many it moved. Errors: no memory; nothing has changed.
+    virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
+
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
@@ -242,7 +252,7 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in that way. Then the spawner sends all of its batches when the first is due, and the rows
+    /// Whether the store waits in that way, and keeps rows of entities without components. Then the spawner sends all of its batches when the first is due, and the rows
     /// are there when component types that come later in the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
@@ -256,13 +266,14 @@ public:
 
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
+    /// Told of entities that commands have destroyed, of which `num_destroyed` lived, when the list of deaths had
+    /// `deaths_before`: a store may remove their rows at once. As it is here, they go when it settles.
+    virtual void drop_destroyed(std::span<const Entity>, std::uint64_t, std::uint32_t) {}
 
-    /// Makes the changes that passes have asked for. A world calls this for all stores before any of them settles.
-    virtual void apply_commands(const SettleContext&) {}
-    /// Returns how many values of changes that are still to be made refer to read-only arrays of `resource`.
-    virtual std::uint64_t count_pending_pins(ResourceId) const { return 0; }
     /// Refuses structural calls from now on, because passes run, or allows them again with `false`.
     virtual void hold_rows(bool) {}
+    /// Whether structural calls are refused now, by hold_rows() or while loops run. Thread: any.
+    virtual bool is_held() const { return false; }
     /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.
     virtual void settle(const SettleContext& context) = 0;
 
@@ -305,6 +316,17 @@ public:
     /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there
     /// are.
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
+
+protected:
+    /// Takes the store out of its directory, for those whose end may call back: the base class does it last.
+    SHOAL_API void leave_directory();
+    /// Puts the store into a directory of its own, in which it is whenever it is in no other. `alone` ends with the store.
+    SHOAL_API void begin_alone(ComponentDirectory& alone);
+
+private:
+    friend class ComponentDirectory;
+    ComponentDirectory* component_directory_ = nullptr;
+    ComponentDirectory* alone_in_ = nullptr;  // nullptr: it has no directory of its own
 };
 
 }  // namespace shoal

@@ -226,6 +226,7 @@ public:
                                           bool removes) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
+    bool is_held() const override { return rows_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API void save(StateWriter& to) const override;
     SHOAL_API Status load(StateReader& from) override;

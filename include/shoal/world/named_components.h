@@ -10,15 +10,6 @@
 
 namespace shoal {
 
-/// A component type of a world.
-struct KeptComponent {
-    Store* store = nullptr;  ///< nullptr: no store keeps it, or shows it
-    const Schema* schema = nullptr;
-    explicit operator bool() const { return store != nullptr; }
-};
-
-/// Returns the store of a component type, or else one that shows it.
-SHOAL_API KeptComponent find_kept(const World& world, ComponentId component);
 /// The error for a component type that no store keeps: it names one that is close, or else says what to do.
 SHOAL_API Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do);
 /// Whether two declarations of a component type say the same.

@@ -36,7 +36,9 @@
 #include "shoal/command/events.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/field_path.h"
+#include "shoal/store/waiting_commands.h"
 #include "shoal/store/zone.h"
 #include "shoal/world/places.h"
 #include "shoal/world/reactions.h"
@@ -57,6 +59,7 @@ class SavedState;
 class SchemaChange;
 class SpawnLog;
 class TransformManager;
+class WorldHost;
 class ZoneFiles;
 struct LoadOptions;
 struct PersistOptions;
@@ -161,8 +164,8 @@ public:
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
-    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`. If
-    /// commands have made it before, it takes the options of the first call, unless it has tables.
+    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`, unless
+    /// commands have made it before, which have named a component type that no store kept.
     /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
     /// query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
@@ -194,9 +197,12 @@ public:
     }
     SHOAL_API Status set_home(const Schema& component, Store& store);
     /// Returns all stores, in the order in which they were added. Lifetime: until a store is added or removed.
-    std::span<Store* const> stores() const { return stores_; }
+    std::span<Store* const> stores() const { return directory_.stores(); }
+    /// Which store keeps which component type: see store/component_directory.h. Stores come and go by the calls above.
+    ComponentDirectory& directory() { return directory_; }
+    const ComponentDirectory& directory() const { return directory_; }
     /// Returns the store of a component type, or nullptr.
-    SHOAL_API Store* find_store(ComponentId component) const;
+    Store* find_store(ComponentId component) const { return directory_.find(component); }
 
     // --- singles -------------------------------------------------------------------------------------------------
 
@@ -387,10 +393,9 @@ public:
 
     /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
     /// this world: see command/commands.h. Requires: passes run in step(), or not at all.
-    Commands& commands() { return keeper_of_commands().commands(); }
-    /// Returns the database whose log the commands of this world are in: database(), or one that was attached. If there
-    /// is none it makes one, as step() does before passes run. Requires: then, no passes run.
-    SHOAL_API Database& keeper_of_commands();
+    Commands& commands() { return commands_->here(); }
+    /// Those of them that wait for the world to settle: how many there are, and what they name.
+    WaitingCommands& waiting_commands() const { return *commands_; }
 
     // --- resources -----------------------------------------------------------------------------------------------
 
@@ -559,7 +564,7 @@ private:
     friend class Persistence;
     friend class ReloadCall;
     friend class SchemaChange;
-    friend class SpawnForCommands;
+    friend class WorldHost;
     friend class TextUses;
     friend class WorldState;
     friend class ZoneFiles;
@@ -609,14 +614,11 @@ private:
     [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);
     void replace_store(ComponentManager& before, ComponentManager& after);
-    Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
     SHOAL_API static void require_declared(const Status& status);
     Result<Store*> require_keeper(ComponentId component) const;
-    Status check_home(const Store& store, const Schema& component) const;
     SHOAL_API Result<FieldPath> find_path(Entity entity, std::string_view name) const;
-    Status change_text(TextChange change, Entity entity, std::string_view text);
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
     Status make_single(ComponentManager& manager);
@@ -642,7 +644,6 @@ private:
     void forget_frames();
     Status check_all_loaded(std::string_view what) const;
     std::uint64_t count_pins(ResourceId resource) const;
-    void give_references(ComponentHomes& homes);
 
     EntityManager& entities_;
     SerialExecutor serial_;
@@ -654,10 +655,9 @@ private:
     Random random_;
     ComponentRegistry registry_;
     Array<Owned> owned_{Owner("world")};
-    Array<Store*> stores_{Owner("world")};
-    HashMap<ComponentId, Store*> managers_{Owner("world")};  // of them: those that have one component type, for good,
-    Array<Store*> others_{Owner("world")};                   // and the rest
-    Array<Store*> asking_{Owner("world")};                   // those that ask about homes
+    WorldHost* host_;
+    ComponentDirectory directory_;
+    WaitingCommands* commands_;
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;  // this and the next four: made here, or attached
     ActivityManager* activity_ = nullptr;
@@ -681,7 +681,6 @@ private:
     const Blob* loaded_types_ = nullptr;                                  // of the state that is loaded now
     bool passes_run_ = false;
     bool is_settling_ = false;
-    bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it
     std::uint32_t num_open_spawns_ = 0, num_unsettled_frames_ = 0;  // the second: for checked builds
 };
 

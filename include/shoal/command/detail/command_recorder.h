@@ -12,28 +12,29 @@
 
 namespace shoal {
 
+class Blob;
 class CommandLog;
+class WaitingCommands;
 
 namespace detail {
 
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall };
 inline constexpr std::size_t kNumCommandKinds = 8;
 
-/// A component type that a command names, or, in a call, the function.
+/// A component type that a command names, or, in a call, the function, or, of spawns, the overrides.
 struct CommandPart {
-    ComponentType component{};                            // of a part without `find`
-    ComponentType (*find)(Database& database) = nullptr;  // of a C++ type: registers it
-    const Schema& (*schema)() = nullptr;                  // the same
-    const Schema* made = nullptr;                         // of a component type with a schema alone, in any store
-    std::uint32_t offset = 0;                             // bytes per row of the columns before; 0: no value
-    std::uint32_t num_bytes = 0;                          // of a value
-    decltype(ComponentValues::write) write = nullptr;     // for types that are more than bytes
-    void (*destroy)(std::byte* value) = nullptr;          // the same
-    bool is_off = false;                                  // the value comes switched off
+    const Schema& (*schema)() = nullptr;               // of a C++ type
+    const Schema* made = nullptr;                      // of a component type with a schema alone
+    std::uint32_t offset = 0;                          // bytes per row of the columns before; 0: no value
+    std::uint32_t num_bytes = 0;                       // of a value
+    decltype(ComponentValues::write) write = nullptr;  // for types that are more than bytes
+    void (*destroy)(std::byte* value) = nullptr;       // the same
+    bool is_off = false;                               // the value comes switched off
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
 
-    /// Its schema, unless it is that of `component`.
-    const Schema* own_schema() const { return schema == nullptr ? made : &schema(); }
+    bool names_component() const { return schema != nullptr || made != nullptr; }
+    /// Requires: it names one.
+    const Schema& component() const { return made != nullptr ? *made : schema(); }
 };
 
 /// Where a list comes from: the compiler, one chunk, or a state that was loaded, where the compiler had made it.
@@ -154,8 +155,6 @@ struct TypedCommand {
                            .offset = offset,
                            .num_bytes = sizeof(T)};
         result.is_off = kIsOff<T>;
-        if constexpr (!DescriptionOf<Component>::kMany || !kIsToggled<Component>)
-            result.find = [](Database& database) { return database.component<Component>(); };
         if constexpr (kHasOpaque<Component>) {
             result.write = [](const void* rows, Table& table, std::uint32_t first_column, std::uint32_t row,
                               std::size_t i) {
@@ -232,7 +231,7 @@ public:
     /// Adds a row to a list that nobody holds.
     SHOAL_API NewRow add_row(const CommandList& list);
     /// Adds a command with component types that are known at run time only; `values` are those of some of them.
-    SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number,
+    SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Database& database,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
     /// The same for a component type of any store; for adding, with a struct image.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
@@ -260,7 +259,7 @@ public:
     CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
     void replace_lists(const HashMap<std::uint64_t, const CommandList*>& others);  // by address
-    SHOAL_API Database& database() const;
+    SHOAL_API WaitingCommands& waiting() const;
     Array<LogBlock>& blocks() { return blocks_; }
 
 private:
@@ -273,8 +272,8 @@ private:
     void begin_run(Stream& stream, std::size_t least_rows = 1);
     void note_rows(const Stream& stream);
     std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
-    const CommandList& made_list(CommandKind kind, Entity entity, std::span<const ComponentType> components,
-                                 std::span<const ComponentValues> values);
+    const CommandList& made_list(CommandKind kind, Entity entity, const Database& database,
+                                 std::span<const ComponentType> components, std::span<const ComponentValues> values);
 
     CommandLog* log_;
     CommandNumbers numbers_;

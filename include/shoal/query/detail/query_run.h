@@ -71,7 +71,7 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
 }
 
 /// Returns the recorder of a loop of one chunk. Requires: a database.
-SHOAL_API CommandRecorder& open_commands_of_loop(Database* asked);
+SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 
 /// A loop that was started: its chunks, and what becomes of them.
 class StartedLoop {
@@ -91,8 +91,8 @@ public:
     SHOAL_API bool cut(std::uint32_t grain);
     /// Starts the loop over the chunks; without an executor, or when it is one chunk, it is done at once.
     /// Requires: if the function takes commands, a database that is asked for them.
-    SHOAL_API void start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
-                         DoneFunction done);
+    SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
+                         PartFunction run, DoneFunction done);
     SHOAL_API void wait();
 
 private:
@@ -125,7 +125,7 @@ public:
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
         const bool is_shared = loop_.cut(query.grain_) && query.rows_.share();
-        loop_.start(is_shared ? &executor : nullptr, kTakesCommands, kTakesCommands ? query.asked() : nullptr, this,
+        loop_.start(is_shared ? &executor : nullptr, kTakesCommands, kTakesCommands ? query.directory() : nullptr, this,
                     run, mark);
     }
     QueryRun(const QueryRun&) = delete;

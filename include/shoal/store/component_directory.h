@@ -1,0 +1,120 @@
+#pragma once
+// A component directory knows which store keeps which component type. Commands, queries, the spawner, fields by name,
+// relations, plugins and scripts find stores through it. A world owns one; it also works without a world:
+//
+//     ComponentDirectory directory(entities);
+//     if (Status added = directory.add(sea); !added) return added;        // its component types are its own from now on
+//     Store* store = directory.find(schema_of<Position>().id());          // nullptr: nobody keeps it
+//     Result<Store*> poses = directory.require(schema_of<Transform>());   // its owner may make the store, as a world does
+//
+//     component type --directory--> store --its tables--> rows
+//
+// Each component type is kept by one store. A store may show queries others beside those, such as what it computes.
+// Thread: one structural thread; const calls from any thread between those.
+
+#include "shoal/base/array.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/store/store.h"
+
+namespace shoal {
+
+class WaitingCommands;
+
+/// Who has a directory, such as a world: it makes stores, and hears of those that end.
+class DirectoryOwner {
+public:
+    /// Makes the store of a component type that nobody keeps, if it has one of its own; nullptr: it has none.
+    /// Errors: it cannot be made; the message says what is missing.
+    virtual Result<Store*> make_store_of(const Schema& component) = 0;
+    /// Returns the store that is to keep a component type which commands name and which has no store of its own.
+    virtual Result<Store*> choose_store_for(const Schema& component) = 0;
+    /// Errors: the component type would do nothing in this store, or may not be there.
+    virtual Status check_store(const Store& store, const Schema& component) const = 0;
+    /// Told of a store that ends while it is in the directory, before it is taken out.
+    virtual void forget_store(Store& store) = 0;
+
+protected:
+    ~DirectoryOwner() = default;
+};
+
+/// A component type, and the store that keeps or shows it.
+struct KeptComponent {
+    Store* store = nullptr;  ///< nullptr: no store keeps it, or shows it
+    const Schema* schema = nullptr;
+    explicit operator bool() const { return store != nullptr; }
+};
+
+class ComponentDirectory {
+public:
+    /// `entities` outlives the directory, and so does `owner`; nullptr: nobody makes stores.
+    SHOAL_API explicit ComponentDirectory(EntityManager& entities, DirectoryOwner* owner = nullptr);
+    /// Its stores are in no directory then.
+    SHOAL_API ~ComponentDirectory();
+    ComponentDirectory(const ComponentDirectory&) = delete;
+    ComponentDirectory& operator=(const ComponentDirectory&) = delete;
+
+    EntityManager& entities() const { return entities_; }
+
+    // --- stores --------------------------------------------------------------------------------------------------
+
+    /// Adds a store, which keeps its component types from now on.
+    /// Errors: another store keeps one of them, or should; it is in a directory that is not its own; commands wait in its own.
+    /// Nothing has changed.
+    SHOAL_API Status add(Store& store);
+    /// Requires: it is here.
+    SHOAL_API void remove(Store& store);
+    /// Removes all.
+    SHOAL_API void clear();
+    /// Puts a store in the place of another one, for the same component type. Requires: `before` is here, `after` nowhere.
+    SHOAL_API void replace(Store& before, Store& after);
+    bool has(const Store& store) const { return store.component_directory() == this; }
+    /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
+    std::span<Store* const> stores() const { return stores_; }
+
+    // --- component types -----------------------------------------------------------------------------------------
+
+    /// Returns the store that keeps a component type, or nullptr. Cost: a look-up.
+    Store* find(ComponentId component) const { return keepers_.find_or(component, nullptr); }
+    /// Returns the store of a component type, or else one that shows it, with its schema there.
+    SHOAL_API KeptComponent find_kept(ComponentId component) const;
+    /// Returns the schema with which a store keeps a component type, or nullptr.
+    SHOAL_API const Schema* find_schema(ComponentId component) const;
+    /// Returns the store that keeps a component type, or shows it in this layout beside those that it keeps, or nullptr.
+    SHOAL_API Store* find_shown(const Schema& component) const;
+    /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it has none.
+    SHOAL_API Result<Store*> require(const Schema& component);
+    /// The same for a command, which needs one: a component type that has none goes to the store that the owner chooses, or
+    /// without an owner to the first that takes it. Errors: no store takes it.
+    SHOAL_API Result<Store*> require_for_command(const Schema& component);
+
+    /// Errors: another store keeps the component type, or should.
+    SHOAL_API Status check(const Store& store, const Schema& component) const;
+    /// Lets a store keep a further component type. Errors: as above; the store takes no others (Store::take_component()).
+    SHOAL_API Status claim(Store& store, const Schema& component);
+    /// Told by a store that it keeps a further component type. Requires: check() has said that it may.
+    void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
+
+    // --- for the command room ------------------------------------------------------------------------------------
+
+    /// The commands that wait; nullptr: nobody has asked for any. Thread: any.
+    WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
+    /// Gives the directory `made`, which release(made) ends with it. Returns `made`, or what another thread gave it first.
+    /// Thread: any.
+    SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
+    /// Drops the commands, as the end of the directory does. What destructors of values ask for meanwhile is dropped, too.
+    SHOAL_API void end_commands();
+
+private:
+    friend class Store;
+    void leave(Store& store);
+    void erase(Store& store);
+
+    EntityManager& entities_;
+    DirectoryOwner* owner_;
+    Array<Store*> stores_{Owner("world")};
+    HashMap<ComponentId, Store*> keepers_{Owner("world")};
+    WaitingCommands* commands_ = nullptr;
+    void (*release_commands_)(WaitingCommands&) = nullptr;
+};
+
+}  // namespace shoal

@@ -1,0 +1,152 @@
+#include "shoal/store/component_directory.h"
+
+#include "shoal/base/text.h"
+#include "shoal/store/waiting_commands.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal {
+
+ComponentDirectory::ComponentDirectory(EntityManager& entities, DirectoryOwner* owner)
+    : entities_(entities), owner_(owner) {}
+
+ComponentDirectory::~ComponentDirectory() {
+    clear();
+    end_commands();
+}
+
+// --- stores ------------------------------------------------------------------------------------------------------
+
+Status ComponentDirectory::add(Store& store) {
+    if (has(store)) return Status::error("the store is attached to this world already");
+    if (store.component_directory_ != store.alone_in_)
+        return Status::error("the store is attached to another world; detach it there first");
+    if (store.alone_in_ != nullptr && store.alone_in_ != this && store.alone_in_->commands() != nullptr &&
+        store.alone_in_->commands()->num_waiting() != 0)
+        return Status::error(concat("commands wait in ", store.kind(), "; settle it before it is attached"));
+    for (const Schema* schema : store.schemas())
+        if (Status status = check(store, *schema); !status) return status;
+    stores_.push_back(&store);
+    store.component_directory_ = this;
+    for (const Schema* schema : store.schemas()) note(store, schema->id());
+    return {};
+}
+
+void ComponentDirectory::remove(Store& store) {
+    SHOAL_ASSERT(has(store), "the store is not attached to this world");
+    erase(store);
+}
+
+/// The store may have ended but for its base class, so it is not asked for its component types.
+void ComponentDirectory::erase(Store& store) {
+    stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
+    store.component_directory_ = store.alone_in_;
+    Array<ComponentId> kept{Owner("world")};
+    keepers_.for_each([&](ComponentId component, Store* keeper) {
+        if (keeper == &store) kept.push_back(component);
+    });
+    for (const ComponentId component : kept) keepers_.erase(component);
+}
+
+void ComponentDirectory::clear() {
+    for (Store* store : stores_) {
+        if (store->alone_in_ == this) store->alone_in_ = nullptr;
+        store->component_directory_ = store->alone_in_;
+    }
+    stores_.clear();
+    keepers_.clear();
+}
+
+void ComponentDirectory::leave(Store& store) {
+    if (owner_ != nullptr) owner_->forget_store(store);
+    if (has(store)) erase(store);
+}
+
+void ComponentDirectory::replace(Store& before, Store& after) {
+    SHOAL_ASSERT(has(before) && after.component_directory_ == after.alone_in_,
+                 "a store takes the place of one that is here");
+    *std::find(stores_.begin(), stores_.end(), &before) = &after;
+    before.component_directory_ = before.alone_in_;
+    after.component_directory_ = this;
+    for (const Schema* schema : after.schemas()) note(after, schema->id());
+}
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+const Schema* ComponentDirectory::find_schema(ComponentId component) const {
+    const Store* const keeper = find(component);
+    for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
+        if (keeper->schemas()[i]->id() == component) return keeper->schemas()[i];
+    return nullptr;
+}
+
+KeptComponent ComponentDirectory::find_kept(ComponentId component) const {
+    if (const Schema* const schema = find_schema(component)) return {find(component), schema};
+    for (Store* store : stores_)
+        for (const Schema* schema : store->shown_schemas())
+            if (schema->id() == component) return {store, schema};
+    return {};
+}
+
+Store* ComponentDirectory::find_shown(const Schema& component) const {
+    if (Store* const keeper = find(component.id())) return keeper;
+    for (Store* store : stores_)
+        if (store->find_columns(component)) return store;
+    return nullptr;
+}
+
+Result<Store*> ComponentDirectory::require(const Schema& component) {
+    if (Store* const store = find_shown(component)) return store;
+    return owner_ == nullptr ? Result<Store*>(static_cast<Store*>(nullptr)) : owner_->make_store_of(component);
+}
+
+Result<Store*> ComponentDirectory::require_for_command(const Schema& component) {
+    Result<Store*> known = require(component);
+    if (!known || *known != nullptr) return known;
+    if (owner_ != nullptr) {
+        Result<Store*> chosen = owner_->choose_store_for(component);
+        if (!chosen) return chosen;
+        if (Status status = claim(**chosen, component); !status) return status;
+        return chosen;
+    }
+    Status why = Status::error(concat("no store keeps \"", component.name(), '"'));
+    for (Store* store : stores_) {
+        why = claim(*store, component);
+        if (why) return store;
+    }
+    return why;
+}
+
+Status ComponentDirectory::check(const Store& store, const Schema& component) const {
+    const Store* const keeper = find_shown(component);
+    if (keeper == &store) return {};
+    if (keeper == nullptr) return owner_ == nullptr ? Status() : owner_->check_store(store, component);
+    return Status::error(concat("\"", component.name(), "\" has its home in ", keeper->kind(),
+                                " of this world, so it cannot have another in ", store.kind(),
+                                "; use the first, or choose with World::home() before either is used"));
+}
+
+Status ComponentDirectory::claim(Store& store, const Schema& component) {
+    SHOAL_ASSERT(has(store), "the home of a component type is a store of the world");
+    if (Status status = check(store, component); !status) return status;
+    if (Status status = store.take_component(component); !status) return status;
+    note(store, component.id());
+    return {};
+}
+
+// --- commands ----------------------------------------------------------------------------------------------------
+
+WaitingCommands& ComponentDirectory::set_commands(WaitingCommands& made, void (*release)(WaitingCommands&)) {
+    __atomic_store_n(&release_commands_, release, __ATOMIC_RELAXED);  // the same for all
+    WaitingCommands* known = nullptr;
+    const bool is_first =
+        __atomic_compare_exchange_n(&commands_, &known, &made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return is_first ? made : *known;
+}
+
+void ComponentDirectory::end_commands() {
+    while (commands_ != nullptr) release_commands_(*std::exchange(commands_, nullptr));
+}
+
+}  // namespace shoal

@@ -1,0 +1,35 @@
+#pragma once
+// A world as its directory of stores and its commands know it: who makes stores, spawns, copies, and keeps texts.
+// Thread: the structural thread of the world.
+
+#include "shoal/world/world.h"
+
+namespace shoal {
+
+class WorldHost final : public DirectoryOwner, public CommandHost {
+public:
+    explicit WorldHost(World& world) : world_(world) {}
+
+    // DirectoryOwner
+    Result<Store*> make_store_of(const Schema& component) override;
+    Result<Store*> choose_store_for(const Schema& component) override;
+    Status check_store(const Store& store, const Schema& component) const override;
+    void forget_store(Store& store) override;
+
+    // CommandHost
+    Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses,
+                                Zone zone, std::span<const SpawnOverride> overrides) override;
+    Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
+                               std::span<const RootPose> poses) override;
+    Status change_text(TextChange change, Entity entity, std::string_view text) override;
+    const Schema* find_loaded_schema(ComponentId component) const override;
+    Status check_images(const Schema& schema, std::span<const std::byte> images) const override;
+    Status check_poses(std::span<const RootPose> poses) const override;
+    std::string_view name_of_blob(const Blob& blob) const override;
+    const Blob* find_blob(ResourceId resource) const override;
+
+private:
+    World& world_;
+};
+
+}  // namespace shoal
