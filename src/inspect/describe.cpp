@@ -50,9 +50,7 @@ private:
     const Result<FieldPath>& names_;
 };
 
-Result<FieldPath> find_names(const World& world) {
-    return FieldPath::find_in(world.stores(), world.entities(), "debug_name.name");
-}
+Result<FieldPath> find_names(const World& world) { return FieldPath::find_in(world.directory(), "debug_name.name"); }
 
 /// Adds a mapping with the fields of a component.
 void write_fields(const Store& store, const ComponentRow& at, const ValueNames& names, DocumentBuilder& builder) {

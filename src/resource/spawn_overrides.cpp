@@ -144,7 +144,7 @@ Result<FoundOverride> find_override(const SpawnTargets& targets, const Blob& blo
     const Result<OverriddenEntity> who = find_overridden(blob, num_copies, given);
     if (!who) return who.status();
     const auto refuse = [&](const Status& why) { return override_error(blob, given, why.message()); };
-    Result<FieldPath> path = FieldPath::find_in(targets.stores, targets.entities, given.field);
+    Result<FieldPath> path = FieldPath::find_in(targets.directory, given.field);
     if (!path) return refuse(path.status());
     if (Status status = check_component(targets, blob, who->entity, *path); !status) return refuse(status);
     Result<AnyValue> value = path->convert(given.value);

@@ -192,7 +192,7 @@ private:
             if (taker.registered != nullptr && taker.registered->has_spawn_function())
                 schema = taker.registered->schema != nullptr ? taker.registered->schema : components.schema;
             else
-                schema = find_store(components.id, taker);
+                schema = find_keeper(components.id, taker);
             if (schema == nullptr) {
                 spawned_.unknown_.push_back({components.schema->name(), components.count()});
                 continue;
@@ -219,7 +219,7 @@ private:
         if (row.schema == nullptr || !row.schema->single() || taker.store->tables().empty()) return kNullEntity;
         const Table& table = *taker.store->tables()[0];
         const Entity owner = table.num_rows() == 1 ? table.entities()[0] : kNullEntity;
-        return targets_.entities.alive(owner) ? owner : kNullEntity;
+        return targets_.directory.entities().alive(owner) ? owner : kNullEntity;
     }
     /// Sets singles that stores have to what the blob says, after all else: what is set is not taken back.
     Status set_singles() {
@@ -323,16 +323,10 @@ private:
             }
     }
 
-    const Schema* find_store(ComponentId id, Taker& taker) const {
+    const Schema* find_keeper(ComponentId id, Taker& taker) const {
         taker.registered = nullptr;
-        for (Store* store : targets_.stores) {
-            for (const Schema* schema : store->schemas()) {
-                if (schema->id() != id) continue;
-                taker.store = store;
-                return schema;
-            }
-        }
-        return nullptr;
+        taker.store = targets_.directory.find(id);
+        return targets_.directory.find_schema(id);
     }
 
     /// Puts all takers of a store that places whole entities where its first one is, so that its rows are there when
@@ -391,20 +385,20 @@ private:
 
     Status create_entities() {
         const std::uint64_t num_all = std::uint64_t(num_entities()) * options_.copies;
-        if (num_all > targets_.entities.max_entities())
+        if (num_all > targets_.directory.entities().max_entities())
             return Status::error(concat(options_.copies, " copies of \"", blob_.name(), "\" have ", num_all,
-                                        " entities; at most ", targets_.entities.max_entities(),
+                                        " entities; at most ", targets_.directory.entities().max_entities(),
                                         " can live; spawn fewer copies"));
         spawned_.num_blob_entities_ = num_entities();
         spawned_.num_copies_ = options_.copies;
         spawned_.entities_.resize(static_cast<std::size_t>(num_all));
         find_roots();
         const std::span<const Entity> firsts = options_.first_entities;
-        if (firsts.empty()) return targets_.entities.create(std::span<Entity>(spawned_.entities_));
+        if (firsts.empty()) return targets_.directory.entities().create(std::span<Entity>(spawned_.entities_));
         SHOAL_ASSERT(firsts.size() == options_.copies && num_entities() != 0,
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
-        if (Status status = targets_.entities.create(others); !status) return status;
+        if (Status status = targets_.directory.entities().create(others); !status) return status;
         // Each copy: its first, then its share of the others, which lie further behind until they are moved.
         const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
@@ -468,7 +462,7 @@ private:
     void undo(std::size_t num_sent) {
         for (std::size_t i = num_sent; i-- > 0;)
             if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);
-        targets_.entities.destroy(spawned_.entities_);
+        targets_.directory.entities().destroy(spawned_.entities_);
     }
 
     const SpawnTargets& targets_;

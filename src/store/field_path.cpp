@@ -43,23 +43,19 @@ Result<SplitName> split_name(std::string_view name) {
     return parts;
 }
 
-/// A store, and what its columns hold.
-struct FoundStore {
-    Store* store;
-    const Schema* schema;
-};
-
-Result<FoundStore> find_store(std::span<Store* const> stores, std::string_view component) {
+/// Finds the store of a component type, and what its columns hold.
+Result<KeptComponent> find_columns(const ComponentDirectory& directory, std::string_view component) {
     const ComponentId id(component);
+    Store* const keeper = directory.find(id);
+    if (keeper != nullptr) {
+        if (const Schema* schema = keeper->find_row(id, kNullEntity, 0).schema) return KeptComponent{keeper, schema};
+        return Status::error(concat("the store of ", quoted(component), " keeps its values in no table"));
+    }
     Array<std::string_view> names{Owner("field path")};
-    for (Store* store : stores) {
-        if (const Schema* schema = store->find_row(id, kNullEntity, 0).schema) return FoundStore{store, schema};
+    for (Store* store : directory.stores()) {
+        if (const Schema* schema = store->find_row(id, kNullEntity, 0).schema) return KeptComponent{store, schema};
         for (const Schema* schema : store->shown_schemas()) names.push_back(schema->name());
-        for (const Schema* schema : store->schemas()) {
-            names.push_back(schema->name());
-            if (schema->id() == id)
-                return Status::error(concat("the store of ", quoted(component), " keeps its values in no table"));
-        }
+        for (const Schema* schema : store->schemas()) names.push_back(schema->name());
     }
     return Status::error(
         concat("no component type ", quoted(component), " in this world; ", hint_for(component, names)));
@@ -67,11 +63,10 @@ Result<FoundStore> find_store(std::span<Store* const> stores, std::string_view c
 
 }  // namespace
 
-Result<FieldPath> FieldPath::find_in(std::span<Store* const> stores, const EntityManager& entities,
-                                     std::string_view name) {
+Result<FieldPath> FieldPath::find_in(const ComponentDirectory& directory, std::string_view name) {
     const Result<SplitName> parts = split_name(name);
     if (!parts) return parts.status();
-    const Result<FoundStore> found = find_store(stores, parts->component);
+    const Result<KeptComponent> found = find_columns(directory, parts->component);
     if (!found) return found.status();
     if (parts->field.empty())
         return Status::error(
@@ -81,7 +76,7 @@ Result<FieldPath> FieldPath::find_in(std::span<Store* const> stores, const Entit
     FieldPath path;
     path.name_ = name;
     path.store_ = found->store;
-    path.entities_ = &entities;
+    path.entities_ = &directory.entities();
     path.component_ = ComponentId(parts->component);
     path.index_ = parts->index;
     path.part_ = *part;

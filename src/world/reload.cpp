@@ -254,8 +254,7 @@ private:
         SpawnOptions options;
         options.copies = num_copies();
         options.root_poses = copies_->root_poses;
-        const Result<Spawned> spawned =
-            spawn_part({world_.entities_, world_.stores(), &world_.registry_}, after_, news, options);
+        const Result<Spawned> spawned = spawn_part({world_.directory_, &world_.registry_}, after_, news, options);
         if (!spawned) return spawned.status();
         created_.assign(spawned->entities().begin(), spawned->entities().end());
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)

@@ -44,7 +44,7 @@ void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_
     const LoggedOverride& logged = logged_[order];
     if (logged.entity == kNoBlobEntity) return;
     if (!path_in_data(logged.given.field).empty() && can_keep_data(world)) return named_.push_back(order);
-    const Result<FieldPath> path = FieldPath::find_in(world.stores(), world.entities(), logged.given.field);
+    const Result<FieldPath> path = FieldPath::find_in(world.directory(), logged.given.field);
     if (!path) return;  // the component type has other fields now, or is gone
     Result<AnyValue> value = path->convert(logged.given.value);
     if (!value || !check_override_value(*path, *value)) return;

@@ -527,14 +527,14 @@ Result<FieldPath> World::find_field(std::string_view name) {
     if (built_in != nullptr && built_in->make != nullptr && !passes_run_)
         if (const Result<Store*> home = home_of(*built_in->schema); !home) return home.status();
     if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
-    return FieldPath::find_in(stores(), entities_, name);
+    return FieldPath::find_in(directory_, name);
 }
 
 /// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
 /// entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
-    Result<FieldPath> path = FieldPath::find_in(stores(), entities_, name);
+    Result<FieldPath> path = FieldPath::find_in(directory_, name);
     if (path) return path;
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
     if (built_in == nullptr || directory_.find_shown(*built_in->schema) != nullptr) return path;
@@ -691,7 +691,7 @@ Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& opt
     if (!current.status()) return current.status();
     const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
-    SpawnTargets targets{entities_, directory_.stores(), &registry_};
+    SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
     if (SHOAL_UNLIKELY(!options.overrides.empty())) take_data(*this, targets);
     ++num_open_spawns_;

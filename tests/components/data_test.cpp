@@ -4,6 +4,7 @@
 
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
+#include "support/stores.h"
 #include "support/testing.h"
 #include "support/unreadable_pages.h"
 
@@ -175,13 +176,13 @@ TEST_F(DataOfEntities, an_own_value_hides_that_of_the_template_until_it_is_taken
     ASSERT_TRUE(writer.add_text("armor"));
     const Result<Blob> unknown = Blob::load(*writer.write());
     Store* stores[] = {&data};
-    EXPECT_EQ(spawn({entities, stores}, *unknown).message(),
+    EXPECT_EQ(spawn({shoal_test::Stores(entities, stores)}, *unknown).message(),
               "cannot spawn the components \"data\" of \"tanks\": the values of \"data\" lie in a resource that is not "
               "loaded; "
               "give the world a library, WorldOptions::library, and load the resource through it before it is spawned");
     const Result<const Blob*> blob = library.load(*writer.write());
     ASSERT_TRUE(blob);
-    const Result<Spawned> spawned = spawn({entities, stores}, **blob);
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, **blob);
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const Entity plain = spawned->entity(0), changed = spawned->entity(1);
 
@@ -253,7 +254,7 @@ TEST_F(DataOfEntities, rows_that_make_no_sense_are_values_that_are_not_there) {
     for (const DataValue& row : rows) writer.add_component(type, owner, std::as_bytes(std::span(&row, 1)));
     const Result<Blob> blob = Blob::load(*writer.write());
     Store* stores[] = {&data};
-    const Entity spawned = spawn({entities, stores}, *blob).value().entity(0);
+    const Entity spawned = spawn({shoal_test::Stores(entities, stores)}, *blob).value().entity(0);
     EXPECT_FALSE(data.has(spawned, "hull"));
     EXPECT_FALSE(data.has(spawned, "mast"));
     float deck[9];

@@ -5,6 +5,7 @@
 #include "shoal/base/random.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -219,7 +220,7 @@ TEST_F(Ownership, a_resource_says_who_owns_whom) {
     const Result<Blob> blob = blob_of({kNoBlobEntity, 0, 3, 0});
     ASSERT_TRUE(blob.ok()) << blob.message();
     Store* stores[] = {&ownership};
-    const Result<Spawned> spawned = spawn({entities, stores}, *blob, {.copies = 3});
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 3});
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     for (std::uint32_t copy = 0; copy < 3; ++copy) {
         EXPECT_EQ(ownership.owner(spawned->entity(2, copy)), spawned->entity(3, copy));
@@ -240,7 +241,7 @@ TEST_F(Ownership, a_cycle_in_a_resource_is_an_error_and_nothing_changes) {
     for (const auto& owners : circles) {
         const Result<Blob> blob = blob_of(owners);
         ASSERT_TRUE(blob.ok()) << blob.message();
-        const Result<Spawned> spawned = spawn({entities, stores}, *blob, {.copies = 2});
+        const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 2});
         ASSERT_FALSE(spawned.ok());
         EXPECT_NE(spawned.message().find("owns itself"), std::string_view::npos) << spawned.message();
         EXPECT_EQ(ownership.num_rows(), 0u);

@@ -63,8 +63,9 @@ int main(int argc, char** argv) {
     Lamps lamps(entities, pool);
     if (!lamps.rows.reserve(1, stones[0].index())) return 7;
     lamps.rows.append(stones[0]);
-    shoal::Store* const stores[] = {&lamps};
-    const auto height = shoal::FieldPath::find_in(stores, entities, "transform.position.z");
+    shoal::ComponentDirectory directory(entities);
+    if (!directory.add(lamps)) return 8;
+    const auto height = shoal::FieldPath::find_in(directory, "transform.position.z");
     if (!height || !height->write(stones[0], 2.5) || height->read(stones[0])->to_text() != "2.5") return 8;
 
     if (entities.destroy(stones) != 3 || entities.alive(stones[0])) return 4;

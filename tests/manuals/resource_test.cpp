@@ -191,10 +191,9 @@ TEST(ResourceManuals, a_blob_is_written_read_and_spawned) {
     EntityManager entities;
     World world(entities);
     ComponentManager& masses = world.manager<PointMass>().core();
-    ComponentManager& names = world.manager<DebugName>().core();
+    world.manager<DebugName>();
     // [resource/spawner]
-    Store* stores[] = {&masses, &names};
-    Result<Spawned> bullets = spawn({entities, stores}, blob, {.copies = 200});
+    Result<Spawned> bullets = spawn({world.directory()}, blob, {.copies = 200});  // or of stores without a world
     Entity reef = bullets->find("reef", 17);
     // [resource/spawner]
     EXPECT_TRUE(entities.alive(reef));

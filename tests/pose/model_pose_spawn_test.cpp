@@ -3,6 +3,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,7 @@ struct ModelPoseSpawn : ::testing::Test {
     }
     Result<Spawned> spawned(const Blob& blob, std::uint32_t copies = 1) {
         Store* stores[] = {&models};
-        return spawn({entities, stores}, blob, {.copies = copies});
+        return spawn({shoal_test::Stores(entities, stores)}, blob, {.copies = copies});
     }
 };
 
@@ -161,7 +162,7 @@ TEST_F(ModelPoseSpawn, a_resource_that_is_not_in_the_library_is_an_error) {
     EXPECT_NE(result.message().find("not loaded"), std::string_view::npos) << result.message();
     ModelPoseManager without(entities, pool);
     Store* stores[] = {&without};
-    EXPECT_FALSE(spawn({entities, stores}, *blob).ok());
+    EXPECT_FALSE(spawn({shoal_test::Stores(entities, stores)}, *blob).ok());
 }
 
 TEST_F(ModelPoseSpawn, too_many_instances_are_refused_and_nothing_changes) {
@@ -170,12 +171,12 @@ TEST_F(ModelPoseSpawn, too_many_instances_are_refused_and_nothing_changes) {
     Arrays other;
     other.scales[0] = {2, 2, 2};
     const Blob& blob = load("fish", {Arrays(), other});
-    const Result<Spawned> result = spawn({entities, stores}, blob, {.copies = 5});
+    const Result<Spawned> result = spawn({shoal_test::Stores(entities, stores)}, blob, {.copies = 5});
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.message().find("5 more instances do not fit"), std::string_view::npos) << result.message();
     EXPECT_EQ(small.num_trees(), 0u);
     EXPECT_EQ(entities.num_alive(), 0u);
-    EXPECT_TRUE(spawn({entities, stores}, blob, {.copies = 4}).ok());
+    EXPECT_TRUE(spawn({shoal_test::Stores(entities, stores)}, blob, {.copies = 4}).ok());
     EXPECT_TRUE(small.validate().ok());
 }
 

@@ -4,6 +4,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/manager.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ TEST_F(BlobInUse, is_never_written_to) {
     ASSERT_TRUE(blob) << blob.message();
     EXPECT_EQ(blob->bytes().data(), pages.bytes().data()) << "used in place";
     for (int i = 0; i < 3; ++i) {
-        const Result<Spawned> spawned = spawn({entities, stores}, *blob, {.copies = 100});
+        const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 100});
         ASSERT_TRUE(spawned) << spawned.message();
         EXPECT_EQ(spawned->find("c", 99), spawned->entity(2, 99));
     }
@@ -64,7 +65,7 @@ TEST_F(BlobInUse, may_go_after_the_spawn) {
         const ReadOnlyPages pages(sample_bytes());
         const Result<Blob> blob = Blob::view(pages.bytes());
         ASSERT_TRUE(blob) << blob.message();
-        spawned = spawn({entities, stores}, *blob, {.copies = 2});
+        spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 2});
         ASSERT_TRUE(spawned) << spawned.message();
     }  // the pages are unmapped: a pointer into them would fault from here on
     for (std::uint32_t copy = 0; copy < 2; ++copy) {

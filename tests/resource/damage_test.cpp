@@ -42,7 +42,7 @@ std::string load_and_read(std::span<const std::byte> bytes) {
     }
     EXPECT_FALSE(dump_json(*blob).empty());
     EntityManager entities;
-    EXPECT_TRUE(spawn({entities, {}}, *blob, {.copies = 2}));
+    EXPECT_TRUE(spawn({ComponentDirectory(entities)}, *blob, {.copies = 2}));
     return {};
 }
 

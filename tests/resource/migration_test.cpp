@@ -5,6 +5,7 @@
 #include "shoal/resource/spawner.h"
 #include "shoal/resource/value_change.h"
 #include "shoal/store/manager.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +111,7 @@ void say_what_changed(ComponentRegistry& registry) {
 struct Harbour {
     Result<Spawned> spawn_all(const Blob& blob) {
         Store* stores[] = {&hulls.core()};
-        return spawn({entities, stores}, blob);
+        return spawn({shoal_test::Stores(entities, stores)}, blob);
     }
     Hull hull_of(Entity entity) const {
         const Instance i = hulls.instance(entity);
@@ -263,7 +264,7 @@ TEST(Migration, new_references_to_entities_are_none) {
     PagePool pool;
     Manager<Tow> tows(entities, pool);
     Store* stores[] = {&tows.core()};
-    const Result<Spawned> spawned = spawn({entities, stores}, blob);
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, blob);
     ASSERT_TRUE(spawned) << spawned.message();
     for (const Entity entity : spawned->entities()) {
         EXPECT_EQ(tows.get<&Tow::length>(tows.instance(entity)), 9);

@@ -3,6 +3,7 @@
 #include "resource/samples.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/manager.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ TEST(SpawnManagers, columns_chains_and_references_arrive) {
     Store* stores[] = {&stones.core(), &bodies.core(), &notes.core()};
     const Result<Blob> blob = Blob::load(sample_bytes());
     ASSERT_TRUE(blob) << blob.message();
-    Result<Spawned> spawned = spawn({entities, stores}, *blob, {.copies = 3});
+    Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 3});
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_EQ(spawned->unknown().size(), 1u) << "the marker";
     EXPECT_EQ(stones.num_components(), 6u);

@@ -3,6 +3,7 @@
 #include "resource/samples.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/manager.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ TEST(SpawnMismatch, several_components_of_an_entity_do_not_go_where_one_is_kept)
         PagePool pool;
         ComponentManager notes(schema, entities, pool, {.index = index});
         Store* stores[] = {&notes};
-        const Result<Spawned> spawned = spawn({entities, stores}, *blob);
+        const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob);
         EXPECT_EQ(spawned.message(),
                   "\"levels/reef\" was compiled with several \"note\" per entity, this program has one; compile it "
                   "again");
@@ -47,7 +48,7 @@ TEST(SpawnMismatch, one_component_of_an_entity_goes_where_several_are_kept) {
     PagePool pool;
     Manager<Note> notes(entities, pool);
     Store* stores[] = {&notes.core()};
-    const Result<Spawned> spawned = spawn({entities, stores}, *blob);
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob);
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_EQ(notes.get<&Note::number>(notes.instance(spawned->entity(0))), 5);
 }
@@ -59,7 +60,7 @@ TEST(SpawnMismatch, nothing_is_found_in_a_spawn_of_no_copies) {
     PagePool pool;
     Manager<Note> notes(entities, pool);
     Store* stores[] = {&notes.core()};
-    const Result<Spawned> spawned = spawn({entities, stores}, *blob, {.copies = 0});
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.copies = 0});
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_TRUE(spawned->entities().empty());
     EXPECT_EQ(spawned->find("b"), kNullEntity);

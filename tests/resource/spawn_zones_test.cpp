@@ -8,6 +8,7 @@
 #include "shoal/resource/spawner.h"
 
 #include "support/database_fixture.h"
+#include "support/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +67,7 @@ struct ZoneSpawn : ::testing::Test {
         const Result<Blob> blob = Blob::load(*bytes);
         if (!blob) return blob.status();
         Store* stores[] = {&database};
-        Result<Spawned> spawned = spawn({entities, stores}, *blob, options);
+        Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, options);
         const Status status = database.validate();
         EXPECT_TRUE(status.ok()) << status.message();
         return spawned;

@@ -2,6 +2,7 @@
 
 #include "resource/fake_store.h"
 #include "resource/random_blob.h"
+#include "support/stores.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ struct Spawn : ::testing::Test {
     Spawn() : blob(*Blob::load(sample_bytes())) {}
 
     Result<Spawned> run(const SpawnOptions& options = {}) {
-        return spawn({entities, targets, &registry}, blob, options);
+        return spawn({shoal_test::Stores(entities, targets), &registry}, blob, options);
     }
 
     EntityManager entities;
@@ -179,10 +180,10 @@ TEST_F(Spawn, an_end_that_fails_undoes_all_that_was_sent) {
 
 TEST_F(Spawn, too_few_ids_change_nothing) {
     EntityManager few({.max_entities = 7});
-    const Result<Spawned> one = spawn({few, targets}, blob, {});
+    const Result<Spawned> one = spawn({shoal_test::Stores(few, targets)}, blob, {});
     ASSERT_TRUE(one) << one.message();
     for (const std::uint32_t copies : {1u, 2u, 0xFFFFFFFFu}) {
-        ASSERT_FALSE(spawn({few, targets}, blob, {.copies = copies}));
+        ASSERT_FALSE(spawn({shoal_test::Stores(few, targets)}, blob, {.copies = copies}));
         EXPECT_EQ(few.num_alive(), 5u);
         EXPECT_EQ(stones.rows.size(), 2u);
     }
@@ -333,7 +334,7 @@ TEST(SpawnRandom, random_blobs_reach_their_stores) {
         std::vector<Store*> targets;
         for (const ModelType& type : model.types) targets.push_back(&stores.emplace_back(type.schema));
         EntityManager entities({.max_entities = 1000});
-        const Result<Spawned> spawned = spawn({entities, targets}, *blob, {.copies = 2});
+        const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, targets)}, *blob, {.copies = 2});
         ASSERT_TRUE(spawned) << spawned.message();
         for (std::size_t t = 0; t < stores.size(); ++t) {
             const std::vector<ModelComponent>& expected = model.types[t].components;

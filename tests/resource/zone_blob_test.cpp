@@ -7,6 +7,7 @@
 #include "shoal/resource/spawner.h"
 
 #include "support/database_fixture.h"
+#include "support/stores.h"
 
 #include <gtest/gtest.h>
 
@@ -88,7 +89,7 @@ struct ZoneBlobs : ::testing::Test, DatabaseFixture {
         const Result<Blob> blob = Blob::load(bytes);
         if (!blob) return blob.status();
         Store* stores[] = {&database};
-        return spawn({entities, stores}, *blob, {.fail_on_unknown = true});
+        return spawn({shoal_test::Stores(entities, stores)}, *blob, {.fail_on_unknown = true});
     }
     void expect_valid() const {
         const Status status = database.validate();
@@ -203,7 +204,7 @@ TEST_F(ZoneBlobs, a_zone_can_be_spawned_into_another_world_and_zone) {
     const Result<Blob> blob = Blob::load(saved->bytes);
     ASSERT_TRUE(blob) << blob.message();
     Store* stores[] = {&sea};
-    const Result<Spawned> spawned = spawn({others, stores}, *blob, {.copies = 2});
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(others, stores)}, *blob, {.copies = 2});
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_EQ(sea.num_rows(9), 6u);
     for (std::uint32_t copy = 0; copy < 2; ++copy)
@@ -274,7 +275,7 @@ TEST_F(ZoneBlobs, texts_and_arrays_go_along_when_their_owners_are_given) {
     ASSERT_TRUE(routes) << routes.message();
     database.component<Route>();
     Store* stores[] = {&database};
-    const Result<Spawned> spawned = spawn({entities, stores}, **routes);
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, **routes);
     ASSERT_TRUE(spawned) << spawned.message();
     ASSERT_TRUE(database.add(spawned->entity(0), Friends{{}, hello}));
 
@@ -287,7 +288,7 @@ TEST_F(ZoneBlobs, texts_and_arrays_go_along_when_their_owners_are_given) {
     const Result<const Blob*> zone = library.load(saved->bytes);
     ASSERT_TRUE(zone) << zone.message();
     EXPECT_EQ((*zone)->text(hello), "hello");
-    const Result<Spawned> back = spawn({entities, stores}, **zone);
+    const Result<Spawned> back = spawn({shoal_test::Stores(entities, stores)}, **zone);
     ASSERT_TRUE(back) << back.message();
     const BlobArray<Vec3> found = database.get<&Route::points>(database.find(back->entity(0)));
     const std::span<const Vec3> values = library.view(found);

@@ -2,6 +2,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/resource/spawner.h"
 #include "source_fixture.h"
+#include "support/stores.h"
 
 #include <vector>
 
@@ -20,7 +21,7 @@ protected:
         const Result<const Blob*> blob = library.load(source->blob);
         ASSERT_TRUE(blob.ok()) << blob.message();
         Store* stores[] = {&models, &ownership};
-        Result<Spawned> result = spawn({entities, stores}, **blob);
+        Result<Spawned> result = spawn({shoal_test::Stores(entities, stores)}, **blob);
         ASSERT_TRUE(result.ok()) << result.message();
         spawned = std::move(*result);
     }

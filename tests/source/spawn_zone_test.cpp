@@ -5,6 +5,7 @@
 #include "shoal/database/database.h"
 #include "shoal/resource/spawner.h"
 #include "source_fixture.h"
+#include "support/stores.h"
 
 namespace shoal_test {
 namespace {
@@ -48,7 +49,7 @@ TEST_F(SpawnZoneSource, zones_are_inherited_and_what_is_off_is_off) {
     const Result<Blob> blob = Blob::load(source->blob);
     ASSERT_TRUE(blob.ok()) << blob.message();
     Store* stores[] = {&database};
-    const Result<Spawned> spawned = spawn({entities, stores}, *blob, {.fail_on_unknown = true});
+    const Result<Spawned> spawned = spawn({shoal_test::Stores(entities, stores)}, *blob, {.fail_on_unknown = true});
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const Entity near = spawned->find("near"), far = spawned->find("far");
     ASSERT_TRUE(near && far);

@@ -1,30 +1,29 @@
 #pragma once
 // From a blob to rows: all ids in one call, then one batch per component type, in the spawn order of the blob.
 //
-//     Store* stores[] = {&masses, &names};
-//     Result<Spawned> bullets = spawn({entities, stores}, blob, {.copies = 200});
+//     Result<Spawned> bullets = spawn({world.directory()}, blob, {.copies = 200});  // or of stores without a world
 //     Entity reef = bullets->find("reef", 17);
 //
 //     blob entity        0   1   2   0   1   2 ...       entities of copy k: [k * n, (k + 1) * n)
 //     spawned entity     e0  e1  e2  e3  e4  e5
 //
-// A store is found by the identifier of the component type; nothing else is known about it. The columns are copied as
+// A store is found by the identifier of the component type (see store/component_directory.h). The columns are copied as
 // they lie in the blob, so their layout must be that of the store: another layout is refused, never guessed at. The
 // components of database/spawn_zone.h go to no store: they say how an entity comes into a database.
-// Thread: the structural thread of the entity manager and the stores.
+// Thread: the structural thread of the directory.
 
 #include "shoal/base/string_table.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/registry.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/spawn_override.h"
 
 namespace shoal {
 
 /// Where a blob's components go. An open struct of references.
 struct SpawnTargets {
-    EntityManager& entities;
-    std::span<Store* const> stores;
+    const ComponentDirectory& directory;
     const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
     Status (*set_data)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
     void* context = nullptr;         ///< of set_data, which sets a named value that an override calls "data.path"

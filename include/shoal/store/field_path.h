@@ -33,8 +33,7 @@ class FieldPath {
 public:
     /// Looks a name up in `stores`. Errors: the name is not a path; there is no such component type, field or part; the
     /// field is opaque. The message says what there is. Lifetime: all arguments but `name` outlive the path.
-    SHOAL_API static Result<FieldPath> find_in(std::span<Store* const> stores, const EntityManager& entities,
-                                               std::string_view name);
+    SHOAL_API static Result<FieldPath> find_in(const ComponentDirectory& directory, std::string_view name);
 
     /// The name that it was found by.
     const std::string& name() const { return name_; }
