@@ -133,12 +133,13 @@ void find_models(const SavedState& state, MissingResources& missing) {
     }
 }
 
-/// The commands of databases that spawn blobs.
+/// The commands that spawn blobs. Older states have them in a database.
 void find_commands(const SavedState& state, MissingResources& missing) {
     constexpr std::string_view kBlobs = "commands/blobs";
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);
-        if (!part.path.starts_with("stores/") || !part.path.ends_with(kBlobs) || part.num_elements == 0) continue;
+        const bool is_of_database = part.path.starts_with("stores/") && part.path.ends_with(kBlobs);
+        if ((part.path != kBlobs && !is_of_database) || part.num_elements == 0) continue;
         const Result<std::string> names = StateReader(state).text(part.path);
         for (std::string_view rest = names ? *names : std::string_view(); !rest.empty();)
             add_name(concat('"', take_line(rest), '"'), missing);
@@ -174,7 +175,7 @@ Result<SavedState> without(const SavedState& state, const std::vector<std::strin
 }
 
 std::string name_of_left_out(const std::vector<std::string>& scopes) {
-    const auto is_of_commands = [](const std::string& scope) { return scope.ends_with("/commands/"); };
+    const auto is_of_commands = [](const std::string& scope) { return scope.ends_with("commands/"); };
     const bool has_commands = std::ranges::any_of(scopes, is_of_commands);
     const bool has_models = !std::ranges::all_of(scopes, is_of_commands);
     return concat(has_models ? "the poses of models" : "", has_models && has_commands ? " and " : "",

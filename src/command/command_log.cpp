@@ -56,7 +56,8 @@ CommandLog::~CommandLog() {
 Commands& CommandLog::here() {
     const WorkScope* const scope = WorkScope::current();
     const bool in_pass = scope != nullptr && !scope->is_in_loop();
-    SHOAL_ASSERT(in_pass || std::ranges::none_of(directory_.stores(), &Store::is_held),
+    const auto is_looped_over = [](const Store* store) { return store->places_whole_entities() && store->is_held(); };
+    SHOAL_ASSERT(in_pass || std::ranges::none_of(directory_.stores(), is_looped_over),
                  "a function of a loop asked for the commands of its pass; take a Commands& as its first argument");
     WorkPlace place;
     place.pass = in_pass ? scope->pass() : 0;

@@ -2,7 +2,9 @@
 
 #include "shoal/components/point_mass.h"
 #include "shoal/document/sjson.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/stable_span.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -131,6 +133,27 @@ TEST(StoreManuals, a_manager_keeps_fields_packed) {
     EXPECT_EQ(total, 7);
     EXPECT_EQ(world.manager<PointMass>().value(world.manager<PointMass>().instance(stones[1])).position,
               (Vec3{0, 0, 1}));
+}
+
+Status find_stores(EntityManager& entities, Store& masses, Store*& kept, Store*& missing) {
+    // [store/component_directory]
+    ComponentDirectory directory(entities);
+    if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
+    Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: nobody keeps it
+    Result<Store*> found = directory.require(schema_of<Transform>());  // its owner, a world, may make the store
+    // [store/component_directory]
+    kept = store, missing = *found;
+    return found.status();
+}
+
+TEST(StoreManuals, a_directory_knows_who_keeps_what) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<PointMass> masses(entities, pool);
+    Store *kept = nullptr, *missing = &masses.core();
+    EXPECT_TRUE(find_stores(entities, masses.core(), kept, missing).ok());
+    EXPECT_EQ(kept, &masses.core());
+    EXPECT_EQ(missing, nullptr) << "without an owner, nobody makes stores";
 }
 
 /// Removes entities from a list and returns how many it has removed.
