@@ -306,7 +306,8 @@ std::string FolderBuild::why(Target& target) {
     if (blob != before.hash) return blob == 0 ? "its blob is gone" : "its blob was changed";
     if (!resolve_names(before.inputs, session_.options.compose.roots, in_folder(target.source)))
         return "the roots changed";
-    const std::vector<InputChange> changes = find_changes(before.inputs, session_.registry, session_.options, looked_);
+    const std::vector<InputChange> changes =
+        find_changes(before.inputs, session_.registry, session_.options.rules, session_.options.program, looked_);
     return changes.empty() ? std::string() : changes[0].message;
 }
 

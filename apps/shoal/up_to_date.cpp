@@ -32,7 +32,7 @@ Status compare(Files& files, SourceSession& session, InputFiles& looked, Compare
     if (!blob) return blob.status();
     const Result<SourceInputs> inputs = inputs_of_blob(*blob, roots_of(session, compared.blob));
     if (!inputs) return Status::error(concat('"', compared.blob, "\": ", inputs.message()));
-    compared.changes = find_changes(*inputs, session.registry, session.options, looked);
+    compared.changes = find_changes(*inputs, session.registry, session.options.rules, session.options.program, looked);
     return {};
 }
 

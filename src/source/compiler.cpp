@@ -975,7 +975,7 @@ void Compilation::warn_kept(CompiledSource& result) {
 void Compilation::add_origin() {
     for (const SourceDependency& dependency : composition_.dependencies())
         blob_.add_dependency(dependency.kind, dependency.name, dependency.hash);
-    blob_.set_origin(compiler_version(options_), rules_hash(options_.rules));
+    blob_.set_origin(compiler_version(options_.program), rules_hash(options_.rules));
     for (const std::string_view type : composition_.types()) blob_.add_origin_type(type, type_hash(registry_, type));
 }
 
@@ -985,7 +985,7 @@ void Compilation::add_origin() {
 void tell_inputs(const std::optional<Composition>& composition, const ComponentRegistry& registry,
                  const CompileOptions& options) {
     if (options.inputs == nullptr) return;
-    options.inputs->compiler = compiler_version(options);
+    options.inputs->compiler = compiler_version(options.program);
     options.inputs->rules = rules_hash(options.rules);
     options.inputs->types.clear();
     if (!composition) return;

@@ -4,7 +4,6 @@
 #include "shoal/resource/blob.h"
 #include "shoal/resource/migration.h"
 #include "shoal/resource/registry.h"
-#include "shoal/source/compiler.h"
 
 #include <algorithm>
 #include <bit>
@@ -81,7 +80,7 @@ class Comparison {
 public:
     Comparison(const SourceInputs& inputs, InputFiles& files) : inputs_(inputs), files_(files) {}
 
-    void compare(const ComponentRegistry& registry, const CompileOptions& options);
+    void compare(const ComponentRegistry& registry, const SourceRules& rules, std::string_view program);
     std::vector<InputChange> take() { return std::move(changes_); }
 
 private:
@@ -98,14 +97,14 @@ private:
     std::vector<InputChange> changes_;
 };
 
-void Comparison::compare(const ComponentRegistry& registry, const CompileOptions& options) {
-    if (const std::string compiler = compiler_version(options); inputs_.compiler != compiler)
+void Comparison::compare(const ComponentRegistry& registry, const SourceRules& rules, std::string_view program) {
+    if (const std::string compiler = compiler_version(program); inputs_.compiler != compiler)
         add(InputChangeKind::kCompiler, {},
             concat("the compiler is ", compiler, " now, and was ",
                    inputs_.compiler.empty() ? "none" : inputs_.compiler));
     for (std::size_t i = 0; i < inputs_.files.size(); ++i) compare_file(i);
     for (const TypeInput& type : inputs_.types) compare_type(type, registry);
-    if (inputs_.rules != rules_hash(options.rules))
+    if (inputs_.rules != rules_hash(rules))
         add(InputChangeKind::kRules, {}, "the rules of the schema files changed: what is kept, ignored or renamed");
 }
 
@@ -163,10 +162,10 @@ void Comparison::compare_type(const TypeInput& type, const ComponentRegistry& re
 
 }  // namespace
 
-std::string compiler_version(const CompileOptions& options) {
+std::string compiler_version(std::string_view program) {
     const std::string version = concat("shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '.',
                                        SHOAL_VERSION_PATCH, sizeof(Entity) == 8 ? " with 64-bit ids" : "");
-    return options.program.empty() ? version : concat(version, ", ", options.program);
+    return program.empty() ? version : concat(version, ", ", program);
 }
 
 std::uint64_t rules_hash(const SourceRules& rules) {
@@ -275,9 +274,9 @@ std::string_view change_name(InputChangeKind kind) {
 }
 
 std::vector<InputChange> find_changes(const SourceInputs& inputs, const ComponentRegistry& registry,
-                                      const CompileOptions& options, InputFiles& files) {
+                                      const SourceRules& rules, std::string_view program, InputFiles& files) {
     Comparison comparison(inputs, files);
-    comparison.compare(registry, options);
+    comparison.compare(registry, rules, program);
     return comparison.take();
 }
 

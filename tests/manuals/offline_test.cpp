@@ -50,13 +50,13 @@ std::size_t compile_and_compare() {
     // later, perhaps in another process, which has read the inputs from the blob:
     DiskFiles disk;
     InputFiles files(disk);
-    for (const InputChange& change : find_changes(inputs, registry, options, files))
+    for (const InputChange& change : find_changes(inputs, registry, options.rules, options.program, files))
         std::printf("%s\n", change.message.c_str());  // reef/coral.sjson changed
     // [source/inputs]
     EXPECT_FALSE(reef) << "no schema declares crabs";
     EXPECT_TRUE(write_file("reef/garden.sjson", std::string_view("components = {}")));
     files.look_again();
-    return find_changes(inputs, registry, options, files).size();
+    return find_changes(inputs, registry, options.rules, options.program, files).size();
 }
 
 Status export_types(const World& world) {

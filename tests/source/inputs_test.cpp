@@ -85,7 +85,7 @@ struct Inputs : ::testing::Test {
     std::string changes(const SourceInputs& inputs) {
         InputFiles looked(files);
         std::string text;
-        for (const InputChange& change : find_changes(inputs, *registry, options, looked))
+        for (const InputChange& change : find_changes(inputs, *registry, options.rules, options.program, looked))
             append_text(text, concat(change_name(change.kind), ": ", change.message, '\n'));
         return text;
     }
@@ -299,7 +299,7 @@ TEST_F(Inputs, have_changed_if_and_only_if_a_new_compilation_gives_another_blob)
     for (std::int64_t i = 0; i < steps; ++i) {
         edits.edit(*this);
         looked.look_again();
-        const bool has_changed = !find_changes(inputs, *registry, options, looked).empty();
+        const bool has_changed = !find_changes(inputs, *registry, options.rules, options.program, looked).empty();
         SourceInputs fresh_inputs;
         const std::vector<std::byte> fresh = compile("mine/x.sjson", &fresh_inputs);
         if (fresh.empty() && blob.empty())

@@ -19,30 +19,12 @@
 #include "shoal/resource/registry.h"
 #include "shoal/source/composer.h"
 #include "shoal/source/inputs.h"
+#include "shoal/source/source_rules.h"
 
 #include <string>
 #include <vector>
 
 namespace shoal {
-
-/// What a source may hold that no schema knows. Schema files set it.
-struct SourceRules {
-    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
-    bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels
-    std::vector<std::string> ignored_keys;
-    std::vector<RenamedKey> renamed_keys;
-    LevelEntities level_entities = LevelEntities::kUndecided;
-    std::vector<std::string> components_in_files;  ///< see ComposeOptions
-
-    struct Declaration {
-        std::string component;
-        SourcePosition position;
-        std::string migrations{};  ///< the text of `migrations` and `renamed_from`, in a mapping; empty: none
-    };
-    /// Older versions of component types, for sources that were written for them: see read_older_schema_file().
-    std::vector<Schema> older_schemas{};
-    std::vector<Declaration> declarations;  ///< where schema files declare component types
-};
 
 struct CompileOptions {
     /// Roots, limits, files. What `rules` says too is taken from there.

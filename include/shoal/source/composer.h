@@ -21,6 +21,7 @@
 #include "shoal/document/read_options.h"
 #include "shoal/resource/blob_format.h"
 #include "shoal/source/source_files.h"
+#include "shoal/source/source_rules.h"
 #include "shoal/store/store.h"
 
 #include <optional>
@@ -29,16 +30,6 @@
 #include <vector>
 
 namespace shoal {
-
-/// Which key of a level that has both `units` and `entities` holds its entities.
-enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
-
-/// A key of another format that means one of ours: a key of entities (`inherit` means `prefab`), a field of components
-/// (`pos` means `position`), or a field of a component that an entity gives itself (`pos` means `transform.position`).
-struct RenamedKey {
-    std::string from;
-    std::string to;
-};
 
 /// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
 struct SourceDependency {

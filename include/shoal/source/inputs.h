@@ -7,7 +7,7 @@
 //     // later, perhaps in another process, which has read the inputs from the blob:
 //     DiskFiles disk;
 //     InputFiles files(disk);
-//     for (const InputChange& change : find_changes(inputs, registry, options, files))
+//     for (const InputChange& change : find_changes(inputs, registry, options.rules, options.program, files))
 //         std::printf("%s\n", change.message.c_str());  // reef/coral.sjson changed
 //
 //     input                              has changed when
@@ -20,11 +20,13 @@
 // Content decides. That of a file is read again only when its stamp (size, times, inode) is not the known one, or when the
 // file was so young when it was looked at that a later change may have left the stamp as it was. The hash is that of the
 // bytes that were compiled, so a file that changed in the meantime has changed.
+// The compiler fills SourceInputs while it compiles. What is here knows the files and the rules, but not the compiler.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/file.h"
 #include "shoal/base/status.h"
 #include "shoal/source/composer.h"
+#include "shoal/source/source_rules.h"
 
 #include <string>
 #include <unordered_map>
@@ -35,8 +37,6 @@ namespace shoal {
 class Blob;
 class BlobWriter;
 class ComponentRegistry;
-struct CompileOptions;
-struct SourceRules;
 
 /// A component type that a source names.
 struct TypeInput {
@@ -51,8 +51,8 @@ struct SourceInputs {
     std::vector<TypeInput> types;  ///< in the order in which they first occur
 };
 
-/// Returns the version of the compiler, and that of the program whose functions it calls.
-SHOAL_API std::string compiler_version(const CompileOptions& options);
+/// Returns the version of the compiler, and that of the program whose functions it calls: CompileOptions::program.
+SHOAL_API std::string compiler_version(std::string_view program);
 /// Returns the hash of what `rules` say, but for where schema files say it.
 SHOAL_API std::uint64_t rules_hash(const SourceRules& rules);
 /// Returns the hash of everything about a component type that text or blob show; 0 when there is no schema.
@@ -113,8 +113,8 @@ struct InputChange {
     std::string message;  ///< for people: `reef/coral.sjson changed`
 };
 
-/// Returns what has changed; nothing when the same compilation would give the same blob.
+/// Returns what has changed; nothing when a compilation with these rules, by this program, would give the same blob.
 SHOAL_API std::vector<InputChange> find_changes(const SourceInputs& inputs, const ComponentRegistry& registry,
-                                                const CompileOptions& options, InputFiles& files);
+                                                const SourceRules& rules, std::string_view program, InputFiles& files);
 
 }  // namespace shoal
