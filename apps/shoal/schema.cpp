@@ -6,6 +6,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/source/source_text.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -129,6 +130,11 @@ Result<std::string> write_lua_types(const Declarations& declarations) {
     return annotations_of(schemas);
 }
 
+std::string json_schema_text(const SourceSession& session, const Texts& texts) {
+    const Document schema = json_schema(session.registry, session.options.rules, texts);
+    return write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
+}
+
 int run_schema(const Arguments& arguments, Files& files, Console& console) {
     const bool is_json = arguments.has("json-schema");
     if (arguments.operands().empty() && !arguments.has("schema") && !is_json)
@@ -149,8 +155,8 @@ int run_schema(const Arguments& arguments, Files& files, Console& console) {
         return fail(console, status.message());
     if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
     const Result<std::string> text = arguments.has("lua-types") ? write_lua_types(declarations)
-                                     : is_json ? write_json_schema(session.registry, session.options.rules, texts)
-                                               : write_schema_text(declarations.list, texts);
+                                     : is_json                  ? json_schema_text(session, texts)
+                                                                : write_schema_text(declarations.list, texts);
     return text ? write(arguments, files, console, *text) : fail(console, text.message());
 }
 

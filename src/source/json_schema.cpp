@@ -2,7 +2,6 @@
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/source/source_text.h"
 #include "shoal/table/saved_rows.h"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ public:
         std::ranges::sort(components_, {}, &RegisteredComponent::name);
     }
 
-    std::string text();
+    Document write();
 
 private:
     /// Adds a key, unless the mapping has it: what is said first counts.
@@ -179,15 +178,14 @@ void JsonSchemaWriter::any_of_required(std::string_view key, std::initializer_li
 
 // --- levels and entities -------------------------------------------------------------------------------------------
 
-std::string JsonSchemaWriter::text() {
+Document JsonSchemaWriter::write() {
     object([&] {
         string("$schema", "https://json-schema.org/draft/2020-12/schema");
         string("title", "A source of shoal: an entity or a level");
         root();
         object("$defs", [&] { definitions(); });
     });
-    const Document document = builder_.finish();
-    return write_source_text(document.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
+    return builder_.finish();
 }
 
 void JsonSchemaWriter::definitions() {
@@ -791,8 +789,8 @@ void JsonSchemaWriter::blob_array(const Field& field, bool may_be_null) {
 
 }  // namespace
 
-std::string write_json_schema(const ComponentRegistry& registry, const SourceRules& rules, const ValueNames& names) {
-    return JsonSchemaWriter(registry, rules, names).text();
+Document json_schema(const ComponentRegistry& registry, const SourceRules& rules, const ValueNames& names) {
+    return JsonSchemaWriter(registry, rules, names).write();
 }
 
 }  // namespace shoal

@@ -166,7 +166,8 @@ TEST_F(SourceManuals, editors_get_a_json_schema) {
     ASSERT_TRUE(registry.add<PointMass>());
     // [source/json_schema]
     SourceRules rules;  // of schema files
-    const std::string text = write_json_schema(registry, rules);
+    const Document schema = json_schema(registry, rules);
+    const std::string text = write_source_text(schema.root(), SourceFormat::kJson, Diagnostics(), SourceComments());
     // [source/json_schema]
     EXPECT_NE(text.find("\"point_mass\""), std::string::npos);
 }
