@@ -1,5 +1,7 @@
 #include "document/number.h"
 
+#include "shoal/document/scalar_text.h"
+
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -88,8 +90,6 @@ constexpr PowerOfFive kPowersOfFive[] = {  // by n + kMostKnownPower
     {0x9DC5ADA82B70B59D, 0xF020000000000000},
 };
 // clang-format on
-
-bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 /// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {

@@ -1,5 +1,7 @@
 #include "script/budget_text.h"
 
+#include "shoal/document/scalar_text.h"
+
 #include <algorithm>
 
 namespace shoal::lua {
@@ -11,8 +13,6 @@ bool is_name_part(char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// Reads a text as Lua divides it into tokens, and copies it.
 class BudgetWriter {
 public:

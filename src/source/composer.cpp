@@ -4,12 +4,12 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/source/entity_key.h"
+#include "shoal/source/source_keys.h"
 #include "source/arena.h"
 #include "source/child_editor.h"
 #include "source/compile_tree.h"
-#include "source/entity_key.h"
 #include "source/key_predictor.h"
-#include "source/source_keys.h"
 
 #include <algorithm>
 #include <deque>
@@ -269,6 +269,9 @@ private:
     const Document* component_file(Node reference);
     void read_from_file(std::string_view type, ComponentLayer& layer);
     void read_name(const EntityText& text, MergedEntity& entity);
+    std::string_view plain_key(std::string_view key) {
+        return normal_key(without_hash(key), [&](std::string_view text) { return arena_.copy(text); });
+    }
     std::string_view guid_of(Node node, EntityKey list, SourcePosition& position);
     template <class Visit>
     void each_entry(Node list, EntityKey key, Visit&& visit);
@@ -890,7 +893,7 @@ std::string_view Composer::guid_of(Node node, EntityKey list, SourcePosition& po
         if (!guid || guid.is_null()) continue;
         if (guid.is_string()) {
             position = guid.position();
-            return normal_key(without_hash(guid.as_string()), arena_);
+            return plain_key(guid.as_string());
         }
         const bool may_be_field = has_fields && wanted != WrapperKey::kGuid;
         if (!may_be_field) wrong_kind(guid, key, "a string");
@@ -902,7 +905,7 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
     const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
     entry = {{}, item.position(), item};
     if (deletes && item.is_string()) {
-        entry.key = normal_key(without_hash(item.as_string()), arena_);
+        entry.key = plain_key(item.as_string());
         return true;
     }
     if (!item.is_mapping()) {
@@ -932,7 +935,7 @@ void Composer::each_entry(Node list, EntityKey key, Visit&& visit) {
             if (entry_of_list(child, key, entry)) visit(entry);
             continue;
         }
-        entry = {normal_key(without_hash(child.key()), arena_), child.key_position(), child};
+        entry = {plain_key(child.key()), child.key_position(), child};
         if (entry.key.empty())
             diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
                                "give it a GUID or a name");

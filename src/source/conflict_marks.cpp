@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/source_files.h"
 #include "shoal/source/yaml.h"
 
 namespace shoal {

@@ -2,7 +2,7 @@
 // The marks that git leaves in a text that it could not merge.
 
 #include "shoal/document/diagnostics.h"
-#include "shoal/source/source_text.h"
+#include "shoal/document/read_options.h"
 
 namespace shoal {
 

@@ -1,4 +1,4 @@
-#include "source/entity_key.h"
+#include "shoal/source/entity_key.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,12 +8,12 @@
 #include "shoal/document/sjson.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
+#include "shoal/source/compiler.h"
+#include "shoal/source/entity_key.h"
 #include "shoal/source/gltf.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform_text.h"
-#include "source/compile_tree.h"
-#include "source/entity_key.h"
 #include "source/gltf_scene.h"
 
 #include <algorithm>

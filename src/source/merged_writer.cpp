@@ -3,8 +3,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/source/source_keys.h"
 #include "source/merged_tree.h"
-#include "source/source_keys.h"
 
 #include <algorithm>
 #include <iterator>

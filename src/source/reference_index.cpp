@@ -1,7 +1,7 @@
 #include "source/reference_index.h"
 
 #include "shoal/base/string_id.h"
-#include "source/entity_key.h"
+#include "shoal/source/entity_key.h"
 
 #include <algorithm>
 

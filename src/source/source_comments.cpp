@@ -1,9 +1,6 @@
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
 #include "shoal/source/source_files.h"
 #include "shoal/source/source_text.h"
-#include "source/conflict_marks.h"
-#include "source/text_token.h"
+#include "shoal/source/source_tokens.h"
 
 #include <algorithm>
 #include <span>
@@ -355,13 +352,8 @@ Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, 
     const SourceFormat format = source_format(diagnostics.name(file));
     const std::string_view text = diagnostics.text(file);
     std::vector<TextToken> tokens;
-    if (format == SourceFormat::kYaml && refuse_conflict_marks(file, options, diagnostics))
-        return Status::error("it has marks of a conflict");
-    Result<Document> document = format == SourceFormat::kYaml ? read_yaml(file, diagnostics, options, &tokens)
-                                                              : read_document(file, diagnostics, options);
-    if (!document) return document;
-    if (format != SourceFormat::kYaml) tokens = find_tokens(text, document->root());
-    CommentReader(file, text, format, comments).read(tokens, document->root());
+    Result<Document> document = read_document(file, diagnostics, options, tokens);
+    if (document) CommentReader(file, text, format, comments).read(tokens, document->root());
     return document;
 }
 

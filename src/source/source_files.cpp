@@ -5,9 +5,9 @@
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
-#include "shoal/source/source_text.h"
 #include "shoal/source/yaml.h"
 #include "source/conflict_marks.h"
+#include "source/text_token.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -96,6 +96,18 @@ Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, con
     if (format == SourceFormat::kJson) return read_json(file, diagnostics, options);
     if (format == SourceFormat::kYaml) return read_yaml(file, diagnostics, options);
     return read_sjson(file, diagnostics, options);
+}
+
+Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
+                               std::vector<TextToken>& tokens) {
+    tokens.clear();
+    const bool is_yaml = source_format(diagnostics.name(file)) == SourceFormat::kYaml;
+    if (is_yaml && refuse_conflict_marks(file, options, diagnostics))
+        return Status::error("it has marks of a conflict");
+    Result<Document> document =
+        is_yaml ? read_yaml(file, diagnostics, options, &tokens) : read_document(file, diagnostics, options);
+    if (document && !is_yaml) tokens = find_tokens(diagnostics.text(file), document->root());
+    return document;
 }
 
 std::string path_in_root(std::string_view root, std::string_view name) {

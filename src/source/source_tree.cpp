@@ -3,8 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "source/entity_key.h"
-#include "source/source_keys.h"
+#include "shoal/source/entity_key.h"
+#include "shoal/source/source_keys.h"
 #include "source/source_tree_builder.h"
 
 #include <algorithm>
@@ -121,13 +121,17 @@ private:
         return added;
     }
 
+    std::string_view plain_key(std::string_view key) {
+        return normal_key(without_hash(key), [&](std::string_view text) { return builder_.keep(text); });
+    }
+
     /// Returns the key that an element of a list gives itself, and the name of what says it; empty when there is none.
     std::string_view key_in(Node element, std::string_view& name) {
         for (const std::string_view wanted : {"_guid", "guid", "id"}) {
             const Node guid = element.find(wanted);
             if (!guid || !guid.is_string()) continue;
             name = wanted;
-            return normal_key(without_hash(guid.as_string()), builder_.arena());
+            return plain_key(guid.as_string());
         }
         return {};
     }
@@ -156,7 +160,7 @@ private:
     /// Returns an item for a child of a mapping.
     SourceItem entry(ItemPlace place, Node node, ItemForm form) {
         SourceItem item;
-        item.key = normal_key(without_hash(node.key()), builder_.arena());
+        item.key = plain_key(node.key());
         item.place = place;
         item.form = form;
         item.text = node;
@@ -187,7 +191,7 @@ private:
         item.text = element;
         item.position = element.position();
         if (has_deletions(place) && element.is_string()) {
-            item.key = normal_key(without_hash(element.as_string()), builder_.arena());
+            item.key = plain_key(element.as_string());
             return add_entry(parent, std::move(item));
         }
         if (!element.is_mapping()) return refuse(element, "an element of this list", "write a mapping with a `_guid`");

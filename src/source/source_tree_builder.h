@@ -4,15 +4,15 @@
 
 #include "shoal/base/hash_map.h"
 #include "shoal/source/source_tree.h"
-#include "source/arena.h"
 
 #include <deque>
+#include <string>
 
 namespace shoal {
 
 struct SourceTree::Memory {
-    Arena arena;
-    std::deque<SourceItem> items;  // the root first
+    std::deque<std::string> texts;  // that no document has
+    std::deque<SourceItem> items;   // the root first
     std::deque<Document> documents;
     HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
 };
@@ -27,9 +27,8 @@ public:
     /// The same for keys that are known to differ.
     SourceItem& add(SourceItem& parent, SourceItem item);
     /// Keeps a text that no document has.
-    std::string_view keep(std::string_view text) { return memory().arena.copy(text); }
+    std::string_view keep(std::string_view text) { return memory().texts.emplace_back(text); }
     Node keep(Document document) { return memory().documents.emplace_back(std::move(document)).root(); }
-    Arena& arena() { return memory().arena; }
     SourceTree& tree() { return tree_; }
     SourceTree finish() { return std::move(tree_); }
 

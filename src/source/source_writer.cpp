@@ -1,8 +1,8 @@
 #include "shoal/base/text.h"
 #include "shoal/source/source_text.h"
+#include "shoal/source/source_tokens.h"
 #include "source/container.h"
 #include "source/spelling.h"
-#include "source/text_token.h"
 
 #include <algorithm>
 #include <vector>

@@ -3,10 +3,9 @@
 #include "shoal/base/text.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/source_tokens.h"
 #include "shoal/source/yaml.h"
-#include "source/characters.h"
-#include "source/text_token.h"
-#include "source/yaml_scalar.h"
+#include "shoal/source/yaml_scalar.h"
 
 #include <algorithm>
 #include <bit>

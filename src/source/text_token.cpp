@@ -1,6 +1,6 @@
 #include "source/text_token.h"
 
-#include "source/characters.h"
+#include "shoal/document/scalar_text.h"
 
 #include <cstring>
 

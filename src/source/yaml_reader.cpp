@@ -1,8 +1,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/yaml.h"
+#include "shoal/source/yaml_scalar.h"
 #include "source/text_token.h"
-#include "source/yaml_scalar.h"
 
 #include <limits>
 #include <string>

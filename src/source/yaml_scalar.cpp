@@ -1,6 +1,6 @@
-#include "source/yaml_scalar.h"
+#include "shoal/source/yaml_scalar.h"
 
-#include "source/characters.h"
+#include "shoal/document/scalar_text.h"
 
 #include <charconv>
 #include <limits>

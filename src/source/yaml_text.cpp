@@ -1,7 +1,7 @@
 #include "shoal/base/text.h"
-#include "source/characters.h"
+#include "shoal/document/scalar_text.h"
+#include "shoal/source/yaml_scalar.h"
 #include "source/spelling.h"
-#include "source/yaml_scalar.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// How keys, strings and numbers are written in SJSON and JSON, for all that writes them.
+// How keys, strings and numbers are written in SJSON and JSON, for all that writes them; and questions about one character.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -8,6 +8,10 @@
 #include <string_view>
 
 namespace shoal {
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+inline bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 /// Appends a number that reads back as a number, not as an integer, with the same bits.
 SHOAL_API void append_number_text(std::string& out, double number);

@@ -79,7 +79,12 @@ private:
 /// Extensions tried for a name that has none, in order.
 inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level", ".yaml", ".yml"};
 
-/// Reads a file of `diagnostics` in the format that its name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
+
+/// Returns the format that a file name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+SHOAL_API SourceFormat source_format(std::string_view file_name);
+
+/// Reads a file of `diagnostics` in the format that its name says.
 /// Errors: one or more in `diagnostics`, and no document.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 

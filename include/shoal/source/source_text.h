@@ -23,17 +23,13 @@
 #include "shoal/base/status.h"
 #include "shoal/document/document.h"
 #include "shoal/document/read_options.h"
+#include "shoal/source/source_files.h"
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace shoal {
-
-enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
-
-/// Returns the format that a file name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
-SHOAL_API SourceFormat source_format(std::string_view file_name);
 
 /// Returns a text whose lines end with \n, where they ended with \n or \r\n.
 SHOAL_API std::string with_line_feeds(std::string_view text);

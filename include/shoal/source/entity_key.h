@@ -5,7 +5,7 @@
 // lower case, so that it compares them, hashes them and makes paths of them as texts.
 // Thread: any thread.
 
-#include "source/arena.h"
+#include "shoal/base/config.h"
 
 #include <string>
 #include <string_view>
@@ -18,17 +18,18 @@ inline std::string_view without_hash(std::string_view key) {
 }
 
 /// Returns whether a key has a GUID with an upper-case letter in it, alone or as a part of a path.
-bool has_upper_case_guid(std::string_view key);
+SHOAL_API bool has_upper_case_guid(std::string_view key);
 
 /// Writes each GUID of a key in lower case. Names stay as they are.
-void lower_guids(std::string& key);
+SHOAL_API void lower_guids(std::string& key);
 
-/// Returns a key with its GUIDs in lower case. Lifetime: that of `key` and of the arena.
-inline std::string_view normal_key(std::string_view key, Arena& arena) {
+/// Returns a key with its GUIDs in lower case: `key`, or what keep(text) returns of another text, which it keeps.
+template <class Keep>
+std::string_view normal_key(std::string_view key, Keep&& keep) {
     if (!has_upper_case_guid(key)) return key;
     std::string lower(key);
     lower_guids(lower);
-    return arena.copy(lower);
+    return keep(std::string_view(lower));
 }
 
 }  // namespace shoal

@@ -3,7 +3,7 @@
 // Thread: any thread.
 
 #include "shoal/document/document.h"
-#include "shoal/source/composer.h"
+#include "shoal/source/source_rules.h"
 
 #include <cstdint>
 #include <span>
@@ -54,12 +54,12 @@ inline constexpr std::string_view kEntityKeys[] = {
 inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
 
 /// Returns whether a source with this root is a level.
-bool is_level_text(Node root);
+SHOAL_API bool is_level_text(Node root);
 
 /// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
 /// says how the entity is built makes it the long form, so that a typing mistake is told.
-bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys = {});
+SHOAL_API bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys = {});
 /// Returns whether an entity in the short form may have a key.
-bool is_key_of_short_form(std::string_view key);
+SHOAL_API bool is_key_of_short_form(std::string_view key);
 
 }  // namespace shoal

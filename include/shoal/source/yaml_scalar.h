@@ -32,6 +32,6 @@ struct YamlScalar {
 };
 
 /// Requires: the text has no quotes around it, and no tag.
-YamlScalar read_yaml_scalar(std::string_view text);
+SHOAL_API YamlScalar read_yaml_scalar(std::string_view text);
 
 }  // namespace shoal
