@@ -3,7 +3,8 @@
 set(SHOAL_RUNTIME_ROOMS base document state entity table job store database command query resource transform pose components world)
 # Of the runtime, too, but shoal/shoal.h does not bring its headers.
 set(SHOAL_PLUGIN_ROOMS plugin)
-set(SHOAL_OFFLINE_ROOMS source)
+# One library, shoal::source.
+set(SHOAL_OFFLINE_ROOMS source rewrite import)
 set(SHOAL_INSPECT_ROOMS inspect)
 # Lua. Without LuaJIT, or with ids of 64 bits, which do not fit into a tagged light userdata, it is not built.
 set(SHOAL_SCRIPT_ROOMS script)

@@ -1,12 +1,12 @@
 // The import of glTF: whatever the bytes are, they give a source that reads and composes, or a diagnostic.
 #include "shoal/components/data.h"
 #include "shoal/components/tag.h"
+#include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
+#include "shoal/rewrite/source_tree.h"
 #include "shoal/source/compiler.h"
-#include "shoal/source/gltf.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/source/source_tree.h"
 #include "shoal/transform/transform_text.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Differences and merges: three texts, parted by zero bytes, are read as trees, compared and merged. What is merged reads back
 // as it was merged, in every format, and merging a text with the one that it was made from gives that text.
-#include "shoal/source/source_diff.h"
-#include "shoal/source/source_merge.h"
+#include "shoal/rewrite/source_diff.h"
+#include "shoal/rewrite/source_merge.h"
 
 #include <cstdlib>
 #include <string>

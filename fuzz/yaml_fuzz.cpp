@@ -2,9 +2,9 @@
 // read back as the same tree, and compiled as a source. With its comments it is written in every format, too.
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/source/source_text.h"
 #include "shoal/source/yaml.h"
 
 #include <cstdlib>

@@ -24,8 +24,8 @@ set(SHOAL_TESTS_OF_address
     plugin script
     world/fields world/out_of_memory world/persist world/recording world/reentry world/reload world/save world/save_migration
     world/save_zones world/state_log world/world_lifetime world/zone_files
-    source/composer source/compiler source/gltf source/random_composer source/schema_file source/source_merge
-    source/source_text source/yaml
+    source/composer source/compiler source/random_composer source/schema_file source/yaml
+    rewrite/source_merge rewrite/source_text import/gltf
     inspect/describe determinism
     tool/persisted tool/replay tool/rewrite tool/usage safety programs)
 

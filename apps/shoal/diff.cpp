@@ -4,7 +4,7 @@
 #include "saves.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
-#include "shoal/source/source_diff.h"
+#include "shoal/rewrite/source_diff.h"
 #include "sources.h"
 #include "verbs.h"
 

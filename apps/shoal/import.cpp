@@ -2,8 +2,8 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
-#include "shoal/source/gltf.h"
-#include "shoal/source/source_text.h"
+#include "shoal/import/gltf.h"
+#include "shoal/rewrite/source_text.h"
 #include "sources.h"
 #include "verbs.h"
 

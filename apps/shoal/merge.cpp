@@ -3,7 +3,7 @@
 #include "line_merge.h"
 #include "rewrite.h"
 #include "shoal/base/text.h"
-#include "shoal/source/source_merge.h"
+#include "shoal/rewrite/source_merge.h"
 #include "sources.h"
 #include "verbs.h"
 

@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "files.h"
-#include "shoal/source/source_text.h"
+#include "shoal/rewrite/source_text.h"
 
 #include <memory>
 #include <optional>

@@ -4,9 +4,9 @@
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/source/source_text.h"
 #include "sources.h"
 #include "verbs.h"
 

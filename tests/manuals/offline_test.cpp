@@ -2,16 +2,16 @@
 
 #include "shoal/base/file.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/import/gltf.h"
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/zone_report.h"
+#include "shoal/rewrite/source_diff.h"
+#include "shoal/rewrite/source_merge.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/compiler.h"
-#include "shoal/source/gltf.h"
 #include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/source/source_diff.h"
-#include "shoal/source/source_merge.h"
-#include "shoal/source/source_text.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -108,21 +108,21 @@ TEST_F(SourceManuals, a_source_is_composed) {
 TEST_F(SourceManuals, a_source_is_rewritten) {
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("reef.sjson", "crab = { claws = 2 }  // both\n");
-    // [source/source_text]
+    // [rewrite/source_text]
     SourceComments comments;
     const Result<Document> reef = read_source_text(file, diagnostics, comments);
     const std::string yaml = write_source_text(reef->root(), SourceFormat::kYaml, diagnostics, comments);
-    // [source/source_text]
+    // [rewrite/source_text]
     EXPECT_EQ(yaml, "crab: {claws: 2}  # both\n");
 }
 
 TEST_F(SourceManuals, sources_are_compared_and_merged) {
     std::string text = "entities = { a1 = { glow = { power = 2 } } }";
-    // [source/source_tree]
+    // [rewrite/source_tree]
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
     std::optional<SourceTree> garden = read_source_tree(file, diagnostics);
-    // [source/source_tree]
+    // [rewrite/source_tree]
     ASSERT_TRUE(garden);
     SourceComments comments;
     const auto read = [&](const char* name, const char* said) {
@@ -133,16 +133,16 @@ TEST_F(SourceManuals, sources_are_compared_and_merged) {
     const SourceTree &base = *garden, &a = *of_a, &b = *of_b, &before = base, &after = a;
     std::string printed;
     const auto print = [&](const std::string& more) { printed += more; };
-    // [source/source_diff]
+    // [rewrite/source_diff]
     const std::vector<SourceDifference> differences = diff_sources(before, after);
     print(differences_text(differences));
-    // [source/source_diff]
+    // [rewrite/source_diff]
     EXPECT_EQ(printed, "a1\n-   components.glow.power = 2\n+   components.glow.power = 3\n");
     printed.clear();
-    // [source/source_merge]
+    // [rewrite/source_merge]
     const std::optional<Document> merged = merge_sources(base, a, b, diagnostics, comments);
     if (merged) print(write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments));
-    // [source/source_merge]
+    // [rewrite/source_merge]
     EXPECT_NE(printed.find("power = 3"), std::string::npos) << printed;
     EXPECT_NE(printed.find("a2"), std::string::npos) << printed;
 }
@@ -151,12 +151,12 @@ TEST_F(SourceManuals, a_gltf_file_is_imported) {
     const std::string bytes = "{ \"asset\": { \"version\": \"2.0\" }, \"nodes\": [ { \"name\": \"hull\" } ] }";
     ComponentRegistry registry;
     GltfOptions options;
-    // [source/gltf]
+    // [import/gltf]
     Diagnostics diagnostics;
     Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
     const std::uint32_t file = diagnostics.add_file("ship.gltf", std::string(*json));
     std::optional<ImportedGltf> ship = import_gltf(file, registry, options, diagnostics);
-    // [source/gltf]
+    // [import/gltf]
     ASSERT_TRUE(ship) << diagnostics.format();
     EXPECT_EQ(ship->num_entities, 2u);
 }

@@ -2,7 +2,7 @@
 
 #include "source/child_editor.h"
 
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <vector>
 

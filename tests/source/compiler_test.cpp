@@ -1,4 +1,4 @@
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include "shoal/base/file.h"
 #include "shoal/database/spawn_zone.h"

@@ -1,4 +1,4 @@
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 namespace shoal_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "shoal/resource/dump.h"
 #include "shoal/world/world.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <cstring>
 #include <vector>

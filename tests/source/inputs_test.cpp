@@ -1,6 +1,6 @@
 // What a blob is made from, and whether it has changed.
 
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include "shoal/base/random.h"
 #include "shoal/resource/blob.h"

@@ -1,7 +1,7 @@
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/resource/spawner.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 #include "support/stores.h"
 
 #include <vector>

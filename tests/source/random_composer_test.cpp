@@ -1,6 +1,6 @@
 // Random prefabs and levels, in random spellings, against a model that copies everything.
 
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include "shoal/base/random.h"
 

@@ -2,7 +2,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/world/world.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <array>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "shoal/base/file.h"
 #include "shoal/resource/blob.h"
 #include "shoal/world/world.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <cstring>
 #include <vector>

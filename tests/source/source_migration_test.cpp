@@ -4,7 +4,7 @@
 #include "shoal/resource/blob.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/migration.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <cstring>
 #include <functional>

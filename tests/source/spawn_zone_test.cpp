@@ -4,7 +4,7 @@
 
 #include "shoal/database/database.h"
 #include "shoal/resource/spawner.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 #include "support/stores.h"
 
 namespace shoal_test {

@@ -1,5 +1,5 @@
 #include "shoal/transform/transform_text.h"
-#include "source_fixture.h"
+#include "support/source_fixture.h"
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"

@@ -1,20 +1,20 @@
 // From a glTF scene to a source: which nodes are entities, what they are called, and what they have.
 
+#include "import/gltf_scene.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/entity_key.h"
-#include "shoal/source/gltf.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform_text.h"
-#include "source/gltf_scene.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
-#include "source/gltf_scene.h"
+#include "import/gltf_scene.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
-#include "shoal/source/gltf.h"
+#include "shoal/import/gltf.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform_text.h"

@@ -3,7 +3,7 @@
 // Thread: any thread.
 
 #include "shoal/base/hash_map.h"
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_tree.h"
 
 namespace shoal {
 

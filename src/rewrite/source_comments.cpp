@@ -1,5 +1,5 @@
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/source_files.h"
-#include "shoal/source/source_text.h"
 #include "shoal/source/source_tokens.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
+#include "rewrite/spelling.h"
 #include "shoal/base/text.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/source/yaml_scalar.h"
-#include "source/spelling.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "shoal/source/source_merge.h"
+#include "shoal/rewrite/source_merge.h"
 
-#include "shoal/source/source_diff.h"
-#include "source/source_model.h"
+#include "rewrite/source_model.h"
+#include "shoal/rewrite/source_diff.h"
 
 #include <vector>
 

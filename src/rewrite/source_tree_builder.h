@@ -3,7 +3,7 @@
 // Thread: one thread at a time per builder.
 
 #include "shoal/base/hash_map.h"
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_tree.h"
 
 #include <deque>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Sources in memory, a few component types, and what comes out, for the tests of this room.
+// Sources in memory, a few component types, and what comes out, for tests of sources.
 
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"

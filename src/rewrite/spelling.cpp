@@ -1,4 +1,4 @@
-#include "source/spelling.h"
+#include "rewrite/spelling.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/scalar_text.h"

@@ -1,8 +1,8 @@
+#include "rewrite/container.h"
+#include "rewrite/spelling.h"
 #include "shoal/base/text.h"
-#include "shoal/source/source_text.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/source_tokens.h"
-#include "source/container.h"
-#include "source/spelling.h"
 
 #include <algorithm>
 #include <vector>

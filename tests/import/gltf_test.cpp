@@ -1,4 +1,4 @@
-#include "shoal/source/gltf.h"
+#include "shoal/import/gltf.h"
 
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -6,10 +6,10 @@
 #include "shoal/document/json.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_tree.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform_text.h"
-#include "source/source_fixture.h"
+#include "support/source_fixture.h"
 
 #include <cmath>
 #include <vector>

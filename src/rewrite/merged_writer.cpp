@@ -1,10 +1,10 @@
 // Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and comments;
 // around it, lists and mappings are begun at the places of those that they replace.
 
+#include "rewrite/merged_tree.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/source_keys.h"
-#include "source/merged_tree.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,11 +1,11 @@
-#include "shoal/source/source_diff.h"
+#include "shoal/rewrite/source_diff.h"
 
+#include "rewrite/moved_entities.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "source/moved_entities.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "shoal/source/source_merge.h"
+#include "shoal/rewrite/source_merge.h"
 
+#include "rewrite/comment_merge.h"
+#include "rewrite/merged_tree.h"
+#include "rewrite/moved_entities.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "source/comment_merge.h"
-#include "source/merged_tree.h"
-#include "source/moved_entities.h"
 
 #include <algorithm>
 #include <utility>

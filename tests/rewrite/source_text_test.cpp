@@ -1,6 +1,6 @@
 // Texts that are read with their comments and written again: by format, after edits, and random trees.
 
-#include "shoal/source/source_text.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"

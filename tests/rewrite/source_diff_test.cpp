@@ -1,5 +1,5 @@
-#include "shoal/source/source_diff.h"
-#include "source/source_model.h"
+#include "shoal/rewrite/source_diff.h"
+#include "rewrite/source_model.h"
 
 #include <iterator>
 #include <vector>

@@ -2,7 +2,7 @@
 // The result of a merge: a tree of items, and from which text each of them is laid out.
 // Thread: one thread at a time per tree.
 
-#include "source/source_tree_builder.h"
+#include "rewrite/source_tree_builder.h"
 
 namespace shoal {
 

@@ -2,8 +2,8 @@
 // The comments of a merged tree: those that either text has changed.
 // Thread: one thread at a time per SourceComments.
 
-#include "shoal/source/source_text.h"
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_text.h"
+#include "shoal/rewrite/source_tree.h"
 
 namespace shoal {
 

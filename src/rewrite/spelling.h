@@ -3,7 +3,7 @@
 // Thread: one thread at a time.
 
 #include "shoal/document/diagnostics.h"
-#include "shoal/source/source_text.h"
+#include "shoal/rewrite/source_text.h"
 
 #include <string>
 #include <string_view>

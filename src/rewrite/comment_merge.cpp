@@ -1,7 +1,7 @@
-#include "source/comment_merge.h"
+#include "rewrite/comment_merge.h"
 
-#include "source/container.h"
-#include "source/source_tree_builder.h"
+#include "rewrite/container.h"
+#include "rewrite/source_tree_builder.h"
 
 #include <algorithm>
 #include <unordered_map>

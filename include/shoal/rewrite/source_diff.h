@@ -15,7 +15,7 @@
 // both texts, and that has another parent, was moved.
 // Thread: any thread.
 
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_tree.h"
 
 #include <string>
 #include <string_view>

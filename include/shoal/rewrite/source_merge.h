@@ -15,7 +15,7 @@
 // and its place in the text. Comments merge as values do, but are never in conflict.
 // Thread: one thread at a time per Diagnostics.
 
-#include "shoal/source/source_tree.h"
+#include "shoal/rewrite/source_tree.h"
 
 #include <optional>
 

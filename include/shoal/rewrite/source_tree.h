@@ -17,8 +17,8 @@
 // Lifetime: a SourceTree refers to the texts that the Diagnostics keeps. Thread: a tree does not change.
 
 #include "shoal/document/document.h"
+#include "shoal/rewrite/source_text.h"
 #include "shoal/source/composer.h"
-#include "shoal/source/source_text.h"
 
 #include <optional>
 #include <string>
