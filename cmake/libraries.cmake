@@ -1,7 +1,7 @@
 # What other projects link: libraries made of the rooms' objects.
 #
 #     shoal::runtime   libshoal           base to world, and plugin
-#     shoal::source    libshoal_source    the compiler of sources
+#     shoal::source    libshoal_source    the compiler of sources, and what rewrites and imports them
 #     shoal::inspect   libshoal_inspect   reports and pictures
 #     shoal::script    libshoal_script    scripts in Lua, where LuaJIT is there
 #
