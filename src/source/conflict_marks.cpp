@@ -1,10 +1,7 @@
 #include "source/conflict_marks.h"
 
 #include "shoal/base/text.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
-#include "shoal/source/source_files.h"
-#include "shoal/source/yaml.h"
+#include "source/text_token.h"
 
 namespace shoal {
 namespace {
@@ -23,10 +20,7 @@ std::size_t find_mark(std::string_view text, std::string_view mark, std::size_t 
 bool can_be_read(std::string_view name, std::string_view text, const ReadOptions& options) {
     Diagnostics unused;
     const std::uint32_t file = unused.refer_file(std::string(name), text);
-    const SourceFormat format = source_format(name);
-    if (format == SourceFormat::kJson) return read_json(file, unused, options).ok();
-    return format == SourceFormat::kYaml ? read_yaml(file, unused, options).ok()
-                                         : read_sjson(file, unused, options).ok();
+    return read_in_format(file, unused, options, nullptr).ok();
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
-#include "shoal/source/yaml.h"
 #include "source/conflict_marks.h"
 #include "source/text_token.h"
 
@@ -92,22 +89,14 @@ SourceFormat source_format(std::string_view file_name) {
 
 Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     if (refuse_conflict_marks(file, options, diagnostics)) return Status::error("it has marks of a conflict");
-    const SourceFormat format = source_format(diagnostics.name(file));
-    if (format == SourceFormat::kJson) return read_json(file, diagnostics, options);
-    if (format == SourceFormat::kYaml) return read_yaml(file, diagnostics, options);
-    return read_sjson(file, diagnostics, options);
+    return read_in_format(file, diagnostics, options, nullptr);
 }
 
 Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
                                std::vector<TextToken>& tokens) {
     tokens.clear();
-    const bool is_yaml = source_format(diagnostics.name(file)) == SourceFormat::kYaml;
-    if (is_yaml && refuse_conflict_marks(file, options, diagnostics))
-        return Status::error("it has marks of a conflict");
-    Result<Document> document =
-        is_yaml ? read_yaml(file, diagnostics, options, &tokens) : read_document(file, diagnostics, options);
-    if (document && !is_yaml) tokens = find_tokens(diagnostics.text(file), document->root());
-    return document;
+    if (refuse_conflict_marks(file, options, diagnostics)) return Status::error("it has marks of a conflict");
+    return read_in_format(file, diagnostics, options, &tokens);
 }
 
 std::string path_in_root(std::string_view root, std::string_view name) {

@@ -1,6 +1,9 @@
 #include "source/text_token.h"
 
+#include "shoal/document/json.h"
 #include "shoal/document/scalar_text.h"
+#include "shoal/document/sjson.h"
+#include "shoal/source/source_files.h"
 
 #include <cstring>
 
@@ -107,10 +110,14 @@ std::uint32_t end_of_scalar(std::string_view text, std::uint32_t begin) {
     return static_cast<std::uint32_t>(at);
 }
 
-std::vector<TextToken> find_tokens(std::string_view text, Node root) {
-    std::vector<TextToken> tokens;
-    TokenFinder(text, tokens).find(root);
-    return tokens;
+Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
+                                std::vector<TextToken>* tokens) {
+    const SourceFormat format = source_format(diagnostics.name(file));
+    if (format == SourceFormat::kYaml) return read_yaml(file, diagnostics, options, tokens);
+    Result<Document> document =
+        format == SourceFormat::kJson ? read_json(file, diagnostics, options) : read_sjson(file, diagnostics, options);
+    if (document && tokens != nullptr) TokenFinder(diagnostics.text(file), *tokens).find(document->root());
+    return document;
 }
 
 }  // namespace shoal

@@ -1,15 +1,17 @@
 #pragma once
-// How the tokens of each format are found.
+// Reading in each format, and where its tokens are found.
 // Thread: one thread at a time per Diagnostics.
 
 #include "shoal/source/source_tokens.h"
 
 namespace shoal {
 
-/// Returns the tokens of a text of SJSON or JSON that was read as `root`.
-std::vector<TextToken> find_tokens(std::string_view text, Node root);
+/// Reads a file in the format that its name says, and appends the tokens, unless `tokens` is nullptr. Marks of a conflict are
+/// text like any other.
+Result<Document> read_in_format(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
+                                std::vector<TextToken>* tokens);
 
-/// The same as read_yaml(), and appends the tokens.
+/// The same for YAML.
 Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
                            std::vector<TextToken>* tokens);
 
