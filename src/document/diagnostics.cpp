@@ -5,6 +5,7 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/document/scalar_text.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,9 +15,6 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 1024;
 constexpr std::size_t kMostKinds = 256;  // later ones are not capped
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 /// Moves a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
@@ -26,7 +24,7 @@ void advance(SourceLocation& location, std::string_view bytes) {
         location.column = 1;
         bytes.remove_prefix(line_end + 1);
     }
-    location.column += static_cast<std::uint32_t>(std::count_if(bytes.begin(), bytes.end(), starts_code_point));
+    location.column += static_cast<std::uint32_t>(num_code_points(bytes));
 }
 
 /// Returns the hash of a message without its quoted words and numbers.

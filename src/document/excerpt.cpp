@@ -2,6 +2,7 @@
 
 #include "document/utf8.h"
 #include "shoal/base/text.h"
+#include "shoal/document/scalar_text.h"
 
 #include <algorithm>
 
@@ -13,12 +14,10 @@ constexpr std::size_t kBinaryWindow = 25;  // shown of binary data, where most t
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 /// Returns the start of the code point before `at`. Requires: at > 0.
 std::size_t step_back(std::string_view text, std::size_t at) {
     std::size_t start = at - 1;
-    while (start > 0 && at - start < 4 && is_continuation(text[start])) --start;
+    while (start > 0 && at - start < 4 && !starts_code_point(text[start])) --start;
     return decode_utf8(text.substr(start, at - start)).num_bytes == at - start ? start : at - 1;
 }
 
@@ -89,7 +88,7 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
         marker.append(kCut.size(), ' ');
     }
     std::size_t i = window.begin;
-    if (i == 0 && text.substr(0, 3) == "\xEF\xBB\xBF") i = std::min<std::size_t>(3, window.end);
+    if (i == 0 && text.starts_with(kByteOrderMark)) i = std::min(kByteOrderMark.size(), window.end);
     while (i < window.end) {
         const CodePoint code_point = decode_utf8(text.substr(i, window.end - i));
         const bool is_tab = code_point.value == '\t';

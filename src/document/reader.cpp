@@ -3,6 +3,7 @@
 #include "document/number.h"
 #include "document/utf8.h"
 #include "shoal/base/text.h"
+#include "shoal/document/scalar_text.h"
 
 #include <cstring>
 #include <limits>
@@ -41,7 +42,7 @@ const char* Reader::check_text() {
                     is_nul ? "is this a text file?" : "save the file as UTF-8");
     }
     writer_.reserve(text.size() / kTypicalBytesPerNode + 4);
-    return text.starts_with("\xEF\xBB\xBF") ? begin_ + 3 : begin_;
+    return text.starts_with(kByteOrderMark) ? begin_ + kByteOrderMark.size() : begin_;
 }
 
 Result<Document> Reader::result() {

@@ -83,6 +83,10 @@ void append_quoted_text(std::string& out, std::string_view text) {
     out.push_back('"');
 }
 
+std::size_t num_code_points(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
 bool is_plain_key(std::string_view key) {
     const auto is_plain = [](char c) { return kPlainCharacters.has[static_cast<unsigned char>(c)]; };
     return !key.empty() && std::all_of(key.begin(), key.end(), is_plain);

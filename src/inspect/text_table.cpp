@@ -1,6 +1,7 @@
 #include "shoal/inspect/text_table.h"
 
 #include "shoal/base/assert.h"
+#include "shoal/document/scalar_text.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +9,6 @@
 #include <cmath>
 
 namespace shoal {
-namespace {
-
-std::size_t num_code_points(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-}  // namespace
-
 std::string count_text(std::uint64_t count) {
     std::string text = fmt::format("{}", count);
     for (std::size_t place = text.size(); place > 3; place -= 3) text.insert(place - 3, ",");

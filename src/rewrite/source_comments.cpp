@@ -1,3 +1,4 @@
+#include "shoal/document/scalar_text.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/source_files.h"
 #include "shoal/source/source_tokens.h"

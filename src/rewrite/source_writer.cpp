@@ -1,6 +1,7 @@
 #include "rewrite/container.h"
 #include "rewrite/spelling.h"
 #include "shoal/base/text.h"
+#include "shoal/document/scalar_text.h"
 #include "shoal/rewrite/source_text.h"
 #include "shoal/source/source_tokens.h"
 
@@ -13,11 +14,6 @@ namespace {
 constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
 constexpr std::size_t kMostDepth = 1000;
 constexpr std::size_t kMostKeyBytes = 1000;  // of YAML on one line with its value
-
-std::size_t count_code_points(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 /// How the children of a list or mapping stand in the text that they are from.
 enum class Shape : std::uint8_t { kUnknown, kOneLine, kLines };
@@ -113,7 +109,7 @@ void SourceWriter::new_line(std::size_t depth, bool after_blank_line) {
 
 std::size_t SourceWriter::column() const {
     const std::size_t line = out_.rfind('\n') + 1;  // npos + 1 is 0
-    return count_code_points(std::string_view(out_).substr(line));
+    return num_code_points(std::string_view(out_).substr(line));
 }
 
 void SourceWriter::append_comment(const Comment& comment, std::size_t depth) {
@@ -359,7 +355,7 @@ bool SourceWriter::write_flat(Node node) {
     const std::size_t room = layout_.width > used ? layout_.width - used : 0;
     // A code point has four bytes at most.
     const bool is_flat = append_flat(flat, node, is_container(node) && node.size() > 0 ? room * 4 : ~std::size_t(0));
-    if (!is_flat || (is_container(node) && node.size() > 0 && count_code_points(flat) > room)) {
+    if (!is_flat || (is_container(node) && node.size() > 0 && num_code_points(flat) > room)) {
         anchors_.resize(num_anchors);
         return false;
     }
@@ -385,7 +381,7 @@ void SourceWriter::rows(Node list, std::size_t depth) {
         const NodeComments* const around = comments_.around(child);
         const bool is_beside = !ends_line && (around == nullptr || !has_new(around->before)) &&
                                (!keeps_rows || is_on_line_of(before, child)) &&
-                               column() + 1 + count_code_points(text) <= layout_.width;
+                               column() + 1 + num_code_points(text) <= layout_.width;
         const bool ends_in_comment = around != nullptr && has_new(around->after);
         if (around != nullptr) lines(around->before, indent);
         if (is_beside)

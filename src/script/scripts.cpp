@@ -4,6 +4,7 @@
 #include "script/sandbox.h"
 #include "script/store.h"
 #include "shoal/base/file.h"
+#include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ Script* make_script(State& state, std::string_view name, std::string_view path) 
 /// Leaves the function of a text at the top. Errors: it is not Lua.
 Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
     std::string counted, why;
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     if (text.starts_with('#')) text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));  // for the shell
     if (!add_budget(text, counted, why)) return Status::error(concat(chunk_name.substr(1), ": ", why));
     if (compile(state.lua, counted, chunk_name.c_str())) return {};

@@ -1,5 +1,6 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/document/scalar_text.h"
 #include "shoal/source/yaml.h"
 #include "shoal/source/yaml_scalar.h"
 #include "source/text_token.h"
@@ -53,20 +54,18 @@ public:
     std::uint32_t offset_of(std::size_t code_point) {
         while (code_point_ < code_point && offset_ < text_.size()) {
             do ++offset_;
-            while (offset_ < text_.size() && is_inside(offset_));
+            while (offset_ < text_.size() && !starts_code_point(text_[offset_]));
             ++code_point_;
         }
         while (code_point_ > code_point) {
             do --offset_;
-            while (is_inside(offset_));
+            while (!starts_code_point(text_[offset_]));
             --code_point_;
         }
         return static_cast<std::uint32_t>(offset_);
     }
 
 private:
-    bool is_inside(std::size_t at) const { return (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80; }
-
     std::string_view text_;
     std::size_t offset_ = 0;
     std::size_t code_point_ = 0;
@@ -98,7 +97,7 @@ public:
           options_(options),
           tokens_(tokens),
           text_(diagnostics.text(file)),
-          bom_bytes_(text_.starts_with("\xEF\xBB\xBF") ? 3 : 0),
+          bom_bytes_(text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
           marks_(text_.substr(bom_bytes_)) {}
     ~YamlReader() {
         if (is_initialized_) yaml_parser_delete(&parser_);

@@ -1,10 +1,18 @@
 #include "document_testing.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/document/scalar_text.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
 using shoal_test::Reading;
+
+TEST(Characters, a_code_point_counts_once_however_many_bytes_it_has) {
+    EXPECT_EQ(shoal::num_code_points(""), 0u);
+    EXPECT_EQ(shoal::num_code_points("reef"), 4u);
+    EXPECT_EQ(shoal::num_code_points("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x9F\x7F"), 5u) << "1, 2, 3, 4 bytes and 1";
+    EXPECT_EQ(shoal::num_code_points("\xCC\x81"), 1u) << "an accent that is drawn on the letter before it";
+}
 
 TEST(Writer, sjson_is_tidy) {
     const Reading reading(

@@ -358,6 +358,9 @@ TEST(SourceText, lines_are_what_the_author_wrote_if_they_fit) {
     const Rewriting wide("name = { first = \"a word\"  second = \"another word\" }");
     EXPECT_EQ(wide.as(SourceFormat::kSjson, {.width = 40}),
               "name = {\n\tfirst = \"a word\"\n\tsecond = \"another word\"\n}\n");
+    const Rewriting accents("name = { first = \"äöüß\"  list = [\"ä\" \"ö\"] }");  // 43 code points, 49 bytes
+    EXPECT_EQ(accents.as(SourceFormat::kSjson, {.width = 43}), "name = { first = \"äöüß\"  list = [\"ä\" \"ö\"] }\n");
+    EXPECT_NE(accents.as(SourceFormat::kSjson, {.width = 42}), "name = { first = \"äöüß\"  list = [\"ä\" \"ö\"] }\n");
 }
 
 // --- all trees -----------------------------------------------------------------------------------------------------

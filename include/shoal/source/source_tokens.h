@@ -15,9 +15,6 @@
 
 namespace shoal {
 
-/// A text that begins with it is in UTF-8; it is no part of the first token.
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 enum class TokenKind : std::uint8_t { kKey, kScalar, kOpen, kClose };
 
 struct TextToken {
