@@ -416,6 +416,12 @@ void Schedule::forget_plan() {
     unmake(plan_);
 }
 
+/// Looks no more at a store that is gone, when the plan is used.
+void Schedule::forget(const Store& store) {
+    if (plan_ != nullptr && erase(plan_->stores_in_zones, &store) != 0)
+        plan_->num_types_in_zones -= store.schemas().size();
+}
+
 void Schedule::destroy(Entry* entry) {
     entry->destroy(entry->pass);
     unmake(entry);
@@ -557,7 +563,8 @@ Status Schedule::enable_group(std::string_view name, bool enabled) {
 
 Status Schedule::prepare() {
     require_idle();
-    if (plan_ != nullptr) return {};
+    if (plan_ != nullptr && plan_->num_types_in_zones == plan_->count_types_in_zones()) return {};
+    forget_plan();
     Array<PassDeclaration> passes("schedule");
     for (const Entry* entry : entries_)
         passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});

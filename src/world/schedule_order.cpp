@@ -51,6 +51,7 @@ public:
         if (strict_)
             if (Status status = find_ambiguities(); !status) return status;
         connect();
+        note_stores_in_zones();
         return std::move(result_);
     }
 
@@ -162,6 +163,15 @@ private:
             }
     }
 
+    void note_stores_in_zones() {
+        Array<const Store*>& stores = result_.stores_in_zones;
+        for (const PassDeclaration& pass : passes_)
+            for (const Access& access : pass.accesses)
+                if (access.in_zones && std::ranges::find(stores, access.store) == stores.end())
+                    stores.push_back(access.store);
+        result_.num_types_in_zones = result_.count_types_in_zones();
+    }
+
     std::span<const PassDeclaration> passes_;
     bool strict_, all_zones_;
     PassRelation before_;  // what after() and before() say
@@ -182,6 +192,12 @@ bool PassPlan::orders(std::size_t pass, std::size_t other) const {
         if (waits[position])
             for (const std::uint32_t successor : successors[position]) waits[successor] = true;
     return waits[last];
+}
+
+std::size_t PassPlan::count_types_in_zones() const {
+    std::size_t count = 0;
+    for (const Store* store : stores_in_zones) count += store->schemas().size();
+    return count;
 }
 
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones) {

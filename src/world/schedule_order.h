@@ -24,9 +24,15 @@ struct PassPlan {
     Array<std::uint32_t> order{Owner("schedule")};              // by position
     Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
     Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
+    /// The databases of which passes touch some zones only, and how many component types they have together: zones do
+    /// not keep apart what touches a `many` type.
+    Array<const Store*> stores_in_zones{Owner("schedule")};
+    std::size_t num_types_in_zones = 0;
 
     /// Whether one of two passes, by their numbers in the order of adding, waits for the other.
     bool orders(std::size_t pass, std::size_t other) const;
+    /// Returns how many component types the databases have now.
+    std::size_t count_types_in_zones() const;
 };
 
 /// `all_zones`: passes wait for each other although they touch different zones; their order is the same.

@@ -182,6 +182,7 @@ void World::forget(Store& store) {
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
+    schedule_.forget(store);
     if (transforms_ == &store) transforms_ = nullptr;
     if (activity_ == &store) activity_ = nullptr;
     if (ownership_ == &store) ownership_ = nullptr;

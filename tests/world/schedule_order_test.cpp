@@ -7,6 +7,7 @@
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,22 @@ TEST(StrictSchedule, an_ambiguous_order_between_groups_is_an_error_that_names_bo
     EXPECT_EQ(passes.run(), "movewobbledraw") << "still in the order of adding";
 }
 
+TEST(StrictSchedule, the_first_8_pairs_whose_order_is_ambiguous_are_named_and_the_others_are_counted) {
+    Named passes;
+    passes.schedule.set_strict(true);
+    passes.schedule.open_group("a");
+    passes.add("write", {writes(passes.shared)});
+    passes.schedule.open_group("b");
+    std::string error = "these passes conflict, but their order is ambiguous; order them with after() or before():";
+    for (int i = 0; i < 11; ++i) {
+        const std::string name = "read " + std::to_string(i);
+        passes.add(name, {reads(passes.shared)});
+        if (i < 8) error += "\n  \"write\" of \"a\" and \"" + name + "\" of \"b\": an object that is not a store";
+        const std::string rest = i < 8 ? "" : "\n  and " + std::to_string(i - 7) + " more";
+        EXPECT_EQ(passes.error(), error + rest);
+    }
+}
+
 TEST(StrictSchedule, an_order_through_other_passes_is_not_ambiguous) {
     Named passes;
     passes.schedule.set_strict(true);
@@ -269,6 +286,48 @@ TEST(Accesses, to_several_values_of_an_entity_conflict_in_different_zones) {
         << "further values are in one table";
     EXPECT_TRUE(conflict(writes(sea).in({1}), writes(sea).in({2})));
     EXPECT_FALSE(conflict(writes<&Fish::hunger>(sea).in({1}), writes<&Fish::hunger>(sea).in({2})));
+}
+
+TEST(Accesses, to_a_whole_database_conflict_in_different_zones_from_when_it_gets_a_type_of_several_values) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    sea.component<Fish>();
+    Named of_all, of_scars;
+    for (Named* passes : {&of_all, &of_scars}) {
+        passes->schedule.set_strict(true);
+        for (const Zone zone : {1u, 2u}) {
+            passes->schedule.open_group(std::to_string(zone));
+            const Access access = passes == &of_all ? writes(sea) : writes<&Scar::depth>(sea);
+            passes->add("p" + std::to_string(zone), {access.in({zone})});
+        }
+        EXPECT_EQ(passes->error(), "");
+    }
+    sea.component<Shell>();
+    EXPECT_EQ(of_all.error(), "") << "rows of all types lie in their zones";
+    sea.component<Scar>();  // of which further values are in one table
+    EXPECT_NE(of_all.error().find("\"p1\" of \"1\" and \"p2\" of \"2\": a whole store"), std::string::npos);
+    EXPECT_NE(of_scars.error().find("\"p1\" of \"1\" and \"p2\" of \"2\": \"scar.depth\""), std::string::npos)
+        << of_scars.error();
+    of_all.schedule.set_strict(false);
+    EXPECT_EQ(of_all.run(), "p1p2");
+}
+
+TEST(Accesses, to_zones_of_a_database_that_was_detached_are_not_looked_at_while_their_pass_is_off) {
+    EntityManager entities;
+    PagePool pool;
+    World world(entities);
+    auto sea = std::make_unique<Database>(entities, pool);
+    sea->component<Fish>();
+    ASSERT_TRUE(world.attach(*sea).ok());
+    int num_runs = 0;
+    world.schedule().add("fish", {writes(*sea).in({1})}, [&](PassContext&) { ++num_runs; });
+    world.step(0);
+    world.detach(*sea);
+    sea.reset();
+    ASSERT_TRUE(world.schedule().enable("fish", false).ok());
+    world.step(0);
+    EXPECT_EQ(num_runs, 1);
 }
 
 TEST(Accesses, to_fields_of_parents_are_in_all_zones) {

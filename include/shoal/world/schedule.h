@@ -195,6 +195,7 @@ private:
     SHOAL_API void run_passes(Executor& executor, float dt, std::uint64_t frame);
     void require_idle() const;
     void forget_plan();
+    void forget(const Store& store);
 
     Array<Entry*> entries_{Owner("schedule")};  // in the order of adding
     Array<Group*> groups_{Owner("schedule")};   // those with a name, in the order of opening
