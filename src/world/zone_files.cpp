@@ -154,8 +154,12 @@ void ZoneFiles::note_deaths() {
 Status ZoneFiles::unload(Zone zone) {
     note_deaths();
     if (database_.num_rows(zone) == 0) return {};
-    if (find(zone) != nullptr)  // rows have come to it since
+    if (find(zone) != nullptr) {  // rows have come to it since
+        // Those in its file can be written. What cannot be is refused while the file is where it was.
+        SavedState state;
+        if (Status status = save_rows(zone, state); !status) return about("unload", zone, status);
         if (Status status = load(zone); !status) return status;
+    }
     File file;
     file.zone = zone;
     file.num_rows = database_.num_rows(zone);
@@ -173,12 +177,17 @@ Status ZoneFiles::unload(Zone zone) {
     return {};
 }
 
-Status ZoneFiles::write_rows(File& file) const {
-    SavedState state;
+/// Errors: rows cannot be written.
+Status ZoneFiles::save_rows(Zone zone, SavedState& state) const {
     StateWriter to(state);
     to.check_values();
-    database_.write_zone(file.zone, to);
-    if (!to.status()) return to.status();
+    database_.write_zone(zone, to);
+    return to.status();
+}
+
+Status ZoneFiles::write_rows(File& file) const {
+    SavedState state;
+    if (Status status = save_rows(file.zone, state); !status) return status;
     list_texts(state, file);
     const Result<Array<std::byte>> bytes = write_state(state, world_.executor());
     return bytes ? write(file, *bytes) : bytes.status();

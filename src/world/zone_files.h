@@ -25,6 +25,7 @@
 
 namespace shoal {
 
+class SavedState;
 class StateReader;
 class StateWriter;
 
@@ -170,6 +171,7 @@ private:
     void list_texts(const SavedState& rows, File& file) const;
     static Status read_gone(StateReader& from, Zone zone, Array<Entity>& gone);
     Status write(File& file, std::span<const std::byte> bytes) const;
+    Status save_rows(Zone zone, SavedState& state) const;
     Status write_rows(File& file) const;
     Result<std::string> read(const File& file) const;
     Status read_rows(const File& file);

@@ -299,8 +299,19 @@ TEST_F(ZoneFilesTest, a_zone_with_a_value_that_could_not_come_back_stays_in_memo
     EXPECT_EQ(sea.num_rows(7), 40u);
     sea.set<&Plankton::kind>(sea.find(all[3]), Kind::kAnimal);
     ASSERT_TRUE(world.unload_zone(7).ok());
+    const Entity late = *entities.create();
+    ASSERT_TRUE(sea.insert(late, 7, Plankton{1, Kind(200), false}).ok());
+    const std::uint64_t hash = world.state_hash(), num_loads = world.zone_file_statistics().num_loads;
+    EXPECT_FALSE(world.unload_zone(7).ok());
+    EXPECT_EQ(sea.num_rows(7), 1u) << "the others are still in their file";
+    EXPECT_EQ(world.unloaded_zones(), ZoneSet{7});
+    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_EQ(world.zone_file_statistics().num_loads, num_loads);
+    sea.set<&Plankton::kind>(sea.find(late), Kind::kAnimal);
+    ASSERT_TRUE(world.unload_zone(7).ok());
+    EXPECT_EQ(sea.num_rows(7), 0u);
     ASSERT_TRUE(world.load_zone(7).ok());
-    EXPECT_EQ(sea.num_rows(7), 40u);
+    EXPECT_EQ(sea.num_rows(7), 41u);
 }
 
 TEST_F(ZoneFilesTest, further_values_that_could_not_come_back_keep_only_their_own_zone_in_memory) {

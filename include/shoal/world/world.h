@@ -527,8 +527,8 @@ public:
     /// Loads all zones, and ends what stream_zones() began. Errors: as of load_zone(); it goes on then. Requires: as above.
     SHOAL_API Status stop_streaming_zones();
     /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no error.
-    /// Errors: rows that cannot be written; the disk is full; zones are not streamed. Nothing has changed, except that a zone which
-    /// was unloaded, and has got rows since, is loaded then. Requires: as above.
+    /// Errors: rows that cannot be written; the disk is full; zones are not streamed. Nothing has changed, but when the disk is
+    /// full, a zone which was unloaded, and has got rows since, is loaded. Requires: as above.
     SHOAL_API Status unload_zone(Zone zone);
     /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
     /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays
