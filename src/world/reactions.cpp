@@ -80,9 +80,11 @@ void Reactions::drop_mirrors(const Store* store) {
 
 void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores) {
     SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
+    const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, stamp);
-    drop_mirrors(nullptr);
-    if (journal_.is_kept()) mirror_all(stores, false);
+    if (!journal_.is_kept()) return drop_mirrors(nullptr);
+    // One that was kept also tells what has changed since the last settle: its stamp was given to readers already.
+    if (!was_kept) mirror_all(stores, false);
 }
 
 /// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.

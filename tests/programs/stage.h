@@ -586,11 +586,8 @@ public:
         std::sort(all.begin(), all.end());
         return joined(all);
     }
-    /// Begins the journal anew. Who reads it has to do so too: it does not tell what has happened since the last settle.
-    void keep_journal_again(World& world) {
-        world.keep_journal(100);
-        for (Reader& reader : readers_[std::size_t(number_of(world))]) reader.is_current = false;
-    }
+    /// Readers that have read it since the last settle miss nothing.
+    static void keep_journal_again(World& world) { world.keep_journal(100); }
     /// Ends the reactions to scars, and adds them again.
     void listen_again(World& world) {
         ReactionId* const ids = scar_reactions_[std::size_t(number_of(world))].data();

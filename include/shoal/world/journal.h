@@ -15,7 +15,7 @@
 // An entry tells how a settle differs from the one before, as reactions do (see reactions.h): what comes and goes in
 // between is not in it, and neither are values; blocks of rows that were written are found with changed_since() of queries.
 // The journal covers all stores of the world, those that come later too. It is bounded: when its entries name more
-// entities than asked for, those of the oldest settles are dropped.
+// entities than asked for, those of the oldest settles are dropped. Another keep_journal() drops all of them.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/array.h"
@@ -39,7 +39,8 @@ struct JournalEntry {
     std::span<const Entity> entities;
 };
 
-/// The changes since a stamp, which is included. Lifetime: until the next settle, or keep_journal().
+/// The changes since a stamp, which is included and was taken while the journal was kept.
+/// Lifetime: until the next settle, or keep_journal().
 struct Journal {
     bool is_complete = false;  ///< false: older changes were forgotten, or none were kept
     std::span<const JournalEntry> entries;
