@@ -1,5 +1,7 @@
 #include "values.h"
 
+#include "shoal/job/work_scope.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -90,6 +92,11 @@ std::int64_t enumerator_of(const ValueType& type, const std::string& text, std::
     throw py::value_error(concat(quoted(name), " has no value ", quoted(text), "; ", hint_for(text, names)));
 }
 
+/// Lets the world keep a text; while passes run, when it settles. Errors: it is not UTF-8, or another one has its hash.
+void keep_text(StringTable& strings, const std::string& text) {
+    require(WorkScope::current() != nullptr ? strings.note(text) : strings.intern_until_unused(text).status());
+}
+
 /// Numbers in place of texts: of enumerators, or hashes. Errors: a text that is none.
 py::array numbers_of_texts(const py::array& texts, const ValueType& type, const ValueContext& context,
                            std::string_view name) {
@@ -100,7 +107,8 @@ py::array numbers_of_texts(const py::array& texts, const ValueType& type, const 
         if (type.type == FieldType::kEnum) {
             numbers.append(enumerator_of(type, text, name));
         } else if (type.type == FieldType::kStringId && context.strings != nullptr) {
-            numbers.append(require(context.strings->intern_until_unused(text)).hash);
+            keep_text(*context.strings, text);
+            numbers.append(StringId(text).hash);
         } else {
             numbers.append(StringId(text).hash);
         }

@@ -177,6 +177,27 @@ def test_arrays_of_numbers_have_their_types():
     assert world.get(ids[2], "label.text") == "déf"
 
 
+def test_texts_that_a_pass_gives_are_kept_when_the_world_settles():
+    other = new_world()
+    known = other.create(1, label={"id": "given in a pass"})
+    with other.query("label") as batches:
+        number = int(batches[0]["label.id"][0])
+    world = new_world()
+    ids = world.create(2, marker={})
+    same = world.create(1, label={"id": number})
+    unknown = world.get(same, "label.id")
+    seen = []
+
+    @world.runs("marker, ?label")
+    def give(batch, frame):
+        frame.add(batch.entities, "label", id="given in a pass")
+        seen.append(world.get(same, "label.id"))
+
+    world.step()
+    assert seen == [unknown] and unknown != "given in a pass", "others may look at the texts while passes run"
+    assert world.get(ids[1], "label.id") == world.get(same, "label.id") == other.get(known, "label.id")
+
+
 def test_a_query_is_a_table():
     world = new_world()
     ids = bodies(world, 4)

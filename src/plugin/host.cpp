@@ -6,6 +6,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/job/work_scope.h"
 #include "shoal/store/component_manager.h"
 
 #include <algorithm>
@@ -429,6 +430,9 @@ int string_id(shoal_world* plugin, const char* text, std::uint64_t* id, shoal_er
             check_given("string_id", {{plugin, "the world"}, {text, "the text"}, {id, "where the id goes"}});
         !status)
         return answer(error, status);
+    SHOAL_ASSERT(WorkScope::current() == nullptr,
+                 "a function of a pass called string_id(), which changes the texts that others look at; ask for ids "
+                 "between steps, and keep them");
     const Result<StringId> kept = plugin->world.strings().intern(text);
     if (!kept) return refuse(error, kept.message());
     *id = kept->hash;

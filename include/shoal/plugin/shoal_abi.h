@@ -262,7 +262,8 @@ typedef struct shoal_host {
     /* Checks a compiled resource and spawns it. Returns how many entities, and the first, which may be NULL; 0: an error. */
     uint32_t (*spawn_blob)(shoal_world*, const void* bytes, size_t num_bytes, shoal_entity* first, shoal_error*);
     const void* (*find_array)(const shoal_world*, const void* blob_array, uint32_t type, uint32_t* count); /* passes */
-    int (*string_id)(shoal_world*, const char* text, uint64_t* id, shoal_error*); /* the text stays with the world */
+    int (*string_id)(shoal_world*, const char* text, uint64_t* id,
+                     shoal_error*); /* the text stays until the world ends */
     uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* its length; passes */
     int (*add_verb)(shoal_world*, const shoal_verb*, shoal_error*);
     /* In compile functions, where 0 says that it was reported. Nodes of other kinds have no children, no text, and are 0. */
