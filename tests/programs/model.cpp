@@ -563,6 +563,7 @@ std::string Model::spawn(int number, const Placing& at, bool fails_on_unknown) {
     if (fails_on_unknown && !has_store(number, kCoin) && !from.world.rows[kCoin].empty()) return "refused";
     const std::string result =
         put_all(number, from, [&](int offset) { return spawn_zones(number, from, at.zone, offset); }, at.x, at.step);
+    begin_at_transforms(number, made);
     for (std::size_t first = 0, i = 0; first < made.size(); first += from.all.size(), ++i) {
         for (auto& [version, copies] : world(number).copies)  // who was there is of this copy now
             for (SpawnedCopy& copy : copies) std::replace(copy.all.begin(), copy.all.end(), made[first], Entity());
@@ -1064,7 +1065,9 @@ void Model::make_copies(int number, const std::vector<Command>& asked, std::vect
             is_copy ? copy_zones(number, from, {.has_pose = command.has_pose}, offset)
                     : spawn_zones(number, from, command.zone, offset),
             offset);
-        if (!is_copy) world(number).copies[from.version].push_back({twins[i], offset});
+        if (is_copy) continue;
+        begin_at_transforms(number, twins[i]);
+        world(number).copies[from.version].push_back({twins[i], offset});
     }
 }
 
@@ -1083,10 +1086,6 @@ std::string Model::unload_zone(int number, int zone) {
     for (const auto& [who, its] : world.zones)
         if (its == zone) all.push_back(who);
     if (all.empty()) return "ok";
-    if (load_zone(number, zone) == "refused") return "refused";  // rows have come to it since
-    all.clear();
-    for (const auto& [who, its] : world.zones)
-        if (its == zone) all.push_back(who);
     const auto has_text = [&](Entity who) { return world.rows[kTitle].contains(who); };
     if (in_database(number, kTitle) && std::any_of(all.begin(), all.end(), has_text)) return "refused";
     const auto has_notes = [&](Entity who) {
@@ -1094,6 +1093,10 @@ std::string Model::unload_zone(int number, int zone) {
         return song != nullptr && song->values[0].m != 0;
     };
     if (in_database(number, kSong) && std::any_of(all.begin(), all.end(), has_notes)) return "refused";
+    if (load_zone(number, zone) == "refused") return "refused";  // rows have come to it since
+    all.clear();
+    for (const auto& [who, its] : world.zones)
+        if (its == zone) all.push_back(who);
     UnloadedZone& file = streaming[number].unloaded[zone];
     for (const Entity who : all) {
         file.rows[who];
@@ -1271,6 +1274,20 @@ std::string Model::keep_in_tiles(int number, int field) {
     if (!in_database(number, kBuoy) || (tiled >= 0 && tiled != field)) return "refused";
     tiled = field;
     return "ok";
+}
+
+/// What is spawned with the default has not been given a place: it begins where its transform lies, which follows it then.
+void Model::begin_at_transforms(int number, const std::vector<Entity>& spawned) {
+    ModelWorld& world = this->world(number);
+    for (int field = 0; field < 2; ++field) {
+        if (declared[number].followers[field] != Follower::kTransform) continue;
+        for (const Entity who : spawned) {
+            const auto row = world.rows[kBuoy].find(who);
+            if (row == world.rows[kBuoy].end() || !world.positions.contains(who)) continue;
+            int& place = place_of(row->second.values[0], field);
+            if (place == 0) place = world.positions[who];
+        }
+    }
 }
 
 /// What is followed counts, whichever of the two was written.

@@ -440,6 +440,7 @@ private:
     void carry_out(int world);
     void carry_out(int world, const Command& command);
     void settle_relations(int world);
+    void begin_at_transforms(int world, const std::vector<Entity>& spawned);
     void move_places(int world, Follower follower);
     void move_to_tiles(int world);
     void move_attached(int world);
