@@ -69,11 +69,11 @@ function(shoal_add_rooms suffix result)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/transform/pose_kernels.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SCRIPT_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
-      # These keep what functions of programs throw, or tidy up behind it.
+      # These keep what functions of programs and oneTBB throw, or tidy up behind it.
       set_source_files_properties(
         ${PROJECT_SOURCE_DIR}/src/base/log.cpp ${PROJECT_SOURCE_DIR}/src/base/page_memory.cpp
-        ${PROJECT_SOURCE_DIR}/src/job/failure.cpp ${PROJECT_SOURCE_DIR}/src/database/match.cpp
-        ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
+        ${PROJECT_SOURCE_DIR}/src/job/executor.cpp ${PROJECT_SOURCE_DIR}/src/job/failure.cpp
+        ${PROJECT_SOURCE_DIR}/src/database/match.cpp ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()
     shoal_large_units(${library})
     if(suffix)  # checks, or tests of other ids: for those who develop, who also compile them

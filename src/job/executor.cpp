@@ -1,10 +1,12 @@
 #include "shoal/job/executor.h"
 
 #include "job/loops.h"
+#include "shoal/base/log.h"
 #include "shoal/base/memory.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -85,6 +87,7 @@ struct ThreadedExecutor::Threads {
         const std::lock_guard lock(list_mutex);
         number = ++last_number;
         next = std::exchange(first, this);
+        succeeds([&] { arena.initialize(); });
         if (num_workers > tbb::global_control::active_value(kParallelism)) take_allowance(find_allowance());
     }
 
@@ -100,8 +103,30 @@ struct ThreadedExecutor::Threads {
     void call(std::uint32_t num_wanted) {
         while (called.num_idle() < num_wanted) {
             if (!called.enter()) return;
-            const UnseenByThreadSanitizer unseen;
-            arena.enqueue([executor = number] { come(executor); });
+            if (!ask_for_thread()) return called.cancel();
+        }
+    }
+
+    /// Returns false if oneTBB cannot start threads. It is not asked again: with an arena that could not be made it would wait
+    /// for ever.
+    bool ask_for_thread() {
+        const UnseenByThreadSanitizer unseen;
+        return !lacks_threads.load(std::memory_order_relaxed) &&
+               succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
+    }
+
+    /// Calls oneTBB, which throws std::bad_alloc, or std::runtime_error from the system, when it cannot start threads.
+    template <class Call>
+    bool succeeds(Call&& call_threads) {
+        try {
+            call_threads();
+            return true;
+        } catch (const std::exception&) {
+            if (!lacks_threads.exchange(true, std::memory_order_relaxed))
+                log(LogLevel::kWarning,
+                    "no further threads can be started, because memory is used up or threads are limited; loops run on "
+                    "those that are there");
+            return false;
         }
     }
 
@@ -186,6 +211,7 @@ struct ThreadedExecutor::Threads {
     CalledThreads called;
     std::atomic<bool> stopping{false};
     std::atomic<std::uint32_t> num_inside{0};  // threads in stay()
+    std::atomic<bool> lacks_threads{false};
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {

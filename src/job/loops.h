@@ -143,14 +143,18 @@ public:
             }
         return false;
     }
+    /// Counts one fewer: it could not be called.
+    void cancel() {
+        num_idle_.fetch_sub(1, std::memory_order_seq_cst);
+        num_called_.fetch_sub(1, std::memory_order_seq_cst);
+    }
     /// Between these two, the calling thread is not idle.
     void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
     void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
 
     /// Lets an idle thread leave. Returns false when a loop is open that may have counted on it: then it has entered again.
     bool leave(const OpenLoops& loops) {
-        num_idle_.fetch_sub(1, std::memory_order_seq_cst);
-        num_called_.fetch_sub(1, std::memory_order_seq_cst);
+        cancel();
         // A loop that was opened before these two did not call a thread; one that is opened after them does.
         return !loops.any_open() || !enter();
     }

@@ -401,6 +401,9 @@ void Schedule::Runner::end_pass(std::uint32_t position) {
 // --- the list of passes ------------------------------------------------------------------------------------------
 
 Schedule::~Schedule() {
+    SHOAL_ASSERT(!is_running_,
+                 "a schedule was destroyed while it ran, because an exception has passed the library: mostly "
+                 "std::bad_alloc, when memory is used up");
     clear();
     for (Group* group : groups_) unmake(group);
     unmake(runner_);

@@ -1,5 +1,6 @@
 #include "shoal/job/executor.h"
 
+#include "support/address_space.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -7,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -124,6 +126,21 @@ TEST_P(ExecutorTest, a_fence_destroyed_before_the_wait_is_a_bug) {
             loop.start(*mine, 4, fence);  // and the scope ends
         },
         "before its loop was waited for");
+}
+
+TEST(ThreadedExecutorDeathTest, loops_run_on_the_threads_that_are_there_when_no_memory_is_left_for_others) {
+    if (shoal_test::kSanitized) GTEST_SKIP() << "sanitizers need the whole address space";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            ThreadedExecutor executor(3);
+            std::atomic<int> count{0};
+            Loop loop([&](std::uint32_t, std::uint32_t) { ++count; });
+            if (shoal_test::limit_address_space(0))
+                for (int round = 0; round < 3; ++round) loop.run(executor, 100);
+            std::_Exit(count == 300 ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "no further threads can be started, because memory is used up");
 }
 
 TEST_P(ExecutorTest, a_fence_cannot_be_started_twice) {

@@ -306,6 +306,12 @@ TEST_F(ToolRun, a_level_runs_where_address_space_or_data_is_limited) {
             run({"run", lagoon + ".sjson", "--schema", lagoon + ".schema.sjson", "--frames", "1"}, limit);
         EXPECT_EQ(result.exit_code, 0) << limit << result.err;
     }
+    for (const int data : {54'000, 62'000, 66'000}) {  // enough, or there is an error that says of what there is not
+        const ToolResult result = run({"run", lagoon + ".sjson", "--schema", lagoon + ".schema.sjson", "--frames", "1"},
+                                      "ulimit -d " + std::to_string(data) + ";");
+        EXPECT_TRUE(result.exit_code == 0 || result.says("cannot reserve") || result.says("memory")) << result.err;
+        EXPECT_FALSE(result.says("assertion failed")) << data << result.err;
+    }
 }
 
 TEST_F(ToolRun, zero_frames_only_spawn) {
