@@ -27,6 +27,7 @@ struct Given {
     std::size_t component;
     enum Kind { kNone, kOne, kEach } kind;
     std::vector<std::uint32_t> numbers;
+    bool is_off = false;
     std::uint32_t number(std::size_t i) const { return numbers[kind == kOne ? 0 : i]; }
 };
 
@@ -43,9 +44,11 @@ public:
     std::size_t step() {
         const bool is_watched = num_steps_ % 128 == 0;
         if (is_watched) settle(), marks_.begin(database_);
+        const std::uint64_t num_changes = database_.num_structural_changes();
         const std::size_t num_operations = change();
         if (is_watched) {
             EXPECT_TRUE(marks_.all_is_marked(database_));
+            EXPECT_TRUE(database_.num_structural_changes() != num_changes || !marks_.rows_have_changed(database_));
         }
         return num_operations;
     }
@@ -168,7 +171,7 @@ private:
                                             std::vector<Given>& given, Storage& storage) {
         std::vector<ComponentValues> result;
         for (const std::size_t c : chosen) {
-            Given one{c, Given::Kind(random_.below(3)), {}};
+            Given one{c, Given::Kind(random_.below(3)), {}, kToggled[c] && random_.below(3) == 0};
             for (std::size_t i = 0; i < (one.kind == Given::kEach ? count : 1); ++i)
                 one.numbers.push_back(kEmpty[c] ? 0 : random_.below(kMaxNumber));
             result.push_back(make_values(one, storage, std::make_index_sequence<kNumComponents>()));
@@ -181,6 +184,7 @@ private:
         ComponentValues result;
         ((given.component == kIndices ? void(result = make_values<Nth<kIndices>>(given, storage)) : void()), ...);
         result.component = components_[given.component];
+        result.is_off = given.is_off;
         return result;
     }
     template <class T>
@@ -220,7 +224,7 @@ private:
             if (!kSeveral[one.component] && (is_new || one.kind != Given::kNone)) numbers.clear();
             if (kSeveral[one.component] || is_new || one.kind != Given::kNone)
                 numbers.insert(numbers.begin(), one.kind == Given::kNone ? kDefault[one.component] : one.number(i));
-            has.off[one.component] = false;
+            has.off[one.component] = one.is_off;
         }
     }
     void put(Entity entity, Zone zone, const std::vector<std::size_t>& components, std::span<const Given> given,
@@ -306,7 +310,8 @@ private:
             Has* has = find(span[i]);
             bool gains = has == nullptr;
             for (const Given& one : given)
-                gains |= has != nullptr && (kSeveral[one.component] || !has->has(one.component));
+                gains |= has != nullptr && (kSeveral[one.component] || !has->numbers.contains(one.component) ||
+                                            (!has->has(one.component) && !one.is_off));
             ++(gains ? counts.num_added : counts.num_set);
             if (has == nullptr)
                 put(span[i], 2, {}, given, i);

@@ -381,6 +381,9 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
     EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 1u) << "it is switched off";
     EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 0u) << "it is off";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 0u);
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u) << "it is switched on";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 1u) << "it is given off";
     EXPECT_EQ(num_changes([&] { return database.move(some, 3); }), 40u);
     const std::uint64_t before = database.num_structural_changes();
     EXPECT_EQ(database.destroy(some), 40u);
@@ -439,6 +442,18 @@ TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_fram
     settle();
     EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 0u);
     EXPECT_EQ(in_mass(), "---") << "it was on";
+    settle();
+    EXPECT_EQ(database.add(out[2500], Off{Asleep{3}})->num_set, 1u);
+    EXPECT_EQ(in_mass(), "--+") << "one that is given off is switched";
+    settle();
+    EXPECT_EQ(database.add(out[2500], Off{Asleep{4}})->num_set, 1u);
+    EXPECT_EQ(in_mass(), "---") << "it was off";
+    settle();
+    EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1100, 3), Off{Asleep{5}})->num_set, 3u);
+    EXPECT_EQ(in_mass(), "-+-");
+    settle();
+    EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1101, 1), Asleep{6})->num_added, 1u);
+    EXPECT_EQ(in_mass(), "-+-");
     const auto in_tally = [&] { return stamped(database.component<Tally>(), 4); };
     for (std::uint32_t number = 7; number < 9; ++number) {
         settle();

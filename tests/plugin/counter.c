@@ -1,5 +1,6 @@
 // Versions of one plugin, which counts: 1 by one, 2 by ten with one field more and another type, 3 has lost a field
-// and fails to load behind all that it has done, 4 is another plugin, and 5 has a pass that comes behind one that nobody has.
+// and fails to load behind all that it has done, 4 is another plugin, 5 has a pass that comes behind one that nobody has,
+// 6 depends on a plugin that is not there, and 7 on itself.
 
 #include "shoal/plugin/shoal_abi.h"
 
@@ -78,7 +79,14 @@ static void unload(shoal_world* world, void* state) {
 }
 
 SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void) {
-    static const shoal_plugin plugin = {
-        SHOAL_PLUGIN_HEAD, COUNTER == 4 ? "other" : "counter", COUNTER == 2 ? "2.0" : "1.0", NULL, 0, 0, load, unload};
+    static const char* const needs[] = {COUNTER == 7 ? "counter" : "flour"};
+    static const shoal_plugin plugin = {SHOAL_PLUGIN_HEAD,
+                                        COUNTER == 4 ? "other" : "counter",
+                                        COUNTER == 2 ? "2.0" : "1.0",
+                                        needs,
+                                        COUNTER >= 6,
+                                        0,
+                                        load,
+                                        unload};
     return &plugin;
 }

@@ -255,6 +255,15 @@ TEST(PluginHostDeathTest, a_pass_that_creates_or_destroys_entities_ends_the_prog
     EXPECT_DEATH(guest.world.step(0), "destroy\\(\\) of the entity manager was called in the pass \"cull\"");
 }
 
+TEST(PluginHostDeathTest, a_pass_that_asks_for_the_id_of_a_text_ends_the_program) {
+    Guest guest;
+    std::uint64_t id = 0;
+    ASSERT_EQ(guest.table.string_id(&guest.plugin, "before", &id, &guest.error), 1);
+    guest.world.schedule().add("name",
+                               [&](PassContext&) { guest.table.string_id(&guest.plugin, "new", &id, &guest.error); });
+    EXPECT_DEATH(guest.world.step(0), "a function of a pass called string_id\\(\\)");
+}
+
 TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     Guest guest;
     const shoal_schema schema = box();
@@ -273,6 +282,67 @@ TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     EXPECT_NE(guest.take_error().find("did you mean \"mass\"?"), std::string::npos);
     EXPECT_EQ(guest.table.find_component(&guest.plugin, "bax", &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(), "no store keeps a component \"bax\"; did you mean \"box\"?");
+}
+
+struct Lamp {
+    float light = 1;
+};
+SHOAL_COMPONENT((Lamp, toggled), light)
+
+TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_switched_on) {
+    Guest guest;
+    Database& database = guest.world.database();
+    ASSERT_TRUE(guest.world.home<Lamp>(database));
+    const shoal_component* const lamp = guest.table.find_component(&guest.plugin, "lamp", &guest.error);
+    ASSERT_NE(lamp, nullptr) << guest.error.text;
+    const Entity self = guest.entities.create().value(), other = guest.entities.create().value();
+    ASSERT_TRUE(database.insert(other, 0, Crate{}).ok());
+    const auto has = [&](Entity entity) { return guest.table.has_component(&guest.plugin, lamp, entity.id); };
+    EXPECT_EQ(has(self), 0);
+    ASSERT_TRUE(database.add(self, Lamp{3}).ok());
+    EXPECT_EQ(has(self), 1);
+    EXPECT_EQ(has(other), 0) << "its row has no lamp";
+    ASSERT_TRUE(database.remove<Lamp>(self).ok());
+    EXPECT_EQ(has(self), 0) << "it is switched off";
+    ASSERT_TRUE(database.add(self, Lamp{4}).ok());
+    EXPECT_EQ(has(self), 1);
+    guest.entities.destroy(self);
+    EXPECT_EQ(has(self), 0) << "the row goes at the next settle only";
+    EXPECT_EQ(has(kNullEntity), 0);
+}
+
+TEST(PluginHost, a_query_writes_and_marks_all_columns_that_it_has_asked_for_and_no_others) {
+    Guest guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    Manager<Lamp>& lamps = guest.world.manager<Lamp>();
+    const Entity self = guest.entities.create().value();
+    ASSERT_TRUE(crates.add(self, Crate{}) && lamps.add(self, Lamp{}));
+    const auto marks_of = [&](const char* text, std::vector<const char*> columns) {
+        shoal_query* const query = guest.table.make_query(&guest.plugin, text, columns.data(),
+                                                          static_cast<std::uint32_t>(columns.size()), &guest.error);
+        EXPECT_NE(query, nullptr) << guest.error.text;
+        guest.world.settle();
+        std::string marks;
+        const auto note = [](void* to, const shoal_pass*, const shoal_batch* batch) {
+            auto& [shown, count] = *static_cast<std::pair<std::string, std::size_t>*>(to);
+            for (std::size_t i = 0; i < count; ++i) shown += batch->columns[i]->first_written == nullptr ? 'r' : 'w';
+        };
+        std::pair<std::string, std::size_t> shown{"", columns.size()};
+        EXPECT_EQ(guest.table.for_each_batch(&guest.plugin, query, 0, note, &shown, &guest.error), 1);
+        const auto add_marks = [&](const Table& table) {
+            for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c)
+                marks += table.written_stamp(c, 0) == guest.world.stamp() ? '+' : '-';
+        };
+        add_marks(crates.core().table()), add_marks(lamps.core().table());
+        return shown.first + ' ' + marks;
+    };
+    EXPECT_EQ(marks_of("&crate", {"crate.mass", "crate.place.z"}), "ww +--+-");
+    EXPECT_EQ(marks_of("&crate", {"crate.place.z", "crate.place.x", "crate.mass"}), "www ++-+-");
+    EXPECT_EQ(marks_of("&crate, lamp", {"lamp.light", "crate.place.y"}), "rw --+--");
+    EXPECT_EQ(marks_of("&crate, &lamp", {"crate.place.y", "lamp.light", "crate.mass"}), "www +-+-+");
+    EXPECT_EQ(marks_of("crate, &lamp", {"crate.mass", "lamp.light"}), "rw ----+");
+    EXPECT_EQ(marks_of("crate, lamp", {"crate.mass", "lamp.light"}), "rr -----");
+    guest.plugin.remove_calls();
 }
 
 TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {

@@ -315,6 +315,12 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
               std::string_view::npos);
     file.become("counter_5");
     EXPECT_NE(host.plugins.reload("counter").message().find("nobody"), std::string_view::npos);
+    for (const auto& [version, needed] : {std::pair{"counter_6", "flour"}, std::pair{"counter_7", "counter"}}) {
+        file.become(version);
+        EXPECT_EQ(host.plugins.reload("counter").message(),
+                  concat("cannot load plugin ", file.path(), ": plugin \"counter\" depends on plugin \"", needed,
+                         "\", which is not loaded; load that one first"));
+    }
     std::filesystem::remove(file.path());
     EXPECT_NE(host.plugins.reload("counter").message().find("No such file"), std::string_view::npos);
     EXPECT_EQ(host.world.state_hash(), before);
@@ -655,6 +661,20 @@ TEST(PluginStores, that_do_not_save_lose_their_rows_also_when_the_one_before_wor
     file.become("stock_8");
     EXPECT_TRUE(host.plugins.reload("stock").message().ends_with("; the one before works on"));
     EXPECT_TRUE(log.has("has no function save, so 20 components of it are gone")) << log.text();
+}
+
+TEST(PluginStores, that_the_one_before_does_not_make_again_lose_their_rows_with_a_line_in_the_log) {
+    const LogText log;
+    Host host;
+    const ExchangedFile file;
+    file.become("stock_9");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    make_items(host, 20);
+    file.become("stock_6");
+    EXPECT_TRUE(host.plugins.reload("stock").message().ends_with("; the one before works on"));
+    EXPECT_TRUE(log.has("plugin \"stock\" has no store of \"item\" any more, so 20 components of it are gone"))
+        << log.text();
+    EXPECT_EQ(host.world.find_store(ComponentId("item")), nullptr);
 }
 
 TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {

@@ -294,9 +294,10 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
     static const shoal_verb verb = {
         .size = sizeof(verb), .name = "tally", .summary = "say what was done", .operands = "[WHO]", .run = tally};
     (void)state;
+    static int num_loads = 0;
     memset(&g, 0, sizeof(g));
     g.host = host, g.world = world;
-    if (STOCK == 5) return 1;
+    if (STOCK == 5 || (STOCK == 9 && num_loads++ > 0)) return 1;
     if (STOCK == 8) return strcpy(error->text, "the eighth does not start"), 0;
     g.stock = make_stock();
     if (g.stock == NULL) return 0;

@@ -150,9 +150,12 @@ struct ModelTerm {
     char sign = 0;
     std::string component, part, sign_text;
     double value = 0;
+    std::vector<std::string> others{};  // one of them, or the component
 
     std::string text() const {
-        if (sign_text.empty()) return concat(sign == 0 ? "" : std::string(1, sign), component);
+        std::string text = concat(sign == 0 ? "" : std::string(1, sign), component);
+        for (const std::string& other : others) text += '|' + other;
+        if (sign_text.empty()) return text;
         std::string value_text = concat(value);
         if (part == "dream") value_text = value == 0 ? "calm" : "\"angry\"";
         if (part == "deep") value_text = value == 0 ? "false" : "true";
@@ -175,6 +178,8 @@ public:
         const ComponentRow at = find(entity, term.component);
         if (term.sign == '?') return true;
         if (term.sign == '!') return !at;
+        const auto has = [&](const std::string& other) { return bool(find(entity, other)); };
+        if (!term.others.empty()) return at || std::any_of(term.others.begin(), term.others.end(), has);
         if (!at || term.sign_text.empty()) return bool(at);
         const Result<FieldPart> part = find_field_part(*at.schema, term.part.empty() ? "value" : term.part);
         EXPECT_TRUE(part.ok());
@@ -209,6 +214,8 @@ ModelTerm random_term(Random& random) {
     const std::uint32_t kind = random.below(8);
     if (kind == 0) term.sign = '!';
     if (kind == 1) term.sign = '?';
+    if (kind == 2)
+        for (std::uint32_t i = random.below(3); i > 0; --i) term.others.push_back(components[random.below(5)]);
     if (kind < 5 || term.component == "frozen") return term;
     const char* const parts[] = {"mass", "position.x", "position.z"};
     const char* const crew_parts[] = {"size", "gold", "oars[1]"};
@@ -221,17 +228,23 @@ ModelTerm random_term(Random& random) {
     return term;
 }
 
-/// Whether a query can be made of the terms: one component is required, and none is ruled out too.
-bool is_query(const std::vector<ModelTerm>& terms) {
-    std::set<std::string> named, excluded;
+constexpr std::string_view kComma = " , ";
+
+/// Returns why no query can be made of the terms: one component is required, and none may be ruled out too.
+std::string problem_of(const std::vector<ModelTerm>& terms) {
+    std::set<std::string> named;
     bool requires_one = false;
     for (const ModelTerm& term : terms) {
-        (term.sign == '!' ? excluded : named).insert(term.component);
-        requires_one |= term.sign == 0;
+        if (term.sign != '!' && term.others.empty()) named.insert(term.component);
+        requires_one |= term.sign == 0 && term.others.empty();
     }
-    for (const std::string& name : excluded)
-        if (named.contains(name)) return false;
-    return requires_one;
+    std::size_t column = 1;
+    for (const ModelTerm& term : terms) {
+        if (term.sign == '!' && named.contains(term.component))
+            return concat("1:", column + 1, ": \"", term.component, "\" is both asked for and ruled out");
+        column += term.text().size() + kComma.size();
+    }
+    return requires_one ? "" : "1:1: no term says whose rows to visit; name a component type without a sign";
 }
 
 class TextQueries : public ::testing::TestWithParam<unsigned> {
@@ -265,9 +278,9 @@ TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
         std::vector<ModelTerm> terms(1 + random.below(4));
         for (ModelTerm& term : terms) term = random_term(random);
         std::string text;
-        for (const ModelTerm& term : terms) text = concat(text, text.empty() ? "" : " , ", term.text());
+        for (const ModelTerm& term : terms) text = concat(text, text.empty() ? "" : kComma, term.text());
         const Result<TextQuery> query = TextQuery::make(sea.stores, text);
-        ASSERT_EQ(query.ok(), is_query(terms)) << text << (query ? "" : query.status().message());
+        ASSERT_EQ(query.status().message(), problem_of(terms)) << text;
         if (!query) continue;
         std::multiset<Entity> expected, visited;
         for (const Entity entity : sea.all)

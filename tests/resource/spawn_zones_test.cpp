@@ -265,6 +265,73 @@ TEST_F(RandomSpawn, every_entity_lies_where_the_rule_says_with_what_it_has) {
     }
 }
 
+TEST_F(RandomSpawn, every_entity_without_a_row_lies_where_the_rule_says_and_one_with_a_row_stays_where_it_is) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    constexpr std::uint32_t kCount = 60, kCopies = 5;
+    make_blob(random, kCount);
+    database.component<Velocity>();
+    database.spawn_into_tiles<&Position::value>(tiles);
+    for (const bool moves : {false, true}) {
+        std::vector<RootPose> poses;
+        std::vector<Vec3> shifts(kCopies);
+        for (std::uint32_t copy = 0; copy < kCopies && moves; ++copy)
+            poses.push_back({.position = shifts[copy] = {float(copy) * 9, float(copy * copy), 0}});
+        std::vector<Entity> made(std::size_t(kCount) * kCopies);
+        ASSERT_TRUE(entities.create(made).ok());
+        std::vector<bool> has_row(made.size());
+        for (std::size_t i = 0; i < made.size(); ++i) has_row[i] = random.below(4) == 0;
+        for (std::size_t i = 0; i < made.size(); ++i)
+            ASSERT_TRUE(!has_row[i] || database.insert(made[i], 50 + Zone(i % 3), Velocity{{float(i), 0, 0}}).ok());
+        std::vector<std::uint32_t> with_place, with_mass, parents;
+        std::vector<Zone> zones;
+        std::vector<Position> places;
+        std::vector<Mass> masses;
+        for (std::uint32_t i = 0; i < kCount; ++i) {
+            parents.push_back(all[i].parent), zones.push_back(all[i].named);
+            for (std::uint32_t above = i; zones[i] == kNoZone && above != kNoBlobEntity; above = all[above].parent)
+                zones[i] = all[above].named;
+            if (all[i].place) with_place.push_back(i), places.push_back({*all[i].place});
+            if (all[i].mass) with_mass.push_back(i), masses.push_back({*all[i].mass});
+        }
+        const auto* const place_column = reinterpret_cast<const std::byte*>(places.data());
+        const auto* const mass_column = reinterpret_cast<const std::byte*>(masses.data());
+        const auto batch = [&](const Schema& schema, std::span<const std::uint32_t> owners,
+                               const std::byte* const& column) {
+            return SpawnBatch{.component = schema.id(),
+                              .entities = made,
+                              .num_blob_entities = kCount,
+                              .num_copies = kCopies,
+                              .entity_index = owners,
+                              .columns = {&column, 1},
+                              .parents = parents,
+                              .root_poses = poses,
+                              .zones = zones};
+        };
+        database.begin_spawn();
+        ASSERT_TRUE(database.spawn(batch(schema_of<Mass>(), with_mass, mass_column)).ok());
+        ASSERT_TRUE(database.spawn(batch(schema_of<Position>(), with_place, place_column)).ok());
+        ASSERT_TRUE(database.finish_spawn().ok());
+        ASSERT_EQ(database.validate().message(), "");
+        for (std::uint32_t copy = 0; copy < kCopies; ++copy)
+            for (std::uint32_t i = 0; i < kCount; ++i) {
+                const std::size_t at = std::size_t(copy) * kCount + i;
+                const bool gains = all[i].place || all[i].mass;
+                ASSERT_EQ(zone_of(made[at]), has_row[at] ? 50 + at % 3
+                                             : gains     ? expected_zone(i, shifts, copy)
+                                                         : kNoZone)
+                    << i << " of " << copy;
+                ASSERT_EQ(database.has<Position>(made[at]), all[i].place.has_value());
+                ASSERT_EQ(database.has<Mass>(made[at]), all[i].mass.has_value());
+                ASSERT_EQ(database.has<Velocity>(made[at]), has_row[at]);
+                const DatabaseRow row = database.find(made[at]);
+                ASSERT_TRUE(!all[i].place || database.get<&Position::value>(row) == *all[i].place + shifts[copy]);
+                ASSERT_TRUE(!all[i].mass || database.get<&Mass::value>(row) == *all[i].mass);
+            }
+        database.destroy(made);
+    }
+}
+
 TEST_F(ZoneSpawn, batches_that_come_alone_find_their_zones_too) {
     database.spawn_into_tiles<&Position::value>(tiles);
     std::vector<Entity> made(6);  // two copies of three

@@ -9,7 +9,10 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/named_components.h"
+#include "support/logged.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -342,6 +345,61 @@ shoal.pass{name = "deaf", query = "wheel", run = function() hits:read() end}
     EXPECT_NE(test.error_of("kept(1)").find("the reaction has ended"), std::string::npos);
 }
 
+enum class Tone : std::uint8_t { kLow = 1, kMiddle = 127, kHigh = 128, kTop = 255 };
+SHOAL_ENUM(Tone, (kLow, "low"), (kMiddle, "middle"), (kHigh, "high"), (kTop, "top"))
+enum class Depth : std::int16_t { kDeep = -300, kFlat = 0, kHigh = 32767 };
+SHOAL_ENUM(Depth, (kDeep, "deep"), (kFlat, "flat"), (kHigh, "high"))
+enum class Code : std::uint32_t { kNone = 0, kLarge = 0x80000000, kAll = 0xFFFFFFFF };
+SHOAL_ENUM(Code, (kNone, "none"), (kLarge, "large"), (kAll, "all"))
+enum class Far : std::int64_t { kNear = 0, kBehind = -5'000'000'000, kAhead = 5'000'000'000 };
+SHOAL_ENUM(Far, (kNear, "near"), (kBehind, "behind"), (kAhead, "ahead"))
+
+struct Signal {
+    Tone tone{};
+    Depth depth{};
+    Code code{};
+    Far far{};
+    std::array<Tone, 2> tones{};
+};
+SHOAL_COMPONENT((Signal, name("signal")), tone, depth, code, far, tones)
+
+TEST(Scripts, enumerators_of_any_size_and_sign_are_their_names_and_other_values_are_numbers) {
+    ScriptWorld test;
+    Manager<Signal>& signals = test.world.manager<Signal>();
+    const Entity made = test.entities.create().value();
+    ASSERT_TRUE(signals.add(made, Signal{.tone = Tone(9)}).ok());
+    ASSERT_TRUE(test.run(R"lua(
+        e = shoal.find('signal')[1]
+        assert(shoal.get(e, 'signal.tone') == 9 and shoal.get(e, 'signal').depth == 'flat')
+        local names = {tone = {'low', 'middle', 'high', 'top'}, depth = {'deep', 'flat', 'high'},
+                       code = {'none', 'large', 'all'}, far = {'near', 'behind', 'ahead'}}
+        for field, list in pairs(names) do
+            for _, name in ipairs(list) do
+                shoal.set(e, 'signal.' .. field, name)
+                assert(shoal.get(e, 'signal.' .. field) == name, name)
+                assert(shoal.get(e, 'signal')[field] == name, name)
+                shoal.query('&signal', {'signal.' .. field}):each(function(batch, column)
+                    assert(column[0] == name, name)
+                    column[0] = list[1]
+                    assert(column[0] == list[1])
+                end)
+            end
+            shoal.set(e, 'signal.' .. field, list[#list])
+        end
+        shoal.set(e, 'signal.tones', {'top', 'high'})
+        local tones = shoal.get(e, 'signal.tones')
+        assert(tones[1] == 'top' and tones[2] == 'high')
+    )lua"));
+    const Instance at = signals.instance(made);
+    EXPECT_EQ(signals.get<&Signal::tone>(at), Tone::kTop);
+    EXPECT_EQ(signals.get<&Signal::depth>(at), Depth::kHigh);
+    EXPECT_EQ(signals.get<&Signal::code>(at), Code::kAll);
+    EXPECT_EQ(signals.get<&Signal::far>(at), Far::kAhead);
+    EXPECT_EQ(signals.get<&Signal::tones>(at)[1], Tone::kHigh);
+    signals.set<&Signal::tone>(at, Tone(200));
+    EXPECT_TRUE(test.run("assert(shoal.get(e, 'signal.tone') == 200)"));
+}
+
 TEST(Scripts, vectors_are_columns_by_part_in_any_layout) {
     ScriptWorld test;
     for (const char* layout : {"", ", split = true"}) {
@@ -390,8 +448,22 @@ TEST(Scripts, whole_columns_are_computed_as_loops_compute_them) {
     ASSERT_TRUE(
         test.run("shoal.query('&wheel', {'wheel.angle', 'wheel.speed'}):each(function(batch, a, s) "
                  "a:fill(1) a:add(s, 0.5) a:mul(2) a:add(a) a:add(3) assert(#a == batch.count) "
-                 "assert(s:max() >= s:min() and s:sum() > 0) end)"));
+                 "assert(s:min() == 0 and s:max() == batch.count - 1 and "
+                 "s:sum() == batch.count * (batch.count - 1) / 2) end)"));
     for (std::size_t i = 0; i < wheels.size(); ++i) EXPECT_EQ(test.angle(wheels[i]), 4 + 2 * static_cast<float>(i) + 3);
+    ASSERT_TRUE(test.run(R"lua(
+        shoal.component{name = 'depth', fields = {{'low', 'float'}, {'high', 'double'}}}
+        for i = 1, 9 do shoal.create{depth = {}} end
+        shoal.query('&depth', {'depth.low', 'depth.high'}):each(function(batch, low, high)
+            for number, column in ipairs{low, high} do
+                for _, first in ipairs{-20, -4, 0, 3} do  -- all below 0, on both sides, none below
+                    for i = 0, 8 do column[(i * 5) % 9] = first + i end
+                    assert(column:min() == first, column:min())
+                    assert(column:max() == first + 8, column:max())
+                    assert(column:sum() == 9 * first + 36, column:sum())
+                end
+            end
+        end))lua"));
 }
 
 TEST(Scripts, random_numbers_of_a_pass_are_the_same_in_every_run) {
@@ -530,6 +602,14 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     write("error('no')");
     EXPECT_FALSE(test.scripts.reload("wheels").ok());
     EXPECT_TRUE(test.run("shoal.add(other, 'glow') assert(shoal.has(other, 'glow'))"));
+    std::string hotter(kStore);
+    hotter.replace(hotter.find(">= 0"), 4, ">= 3000");
+    write(hotter);
+    const Status refused = test.scripts.reload("wheels");
+    EXPECT_NE(refused.message().find("a glow is not colder than 0 K"), std::string_view::npos) << refused.message();
+    EXPECT_TRUE(refused.message().ends_with("\nthe one before works on")) << refused.message();
+    ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
+    EXPECT_TRUE(test.run("assert(shoal.get(other, 'glow').kelvin == 2700)"));
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(test.world.find_store(ComponentId("glow")), nullptr);
 }
@@ -672,6 +752,12 @@ TEST_F(ScriptFiles, queries_over_a_store_without_set_only_read_it) {
 }
 
 TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gone) {
+    const shoal_test::Logged log;
+    const auto num_warnings = [&] {
+        return std::ranges::count_if(log.lines, [](const std::string& line) {
+            return line.starts_with("pass \"feel\" of script \"test\" rests until what it needs is there again: ");
+        });
+    };
     test.make_wheels(2);
     write(kHeat);
     ASSERT_TRUE(test.scripts.load(path).ok());
@@ -685,6 +771,7 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     test.world.step(1);
     EXPECT_NE(test.error_of("q:count()").find("no store keeps a component \"heat\""), std::string::npos);
+    EXPECT_EQ(num_warnings(), 1);
     ASSERT_TRUE(test.scripts.load(path).ok());
     ASSERT_TRUE(test.run("assert(runs == 1 and q:count() == 0) shoal.add(shoal.find('wheel')[1], 'heat')"));
     test.world.step(1);
@@ -693,6 +780,18 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     test.world.step(1);
     EXPECT_TRUE(test.run("assert(runs == 3 and q:count() == 1)"));
     EXPECT_EQ(test.scripts.num_failures(), 0u);
+    EXPECT_EQ(num_warnings(), 1) << "a reload brings the store back";
+    write("error('no')");
+    EXPECT_FALSE(test.scripts.reload("wheels").ok());
+    EXPECT_EQ(num_warnings(), 1) << "so does one that fails";
+    write("");
+    ASSERT_TRUE(test.scripts.reload("wheels").ok());
+    EXPECT_EQ(num_warnings(), 2) << "the newer version has none";
+    write(kHeat);
+    ASSERT_TRUE(test.scripts.reload("wheels").ok());
+    EXPECT_EQ(num_warnings(), 2);
+    ASSERT_TRUE(test.scripts.unload("wheels").ok());
+    EXPECT_EQ(num_warnings(), 3);
 }
 
 TEST(Scripts, queries_look_at_the_table_of_a_component_type_that_got_other_fields) {

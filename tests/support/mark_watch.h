@@ -1,6 +1,7 @@
 #pragma once
-// Finds values that were written without a mark, in the tables of a store.
+// Finds values that were written, and components that were switched, without a mark, in the tables of a store.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/text.h"
 #include "shoal/store/store.h"
 #include "shoal/table/table.h"
@@ -24,24 +25,44 @@ public:
     explicit MarkWatch(std::uint32_t num_columns = ~0u) : num_columns_(num_columns) {}
 
     /// Begins to watch. Call it when the store has settled: what is written from then on carries the stamp of now.
-    void begin(const shoal::Store& store) {
+    void begin(shoal::Store& store) {
         copies_.clear();
         stamp_ = 0;
         for (const shoal::Table* table : store.tables()) {
             copy(*table, copies_[table]);
             stamp_ = std::max(stamp_, table->stamp());
         }
+        switched_on_ = switches_of(store);
     }
 
-    /// Whether all rows that are new, and all values that are not what they were, lie in blocks that are marked now.
-    /// Blocks have 1,024 rows, so a mark that is missing shows best after a single call.
-    ::testing::AssertionResult all_is_marked(const shoal::Store& store) const {
+    /// Whether all rows that are new or switched, and all values that are not what they were, lie in blocks that are
+    /// marked now. Blocks have 1,024 rows, so a mark that is missing shows best after a single call.
+    ::testing::AssertionResult all_is_marked(shoal::Store& store) const {
         for (const shoal::Table* table : store.tables()) {
             const auto found = copies_.find(table);
             const std::string problem = unmarked(*table, found == copies_.end() ? Copy() : found->second);
             if (!problem.empty()) return ::testing::AssertionFailure() << table->schema().name() << problem;
         }
+        for (const auto& [place, is_on] : switches_of(store))
+            for (std::uint32_t row = 0; row < is_on.size(); ++row)
+                if (place.first->placed_stamp(row / shoal::kRowsPerStampBlock) < stamp_ && differs(place, row, is_on))
+                    return ::testing::AssertionFailure()
+                           << place.first->schema().name() << ": row " << row << " was switched, without a mark";
         return ::testing::AssertionSuccess();
+    }
+
+    /// Whether a row has come, gone, moved or been switched since begin().
+    bool rows_have_changed(shoal::Store& store) const {
+        for (const shoal::Table* table : store.tables()) {
+            const auto found = copies_.find(table);
+            const std::vector<shoal::Entity> none;
+            const std::vector<shoal::Entity>& before = found == copies_.end() ? none : found->second.owners;
+            if (!std::ranges::equal(table->entities(), before)) return true;
+        }
+        for (const auto& [place, is_on] : switches_of(store))
+            for (std::uint32_t row = 0; row < is_on.size(); ++row)
+                if (differs(place, row, is_on)) return true;
+        return false;
     }
 
     /// Whether no block was marked since begin().
@@ -59,6 +80,29 @@ private:
         std::vector<shoal::Entity> owners;
         std::vector<std::vector<std::byte>> columns;
     };
+
+    /// Whether the component of each row is on, by table and component type.
+    using Place = std::pair<const shoal::Table*, std::uint32_t>;
+    using Switches = std::map<Place, std::vector<bool>>;
+    static Switches switches_of(shoal::Store& store) {
+        Switches all;
+        for (const shoal::Schema* schema : store.schemas()) {
+            shoal::Array<shoal::ComponentTable> tables;
+            store.list_tables(*schema, tables);
+            for (const shoal::ComponentTable& one : tables) {
+                if (one.switched_on == nullptr) continue;
+                const auto name = static_cast<std::uint32_t>(schema->id().hash);
+                std::vector<bool>& is_on = all[{one.table, name}];
+                for (std::uint32_t row = 0; row < one.table->num_rows(); ++row)
+                    is_on.push_back(shoal::test_bit(one.switched_on, row));
+            }
+        }
+        return all;
+    }
+    bool differs(const Place& place, std::uint32_t row, const std::vector<bool>& is_on) const {
+        const auto found = switched_on_.find(place);
+        return found == switched_on_.end() || row >= found->second.size() || found->second[row] != is_on[row];
+    }
 
     static void copy(const shoal::Table& table, Copy& to) {
         to.owners.assign(table.entities().begin(), table.entities().end());
@@ -105,6 +149,7 @@ private:
 
     std::uint32_t num_columns_;
     std::map<const shoal::Table*, Copy> copies_;
+    Switches switched_on_;
     std::uint64_t stamp_ = 0;
 };
 

@@ -276,6 +276,45 @@ TEST_F(Harbour, dead_originals_are_dropped_and_what_cannot_be_spawned_is_counted
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 4u);
 }
 
+/// Has room for three keels.
+TEST(FullHarbour, what_a_store_refuses_to_spawn_or_to_copy_by_command_leaves_nothing_alive_and_is_counted) {
+    BlobWriter writer;
+    writer.set_name("keels");
+    const std::uint32_t type = writer.add_component_type(schema_of<Keel>()).value();
+    const Keel keel{3, {}};
+    for (int i = 0; i < 2; ++i) writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&keel, 1)));
+    const Blob blob = *Blob::load(writer.write().value());
+    for (const bool copies : {false, true}) {
+        SCOPED_TRACE(copies);
+        EntityManager others;
+        World other(others);
+        Manager<Keel>& keels = other.manager<Keel>({.capacity_rows = 3});
+        const Entity boat = *others.create(), lighthouse = *others.create();
+        ASSERT_TRUE(keels.add(boat, keel) && keels.add(lighthouse, Keel{}));
+        other.settle();
+        Commands& commands = other.commands();
+        Entities promised;
+        bool is_called = false;
+        for (int i = 0; i < 2; ++i) {
+            const Entity made = copies ? commands.copy(boat) : commands.spawn(blob);
+            commands.call(made, [&](Entity) { is_called = true; });
+            commands.add(lighthouse, Keel{5, made});
+        }
+        other.settle();
+        EXPECT_EQ(others.num_alive(), 2u);
+        EXPECT_EQ(keels.num_rows(), 2u);
+        EXPECT_FALSE(is_called);
+        EXPECT_FALSE(others.alive(keels.get<&Keel::captain>(keels.instance(lighthouse))));
+        EXPECT_EQ(other.settle_statistics().last.num_created, 0u);
+        const Entity made = other.commands().copy(boat);  // of which there is room for one
+        other.commands().call(made, [&](Entity) { is_called = true; });
+        other.settle();
+        EXPECT_TRUE(is_called);
+        EXPECT_EQ(others.num_alive(), 3u);
+        EXPECT_EQ(other.settle_statistics().last.num_created, 1u);
+    }
+}
+
 TEST_F(Harbour, of_several_tags_all_adds_after_the_last_remove_count_in_order) {
     const Entity entity = *entities.create();
     Commands& commands = world.commands();

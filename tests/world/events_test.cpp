@@ -384,6 +384,28 @@ TEST(Events, a_writer_goes_along_with_commands_and_singles) {
     EXPECT_EQ(world.database().num_rows(), 150u);
 }
 
+TEST(Events, chunks_of_a_frame_do_not_continue_those_of_the_frame_before) {
+    constexpr std::uint32_t kRows = 64;
+    for (std::uint32_t num_frames = 4; num_frames < 8; ++num_frames) {
+        SerialExecutor executor;
+        Quarry quarry(executor, kRows * 8);
+        std::uint32_t frame = 0;
+        quarry.world.schedule().add("write", quarry.rows().grain(kRows), {writes(quarry.notes)},
+                                    [&](std::uint32_t row) {
+                                        if (row / kRows == frame) quarry.notes.write({1, row, frame});
+                                    });
+        Notes expected;
+        for (; frame < num_frames; ++frame) {
+            quarry.notes.write({9, 0, frame});
+            quarry.world.step(0);
+            if (frame < 3) static_cast<void>(quarry.notes.read_last());  // so that there is a usual size
+        }
+        expected.push_back({9, 0, num_frames - 1});
+        for (std::uint32_t i = 0; i < kRows; ++i) expected.push_back({1, (num_frames - 1) * kRows + i, num_frames - 1});
+        EXPECT_EQ(copy_of(quarry.notes.read_last()), expected) << num_frames;
+    }
+}
+
 TEST(Events, a_query_that_writes_events_declares_it) {
     SerialExecutor executor;
     Quarry quarry(executor, 1);
@@ -705,9 +727,12 @@ void agree_with_arrays(Executor& executor, std::uint32_t num_frames) {
     }
     for (std::uint32_t frame = 0; frame < num_frames; ++frame) {
         SCOPED_TRACE(frame);
-        const Note before{99, frame, 0};
-        real.channels[frame % kNumChannels].write(before);
-        model.now[frame % kNumChannels].push_back(before);
+        Random outside(shoal_test::seed() + frame);
+        for (std::uint32_t i = outside.below(10); i > 0; --i) {
+            const std::uint32_t channel = outside.below(kNumChannels);
+            real.channels[channel].write({99, frame, i});
+            model.now[channel].push_back({99, frame, i});
+        }
         quarry.world.step(0);
         for (std::uint32_t pass = 0; pass < kNumPasses; ++pass) {
             std::vector<Notes> expected;

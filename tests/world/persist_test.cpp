@@ -638,6 +638,7 @@ TEST(Persist, after_the_last_number_a_folder_takes_no_snapshot) {
     Sea sea;
     EXPECT_EQ(recover(sea, folder.path).frame, 3u);
     EXPECT_NE(std::string(sea.world.persist(folder.path).message()).find("no number"), std::string::npos);
+    EXPECT_TRUE(FileLock::take(folder.path + "/lock").ok());
     EXPECT_EQ(recover(sea, folder.path).frame, 3u);
 }
 
@@ -655,6 +656,10 @@ TEST(Persist, a_start_that_fails_leaves_no_snapshot_and_can_be_repeated) {
     EXPECT_EQ(other.names(".save"), std::vector<std::string>());
     ASSERT_TRUE(sea.world.persist(folder.path).ok()) << "it is still known";
     ASSERT_TRUE(sea.world.stop_persisting().ok());
+    Sea second;
+    ASSERT_TRUE(second.world.persist(other.path).ok()) << "nobody has locked it";
+    ASSERT_TRUE(second.world.stop_persisting().ok());
+    EXPECT_EQ(recover(sea, other.path).frame, second.world.frame());
     ASSERT_TRUE(sea.world.persist(other.path).ok());
 }
 

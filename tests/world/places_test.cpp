@@ -26,7 +26,7 @@ struct Float {
 };
 SHOAL_COMPONENT(Float, drag, (position, split))
 struct Buoy {
-    Vec3 place{}, lamp{};
+    Vec3 place{0, 0, -1}, lamp{};  // below the water until it is put somewhere
     std::array<Vec3, 2> chain{};
 };
 SHOAL_COMPONENT((Buoy, whole), place, lamp, chain)
@@ -363,33 +363,60 @@ TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too)
     EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
 }
 
-TEST_F(PlacesOfWorld, a_spawned_field_that_was_not_given_begins_where_the_transform_lies_and_a_given_one_counts) {
-    world.manager<Buoy>();
-    world.follow<&Buoy::place>(Follower::kTransform);
+TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transform_lies_and_every_other_value_counts) {
+    const Vec3 place_of_transform{9, 9, 9};
+    const Buoy buoys[] = {Buoy{}, Buoy{.place = {1, 2, 3}}, Buoy{.place = {}}};
     BlobWriter writer;
     writer.set_name("harbour");
     const std::uint32_t placed = writer.add_component_type(schema_of<Transform>(), -100).value();
     const std::uint32_t floating = writer.add_component_type(schema_of<Buoy>()).value();
-    const Transform there{.position = {9, 9, 9}};
-    for (const Buoy& buoy : {Buoy{}, Buoy{.place = {1, 2, 3}}}) {
+    const Transform there{.position = place_of_transform};
+    for (const Buoy& buoy : buoys) {
         const std::uint32_t entity = writer.add_entity({});
         writer.add_component(placed, entity, std::as_bytes(std::span(&there, 1)));
         writer.add_component(floating, entity, std::as_bytes(std::span(&buoy, 1)));
     }
+    writer.add_component(floating, writer.add_entity({}), std::as_bytes(std::span(&buoys[0], 1)));  // no transform
     const Blob blob = *Blob::load(writer.write().value());
-    const Spawned spawned = world.spawn(blob, {.copies = 2}).value();
-    world.commands().spawn(blob);
-    world.settle();
-    const auto expect_at = [&](Entity entity, const Vec3& place) {
-        EXPECT_EQ(world.transforms().world_position(world.transforms().instance(entity)), place);
-        Manager<Buoy>& buoys = world.manager<Buoy>();
-        EXPECT_EQ(buoys.get<&Buoy::place>(buoys.instance(entity)), place);
-    };
-    expect_at(spawned.entity(0, 1), {9, 9, 9});
-    expect_at(spawned.entity(1, 1), {1, 2, 3});
-    std::size_t num_at_transforms = 0;
-    query<Read<&Buoy::place>>(world).for_each([&](const Vec3& place) { num_at_transforms += place == Vec3{9, 9, 9}; });
-    EXPECT_EQ(num_at_transforms, 3u) << "of what commands spawn, too";
+    for (const bool in_database : {false, true}) {
+        SCOPED_TRACE(in_database);
+        EntityManager others;
+        World other(others);
+        other.transforms();
+        in_database ? static_cast<void>(other.database().component<Buoy>()) : static_cast<void>(other.manager<Buoy>());
+        other.follow<&Buoy::place>(Follower::kTransform);
+        const Entity before = others.create().value();
+        ASSERT_TRUE(other.transforms().add({&before, 1}, {.position = {5, 5, 5}}).ok());
+        const AddedValues none{};
+        ASSERT_TRUE(other.find_store(schema_of<Buoy>().id())->add_values(schema_of<Buoy>(), {&before, 1}, none).ok());
+        const Spawned spawned = other.spawn(blob, {.copies = 2}).value();
+        const auto expect_at = [&](const std::vector<Entity>& copy) {
+            const Vec3 expected[] = {place_of_transform, {1, 2, 3}, {}, {0, 0, -1}};
+            for (std::size_t i = 0; i < copy.size(); ++i) {
+                EXPECT_EQ(*other.field<Vec3>(copy[i], "buoy.place"), expected[i]) << i;
+                const Instance instance = other.transforms().instance(copy[i]);
+                EXPECT_EQ(bool(instance), i < 3);
+                if (!instance) continue;
+                EXPECT_EQ(other.transforms().world_position(instance), expected[i]) << i;
+            }
+        };
+        const auto entities_of = [&](std::uint32_t copy) {
+            std::vector<Entity> all;
+            for (std::uint32_t i = 0; i < 4; ++i) all.push_back(spawned.entity(i, copy));
+            return all;
+        };
+        EXPECT_EQ(*other.field<Vec3>(spawned.entity(0, 1), "buoy.place"), place_of_transform) << "at once";
+        std::vector<Entity> of_commands;
+        other.commands().call(other.commands().spawn(blob), [&](Entity first) {
+            for (std::uint32_t i = 0; i < 4; ++i) of_commands.push_back({first.id + i});
+        });
+        other.settle();
+        expect_at(entities_of(0)), expect_at(entities_of(1));
+        ASSERT_EQ(of_commands.size(), 4u);
+        expect_at(of_commands);
+        EXPECT_EQ(other.transforms().world_position(other.transforms().instance(before)), (Vec3{0, 0, -1}))
+            << "it was not spawned";
+    }
 }
 
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {

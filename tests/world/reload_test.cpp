@@ -67,8 +67,9 @@ SHOAL_COMPONENT((Note, many), number, page, place)
 struct Weather {
     float wind = 1, rain = 0;
     Matrix3x4 front{};
+    Entity eye{};
 };
-SHOAL_COMPONENT((Weather, single), wind, rain, front)
+SHOAL_COMPONENT((Weather, single), wind, rain, front, eye)
 
 /// A matrix whose origin is somewhere, which is not the identity otherwise.
 Matrix3x4 frame_at(float x, float y, float z) { return {{{2, 0, 0, x}, {0, 3, 0, y}, {0, 0, 4, z}}}; }
@@ -606,12 +607,13 @@ TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
 }
 
 TEST_F(Reload, sets_the_single_of_the_world) {
-    const auto write = [](float wind, const Matrix3x4& front) {
+    const auto write = [](float wind, const Matrix3x4& front, std::uint32_t eye = kNoBlobEntity) {
         BlobWriter writer;
         writer.set_name("levels/reef");
         const std::uint32_t type = writer.add_component_type(schema_of<Weather>()).value();
         writer.add_entity({.guid = 1, .name = "sky"});
-        const Weather weather{wind, 2, front};
+        writer.add_entity({.guid = 2, .name = "storm"});
+        const Weather weather{wind, 2, front, {eye}};
         writer.add_component(type, 0, std::as_bytes(std::span(&weather, 1)));
         return Blob::load(*writer.write()).value();
     };
@@ -623,11 +625,21 @@ TEST_F(Reload, sets_the_single_of_the_world) {
     EXPECT_EQ(world.single<Weather>().wind, 4);
     EXPECT_EQ(world.single<Weather>().rain, 9);
     EXPECT_EQ(world.single<Weather>().front, frame_at(1, 1, 1));
-    spawned(after, {.copies = 2,
-                    .overrides = {{"sky", "weather.wind", 7, 0}, {"sky", "weather.front.position", Vec3{7, 8, 9}, 0}}});
+    const Spawned skies = spawned(
+        after, {.copies = 3,
+                .overrides = {{"sky", "weather.wind", 7, 0}, {"sky", "weather.front.position", Vec3{7, 8, 9}, 0}}});
     reloaded(after, last);
     EXPECT_EQ(world.single<Weather>().wind, 7) << "whichever copy the override is of";
     EXPECT_EQ(world.single<Weather>().front, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
+    const Blob eyes[] = {write(5, Matrix3x4(), 0), write(5, Matrix3x4(), 1), write(5, Matrix3x4(), 0)};
+    reloaded(last, eyes[0]);
+    EXPECT_EQ(world.single<Weather>().eye, skies.entity(0, 2)) << "of the last copy, as a spawn of all of them has it";
+    reloaded(eyes[0], eyes[1]);
+    EXPECT_EQ(world.single<Weather>().eye, skies.entity(1, 2));
+    for (const std::uint32_t i : {0u, 1u}) entities.destroy(skies.entity(i, 2));
+    world.settle();
+    reloaded(eyes[1], eyes[2]);
+    EXPECT_EQ(world.single<Weather>().eye, skies.entity(0, 1)) << "of the last one of which anybody lives";
 }
 
 // --- lists -------------------------------------------------------------------------------------------------------
@@ -841,6 +853,38 @@ TEST_F(Reload, keeps_the_root_poses_with_which_copies_were_spawned) {
         if (const Vec3 place = transforms.world_position(Instance{row}); place.z != 0) heights.push_back(place);
     std::sort(heights.begin(), heights.end(), [](Vec3 a, Vec3 b) { return a.x < b.x; });
     EXPECT_EQ(heights, (std::vector<Vec3>{{100, 0, 7}, {200, 0, 14}}));
+}
+
+TEST_F(Reload, keeps_the_root_poses_of_those_that_live_when_copies_before_and_behind_them_have_died) {
+    const Source source = {{.guid = 1, .transform = at(1)}};
+    Source edited = source;
+    const Blob before = blob_of(source);
+    std::vector<RootPose> poses;
+    for (int i = 1; i <= 4; ++i) poses.push_back({.position = {float(100 * i), 0, 0}});
+    const Spawned first = spawned(before), moved = spawned(before, {.copies = 4, .root_poses = poses}),
+                  last = spawned(before);
+    const std::pair<Entity, float> living[] = {
+        {first.entity(0), 0}, {moved.entity(0, 1), 200}, {moved.entity(0, 3), 400}, {last.entity(0), 0}};
+    for (const std::uint32_t copy : {0u, 2u}) entities.destroy(moved.entity(0, copy));
+    world.settle();
+    SavedState state;
+    ASSERT_TRUE(world.save(state).ok());
+    edited[0].transform->position.y = 5;
+    const Blob after = blob_of(edited);
+    edited.push_back({.guid = 2, .parent = 1, .transform = at(0, 0, 7)}), edited[0].transform->position.y = 6;
+    const Blob later = blob_of(edited);
+    for (int round = 0; round < 2; ++round) {  // in the second, what was saved
+        SCOPED_TRACE(round);
+        reloaded(before, after);
+        const TransformManager& transforms = world.transforms();
+        const auto place = [&](Entity entity) { return transforms.local(transforms.instance(entity)).position; };
+        for (const auto& [entity, x] : living) EXPECT_EQ(place(entity), (Vec3{x + 1, 5, 0}));
+        const Spawned another = spawned(after);
+        reloaded(after, later);
+        for (const auto& [entity, x] : living) EXPECT_EQ(place(entity), (Vec3{x + 1, 6, 0}));
+        EXPECT_EQ(place(another.entity(0)), (Vec3{1, 6, 0}));
+        ASSERT_TRUE(world.load(state).ok());
+    }
 }
 
 // --- errors ------------------------------------------------------------------------------------------------------

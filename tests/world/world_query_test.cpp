@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <set>
 #include <vector>
 
 // Named, because g++ gives queries over members of types in an unnamed namespace a name that other sources may give theirs.
@@ -570,6 +571,7 @@ TEST_F(SceneQuery, the_parent_is_read_where_there_is_one_alone_and_beside_other_
     using Parents = std::map<Entity, Entity>;
     TransformManager& transforms = world.transforms();
     ASSERT_TRUE(world.database().add(made[2], Mast{7}).ok());
+    world.manager<Flag>();  // nobody has one
     const auto expect_parents = [&](const Parents& expected) {
         Parents alone, joined, optional, with_poses;
         world.query<Read<&ChildOf::parent>>().for_each([&](Entity child, Entity parent) { alone[child] = parent; });
@@ -583,6 +585,21 @@ TEST_F(SceneQuery, the_parent_is_read_where_there_is_one_alone_and_beside_other_
                 with_poses[child] = parent;
                 EXPECT_EQ(pose, transforms.world(transforms.instance(child)));
             });
+        std::set<Entity> children, with_one, with_either, without, of_text, others;
+        for (const auto& [child, parent] : expected) children.insert(child);
+        for (const Entity entity : made)
+            if (!expected.contains(entity)) others.insert(entity);
+        world.query<With<Crew>, With<ChildOf>>().for_each([&](Entity child) { with_one.insert(child); });
+        world.query<With<Crew>, AnyOf<ChildOf, Flag>>().for_each([&](Entity child) { with_either.insert(child); });
+        world.query<With<Crew>, Without<ChildOf>>().for_each([&](Entity other) { without.insert(other); });
+        const Result<TextQuery> text = TextQuery::make(world.stores(), "crew, child_of|flag");
+        ASSERT_TRUE(text.ok()) << text.status().message();
+        text->for_each_batch(
+            [&](const TextBatch& batch) { of_text.insert(batch.entities().begin(), batch.entities().end()); });
+        EXPECT_EQ(with_one, children);
+        EXPECT_EQ(with_either, children);
+        EXPECT_EQ(of_text, children);
+        EXPECT_EQ(without, others);
         EXPECT_EQ(alone, expected);
         EXPECT_EQ(joined, expected);
         EXPECT_EQ(optional, expected);
