@@ -236,9 +236,21 @@ TEST_F(DataOfEntities, rows_that_make_no_sense_are_values_that_are_not_there) {
     value.part = 1;
     EXPECT_EQ(add(value), 0u) << "a second part of what has one";
     value.part = 0;
+    value.shape = 0x000000F7;
+    EXPECT_EQ(add(value), 0u) << "a shape that is none";
     value.shape = DataShape{DataType::kFloat, 1, DataShape::kMaxCount}.word();
     EXPECT_EQ(add(value), 0u) << "longer than own values are";
     EXPECT_EQ(data.get<float>(tank, "armor").value(), 20);
+    const std::vector<float> decks = {1, 2.5f, 3, 4, 5, 6, 7, 8, 9};
+    ASSERT_TRUE(data.set_array(tank, "decks", decks));
+    DataValue part("decks", 20);
+    part.part = 1;
+    EXPECT_EQ(add(part), 0u) << "a part of another shape than the first";
+    part.shape = DataShape{DataType::kFloat, 1, 9}.word();
+    EXPECT_EQ(add(part), 1u);
+    part.part = 3;
+    EXPECT_EQ(add(part), 0u) << "one behind the last";
+    EXPECT_TRUE(data.reset(tank, "decks"));
 
     // From a blob, rows come as they are.
     std::vector<DataValue> rows(4, DataValue("hull", Vec4{1, 2, 3, 4}));

@@ -6,6 +6,7 @@
 #include "shoal/document/json.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"
 
@@ -274,6 +275,11 @@ TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     EXPECT_EQ(guest.table.add_rows(&guest.plugin, type, made, 2, nullptr, 0, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "entity 1 of 2 is dead");
     EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made[0]), 0);
+    const float masses[] = {1, 2};
+    EXPECT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, masses, 2, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(),
+              "images of \"box\" have 4 bytes and cannot lie 2 bytes apart; 0 is one for all");
+    EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made[0]), 0);
     ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1);
     double wide = 1;
     EXPECT_EQ(guest.table.get_field(&guest.plugin, made[0], "box.mass", &wide, sizeof wide, &guest.error), 0);
@@ -444,10 +450,125 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
     EXPECT_EQ(spawn(), 3u) << guest.error.text;
     EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.mass"), 8);
     EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
+    // What it makes while it loads goes with a load that fails.
+    for (const bool keeps : {false, true}) {
+        guest.plugin.is_loading = true;
+        shoal_entity made = 0;
+        EXPECT_EQ(guest.table.create_entities(&guest.plugin, &made, 1, &guest.error), 1);
+        EXPECT_EQ(spawn(), 3u) << guest.error.text;
+        guest.plugin.end_load(keeps);
+        EXPECT_EQ(guest.entities.alive(Entity{made}), keeps);
+        EXPECT_EQ(guest.entities.alive(Entity{first}), keeps);
+        guest.world.settle();
+        EXPECT_EQ(guest.world.manager<Crate>().num_rows(), keeps ? 9u : 6u);
+    }
     saved->bytes[saved->bytes.size() / 2] ^= std::byte(0xFF);
     EXPECT_EQ(spawn(), 0u);
     EXPECT_NE(guest.take_error(), "");
-    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
+    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 9u);
+    const BlobArrayBase nobodys;
+    std::uint32_t count = 7;
+    EXPECT_EQ(guest.table.find_array(&guest.plugin, &nobodys, SHOAL_FLOAT, &count), nullptr);
+    EXPECT_EQ(count, 0u);
+}
+
+TEST(PluginHost, a_generator_goes_on_as_one_of_the_library_with_the_same_state_does) {
+    Guest guest;
+    std::uint64_t generator = guest.table.random_for_key(nullptr, 7);
+    Random same(7);
+    EXPECT_EQ(generator, same.state());
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(guest.table.random_next(&generator), same.next());
+        EXPECT_EQ(guest.table.random_unit(&generator), same.unit());
+        EXPECT_EQ(generator, same.state());
+    }
+}
+
+TEST(PluginHost, passes_run_before_and_after_others_and_every_so_many_frames_until_they_are_removed) {
+    Guest guest;
+    std::string order;
+    guest.world.schedule().add("own", [&](PassContext&) { order += 'o'; });
+    struct Noted {
+        std::string* to;
+        char name;
+    } noted[] = {{&order, 'a'}, {&order, 'b'}, {&order, 'c'}};
+    const auto note = [](void* context, const shoal_pass*, const shoal_batch*) {
+        *static_cast<Noted*>(context)->to += static_cast<Noted*>(context)->name;
+    };
+    const char* const own[] = {"own"};
+    const char* const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; ++i) {
+        shoal_pass_definition pass{};
+        pass.size = sizeof pass, pass.name = names[i], pass.run = note, pass.context = &noted[i];
+        if (i != 1) pass.runs_before = own, pass.num_runs_before = 1;
+        if (i == 1) pass.runs_after = own, pass.num_runs_after = 1;
+        pass.every_frames = i == 2 ? 3 : 1;
+        ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+    }
+    guest.world.schedule().add("last", [&](PassContext&) { order += 'l'; }).after("b");
+    for (int i = 0; i < 4; ++i) guest.world.step(0);
+    EXPECT_EQ(order, "acoblaoblaoblacobl");
+    ASSERT_EQ(guest.table.remove_pass(&guest.plugin, "b", &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(guest.table.remove_pass(&guest.plugin, "b", &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "the plugin has no pass \"b\"");
+    order.clear();
+    guest.world.step(0);
+    EXPECT_EQ(order, "aol") << "what came after it has an order without it";
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, a_pass_without_commands_gets_none) {
+    Guest guest;
+    const Entity crate = guest.entities.create().value();
+    ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{}));
+    bool has_commands = false;
+    const auto look = [](void* context, const shoal_pass* pass, const shoal_batch*) {
+        *static_cast<bool*>(context) = pass->commands != nullptr;
+    };
+    for (const std::uint32_t flags : {0u, std::uint32_t(SHOAL_NO_COMMANDS)}) {
+        shoal_pass_definition pass{};
+        pass.size = sizeof pass, pass.name = "look", pass.query = "crate", pass.run = look;
+        pass.context = &has_commands, pass.flags = flags;
+        ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+        guest.world.step(0);
+        EXPECT_EQ(has_commands, flags == 0);
+        ASSERT_EQ(guest.table.remove_pass(&guest.plugin, "look", &guest.error), 1);
+    }
+}
+
+TEST(PluginHost, a_query_shows_no_column_of_numbers_that_do_not_lie_side_by_side) {
+    Guest guest;
+    guest.world.transforms();
+    const char* const columns[] = {"world_pose.position"};
+    EXPECT_EQ(guest.table.make_query(&guest.plugin, "world_pose", columns, 1, &guest.error), nullptr);
+    EXPECT_NE(guest.take_error().find("the numbers of \"world_pose.position\" do not lie side by side; name them: "
+                                      "world_pose.position.x"),
+              std::string::npos);
+    const char* const lanes[] = {"world_pose.position.x", "world_pose.position.z"};
+    EXPECT_NE(guest.table.make_query(&guest.plugin, "world_pose", lanes, 2, &guest.error), nullptr)
+        << guest.error.text;
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, a_query_is_not_destroyed_while_a_loop_or_a_pass_uses_it) {
+    Guest guest;
+    const Entity crate = guest.entities.create().value();
+    ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{}));
+    struct Destroys {
+        Guest* guest;
+        shoal_query* query;
+        std::string error;
+    } self{&guest, guest.table.make_query(&guest.plugin, "crate", nullptr, 0, &guest.error), ""};
+    ASSERT_NE(self.query, nullptr);
+    const auto destroy = [](void* context, const shoal_pass*, const shoal_batch*) {
+        auto& [in, query, error] = *static_cast<Destroys*>(context);
+        EXPECT_EQ(in->table.destroy_query(&in->plugin, query, &in->error), 0);
+        error = in->take_error();
+    };
+    EXPECT_EQ(guest.table.for_each_batch(&guest.plugin, self.query, 0, destroy, &self, &guest.error), 1);
+    EXPECT_EQ(self.error,
+              "destroy_query: for_each_batch() runs over the query; destroy it when that has returned");
+    EXPECT_EQ(guest.table.destroy_query(&guest.plugin, self.query, &guest.error), 1);
 }
 
 // req: D6
@@ -506,6 +627,45 @@ TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
     EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
     EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only a reaction to changes names a field");
     EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_reaction: the function is NULL");
+}
+
+struct Dent {
+    float depth = 0;
+};
+SHOAL_COMPONENT((Dent, many), depth)
+
+TEST(PluginHost, a_reaction_is_told_values_unless_an_entity_may_have_several_until_it_is_removed) {
+    Guest guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    Manager<Dent>& dents = guest.world.manager<Dent>();
+    std::string told;
+    const auto tell = [](void* to, const shoal_change* change) {
+        const auto* const mass = static_cast<const float*>(change->values_before);
+        *static_cast<std::string*>(to) += std::to_string(change->num_entities) + (mass == nullptr ? "-" : "+");
+    };
+    const auto listen = [&](std::uint32_t kind, const char* name) {
+        const shoal_component* const type = guest.table.find_component(&guest.plugin, name, &guest.error);
+        return guest.table.add_reaction(&guest.plugin, kind, type, nullptr, tell, &told, &guest.error);
+    };
+    const std::uint32_t first = listen(SHOAL_ON_REMOVE, "crate");
+    ASSERT_NE(first, 0u) << guest.error.text;
+    ASSERT_NE(listen(SHOAL_ON_REMOVE, "dent"), 0u) << guest.error.text;
+    ASSERT_NE(listen(SHOAL_ON_ADD, "dent"), 0u) << guest.error.text;
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(guest.entities.create(made).ok() && crates.add(made).ok() && dents.add(made).ok());
+    guest.world.settle();
+    EXPECT_EQ(told, "3-");
+    told.clear();
+    crates.remove(made[0]), dents.remove({&made[1], 1});
+    guest.world.settle();
+    EXPECT_EQ(told, "1+1-");
+    ASSERT_EQ(guest.table.remove_reaction(&guest.plugin, first, &guest.error), 1);
+    EXPECT_EQ(guest.table.remove_reaction(&guest.plugin, first, &guest.error), 0);
+    told.clear();
+    crates.remove(made[1]);
+    guest.world.settle();
+    EXPECT_EQ(told, "");
+    guest.plugin.remove_calls();
 }
 
 /// What is logged while it lives: calls without an error say there why they did nothing.

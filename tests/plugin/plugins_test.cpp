@@ -476,6 +476,25 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     EXPECT_EQ(host.world.set_field(items[7], "item.weight", -2.5f).message(), "a weight is not negative");
     EXPECT_EQ(host.value<float>(items[7], "item.weight"), 2.5f);
     EXPECT_EQ(run_verb(host.plugins, {}), "all: set 1 parents 0 spawned 0 dead 1 written 1998 ordered 0\n");
+    // What is set, or given once more, carries the stamp of now.
+    Store& store = *host.world.find_store(ComponentId("item"));
+    const auto stamped_after = [&](const auto& change) {
+        host.world.settle();
+        change();
+        std::string text;
+        for (std::uint32_t block = 0; block < 2; ++block)
+            text += store.tables()[0]->placed_stamp(block) == host.world.stamp() ? '+' : '-';
+        return text;
+    };
+    EXPECT_EQ(stamped_after([] {}), "--");
+    EXPECT_EQ(stamped_after([&] { EXPECT_TRUE(host.world.set_field(items[1'500], "item.weight", 1'500.0f)); }), "-+");
+    EXPECT_EQ(stamped_after([&] {
+                  const Item item{.weight = 2.5f, .kind = 1, .box = items[0]};
+                  EXPECT_TRUE(store.add_values(*store.schemas()[0], {&items[7], 1},
+                                               {.images = reinterpret_cast<const std::byte*>(&item)}));
+              }),
+              "+-");
+    EXPECT_EQ(store.find_row(ComponentId("crate"), items[7], 0).schema, nullptr) << "it keeps no others";
     StoreStatistics statistics;
     EXPECT_EQ(host.world.find_store(ComponentId("item"))->statistics({&statistics, 1}), 1u);
     EXPECT_EQ(statistics.num_rows, 1'998u);
