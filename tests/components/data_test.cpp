@@ -218,6 +218,10 @@ TEST_F(DataOfEntities, values_go_with_their_entity) {
     EXPECT_EQ(num_rows()[1], 2u);
     EXPECT_EQ(data.get<float>(next, "armor").value(), 7);
     EXPECT_EQ(data.get<float>(truck, "armor").value(), 5);
+    entities.destroy(truck);
+    EXPECT_EQ(num_rows()[1], 2u);
+    data.settle({});
+    EXPECT_EQ(num_rows()[1], 1u) << "the row goes at the next settle";
     EXPECT_FALSE(data.has(kNullEntity, "armor"));
     EXPECT_TRUE(data.validate());
 }
@@ -278,6 +282,18 @@ TEST_F(DataOfEntities, rows_that_make_no_sense_are_values_that_are_not_there) {
 }
 
 // --- tables ------------------------------------------------------------------------------------------------------
+
+TEST_F(DataOfEntities, rows_stay_while_they_are_held) {
+    ASSERT_TRUE(data.set(tank, "armor", 20));
+    data.hold_rows(true);
+    EXPECT_DEATH(static_cast<void>(data.reset(tank, "armor")), "reset\\(\\)");
+    EXPECT_DEATH(static_cast<void>(data.set(truck, "armor", 20)), "");
+    EXPECT_DEATH(static_cast<void>(data.add_values(schema_of<Data>(), {&tank, 1}, {})), "");
+    data.hold_rows(false);
+    EXPECT_TRUE(data.set(truck, "armor", 20));
+    EXPECT_TRUE(data.add_values(schema_of<Data>(), {&tank, 1}, {}));
+    EXPECT_TRUE(data.reset(tank, "armor"));
+}
 
 TEST(DataTable, finds_what_was_written_and_nothing_else) {
     Random random(shoal_test::seed());

@@ -109,6 +109,16 @@ TEST_F(Ownership, an_owned_entity_can_change_its_owner) {
     EXPECT_EQ(ownership.owner(e[2]), e[1]);
     EXPECT_TRUE(owned_by(e[0]).empty());
     EXPECT_EQ(ownership.num_rows(), 2u);
+    const Entities more = create(2);
+    ASSERT_TRUE(ownership.own(e[1], more).ok());
+    const auto in_order = [&] {
+        Entities result;
+        ownership.for_each_owned(e[1], [&](Entity owned) { result.push_back(owned); });
+        return result;
+    };
+    const Entities before = in_order();
+    for (const Entity owned : before) ASSERT_TRUE(ownership.own(e[1], owned).ok());
+    EXPECT_EQ(in_order(), before) << "who owns it already keeps its order";
     entities.destroy(e[0]);
     EXPECT_TRUE(entities.alive(e[2]));
     entities.destroy(e[1]);

@@ -308,6 +308,16 @@ TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     EXPECT_EQ(database.find(out[10]), row);
     EXPECT_FALSE(database.has<Asleep>(out[10]));
     EXPECT_TRUE(database.has<Asleep>(out[11]));
+    const auto is_on = [&](Entity entity) {
+        const ComponentRow at = database.find_row(schema_of<Asleep>().id(), entity, 0);
+        EXPECT_TRUE(at) << "its row has a place for one";
+        return at.is_on;
+    };
+    EXPECT_FALSE(is_on(out[10]));
+    EXPECT_TRUE(is_on(out[11]));
+    EXPECT_EQ(*database.add_values(schema_of<Asleep>(), std::span<const Entity>(out).subspan(10, 2), {}), 2u)
+        << "one that is switched on, and one that is given another value";
+    EXPECT_TRUE(*database.remove<Asleep>(out[10]));
     const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
     EXPECT_EQ(database.add({&out[10], 1}, without_value)->num_added, 1u);
     EXPECT_EQ(database.get<&Asleep::since>(row), 99u) << "it has kept its value";
@@ -381,6 +391,10 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
     EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 1u) << "it is switched off";
     EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 0u) << "it is off";
+    const ComponentType asleep[] = {database.component<Asleep>()};
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.remove(all.subspan(60, 1), asleep); }), 1u) << "by name, too";
+    EXPECT_EQ(num_changes([&] { return database.remove(all.subspan(60, 1), asleep); }), 0u);
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 0u);
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u) << "it is switched on";
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 1u) << "it is given off";
@@ -467,6 +481,17 @@ TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_fram
     EXPECT_EQ(in_tally(), "----++++----") << "the second is now the first";
     EXPECT_EQ(database.get<&Tally::number>(database.find(out[1500])), 6u);
     EXPECT_EQ(in_mass(), "---");
+}
+
+TEST_F(Databases, further_values_of_a_type_that_comes_later_carry_the_stamp_of_the_frame) {
+    const Entity entity = make(1)[0];
+    database.settle({.stamp = 7});
+    const ComponentType tally = database.component<Tally>();
+    ASSERT_TRUE(database.add(entity, Tally{}).ok() && database.add(entity, Tally{}).ok());
+    EXPECT_EQ(database.further_values(tally)->table().placed_stamp(0), 7u);
+    database.settle({.stamp = 8});
+    ASSERT_TRUE(database.add(entity, Tally{}).ok());
+    EXPECT_EQ(database.further_values(tally)->table().placed_stamp(0), 8u);
 }
 
 TEST_F(Databases, bits_follow_their_rows) {
@@ -577,6 +602,7 @@ TEST_F(Databases, a_full_table_refuses_a_call_as_a_whole) {
     const Status refused = small.create<Mass>(more, 0);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.message(), "zone 0 holds 40 entities of \"mass\" and at most 50; 20 more do not fit");
+    EXPECT_EQ(more, std::vector<Entity>(20, kNullEntity));
     EXPECT_EQ(entities.num_alive(), num_alive);
     ASSERT_TRUE((small.create<Mass, Position>(more, 0).ok()));
     EXPECT_FALSE(small.add(out, Position{}).ok());
