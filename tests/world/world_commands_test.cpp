@@ -266,6 +266,24 @@ TEST_P(ManagersOnly, an_attached_database_asks_the_world_for_changes) {
     world.detach(own);
 }
 
+TEST_P(ManagersOnly, a_database_in_which_commands_wait_is_settled_before_it_is_attached) {
+    PagePool pool;
+    Database own(entities, pool);
+    own.commands().add(school[0], Age{3});
+    EXPECT_EQ(world.attach(own).message(), "commands wait in the database; settle it before it is attached");
+    EXPECT_EQ(world.find_database(), nullptr);
+    own.settle({});
+    EXPECT_EQ(own.num_rows(), 1u);
+    ASSERT_TRUE(world.attach(own).ok());
+    own.commands().add(school[1], Age{4});
+    world.detach(own);
+    own.settle({});
+    EXPECT_EQ(own.num_rows(), 1u) << "what it asked of the world waits there";
+    world.settle();
+    EXPECT_EQ(own.num_rows(), 1u) << "which carries it out in stores of its own";
+    EXPECT_EQ(world.database().num_rows(), 1u);
+}
+
 TEST_P(ManagersOnly, passes_that_no_world_steps_ask_for_changes_too) {
     world.schedule().add("ask", [&](PassContext&) { world.commands().destroy(school[0]); });
     world.schedule().run(world.executor(), 1, 0);

@@ -3,9 +3,9 @@
 // relations, plugins and scripts find stores through it. A world owns one; it also works without a world:
 //
 //     ComponentDirectory directory(entities);
-//     if (Status added = directory.add(masses); !added) return added;      // its component type is its own from now on
-//     Store* store = directory.find(schema_of<PointMass>().id());          // nullptr: nobody keeps it
-//     Result<Store*> found = directory.require(schema_of<Transform>());    // its owner, a world, may make the store
+//     if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
+//     Store* store = directory.find(schema_of<PointMass>().id());        // nullptr: nobody keeps it
+//     Result<Store*> found = directory.require(schema_of<Transform>());  // its owner, a world, may make the store
 //
 //     component type --directory--> store --its tables--> rows
 //
