@@ -606,6 +606,56 @@ TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
     EXPECT_EQ(database.num_rows(5), 3u);
 }
 
+TEST_F(Reload, moves_what_lies_below_with_it_and_nothing_whose_zone_is_as_it_was) {
+    const Source source = {{.guid = 1, .cargo = Cargo{1}, .zone = 3},
+                           {.guid = 2, .parent = 1},
+                           {.guid = 3, .parent = 2, .cargo = Cargo{2}},
+                           {.guid = 4, .cargo = Cargo{3}, .zone = 6}};
+    Source edited = source;
+    edited[0].zone = 5;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    ASSERT_TRUE(database.move(ships.entity(3, 1), 8));
+    EXPECT_EQ(reloaded(before, after).num_changed, 4u);
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        EXPECT_EQ(database.find(ships.entity(0, copy)).table->zone(), 5u);
+        EXPECT_EQ(database.find(ships.entity(2, copy)).table->zone(), 5u) << "it lies where its parent is";
+        EXPECT_EQ(database.find(ships.entity(3, copy)).table->zone(), copy == 0 ? 6u : 8u) << "the program moved one";
+    }
+}
+
+/// A place in the database, which says in which tile its entity lies.
+struct Berth {
+    Vec3 place{};
+};
+SHOAL_COMPONENT(Berth, (place, split))
+
+TEST_F(Reload, moves_places_in_tiles_by_the_poses_of_their_copies) {
+    database.component<Berth>();
+    const GridZones tiles({.tile_size = 10, .num_x = 9, .num_y = 9, .first_zone = 100});
+    world.keep_in_tiles<&Berth::place>(tiles);
+    const auto write = [](Vec3 place) {
+        BlobWriter writer;
+        writer.set_name("levels/quay");
+        const std::uint32_t type = writer.add_component_type(schema_of<Berth>()).value();
+        const Berth berth{place};
+        writer.add_component(type, writer.add_entity({.guid = 1, .name = "berth"}),
+                             std::as_bytes(std::span(&berth, 1)));
+        return Blob::load(*writer.write()).value();
+    };
+    const Blob before = write({1, 2, 0}), after = write({3, 4, 0});
+    const RootPose poses[] = {{}, {.position = {20, 50, 0}}};
+    const Spawned berths = spawned(before, {.copies = 2, .root_poses = poses});
+    reloaded(before, after);
+    world.settle();
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        const DatabaseRow at = database.find(berths.entity(0, copy));
+        const Vec3 place = poses[copy].position + Vec3{3, 4, 0};
+        EXPECT_EQ(database.get<&Berth::place>(at), place);
+        EXPECT_EQ(at.table->zone(), tiles.zone_of(place));
+    }
+}
+
 TEST_F(Reload, sets_the_single_of_the_world) {
     const auto write = [](float wind, const Matrix3x4& front, std::uint32_t eye = kNoBlobEntity) {
         BlobWriter writer;
@@ -656,7 +706,7 @@ TEST_F(Reload, changes_each_value_of_a_list_by_itself) {
     auto& notes = world.manager<Note>();
     for (Instance i = notes.instance(ship); i; i = notes.next(i))
         if (notes.get<&Note::number>(i) == 2) notes.set<&Note::number>(i, 200);
-    reloaded(before, after);
+    EXPECT_EQ(reloaded(before, after).num_left_out, 0u) << "the source has not changed what the program took";
     std::vector<std::string> names;
     tags.for_each_tag(ship, [&](StringId tag) { names.push_back(std::string(tags.text(tag))); });
     std::sort(names.begin(), names.end());
@@ -775,7 +825,7 @@ TEST_F(Reload, switches_toggled_components_off_and_on_as_the_source_does) {
     EXPECT_EQ(world.field<std::int32_t>(ships.entity(2, 0), "asleep.hours").value(), 30);
     edited[4].asleep.reset(), edited[4].is_awake = false, edited[0].asleep.reset(), edited[0].is_awake = false;
     const Blob without = blob_of(edited);
-    reloaded(after, without);
+    EXPECT_EQ(reloaded(after, without).num_components_removed, 0u) << "what is off is not there";
     reloaded(without, before);
     EXPECT_TRUE(is_on(0)) << "it has gone, and come on";
     EXPECT_FALSE(is_on(1));
@@ -815,6 +865,37 @@ TEST_F(Reload, links_children_as_the_source_says_and_keeps_their_local_poses) {
         ASSERT_TRUE(child);
         EXPECT_EQ(transforms.world_position(child).x, 1011.5f);
     }
+}
+
+TEST_F(Reload, links_those_whose_parents_have_changed_places_in_the_source) {
+    const Source source = {
+        {.guid = 1, .transform = at(1)}, {.guid = 2, .parent = 1, .transform = at(10)}, {.guid = 3, .transform = at(2)}};
+    const Source edited = {
+        {.guid = 3, .transform = at(2)}, {.guid = 2, .parent = 3, .transform = at(10)}, {.guid = 1, .transform = at(1)}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    EXPECT_EQ(reloaded(before, after).num_linked, 1u);
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(ships.entity(1)))), ships.entity(2));
+}
+
+TEST_F(Reload, leaves_a_child_where_it_is_when_the_program_has_put_its_new_parent_below_it) {
+    const Source source = {
+        {.guid = 1, .transform = at(1)}, {.guid = 3, .transform = at(2)}, {.guid = 2, .parent = 3, .transform = at(10)}};
+    Source edited = source;
+    edited[2].parent = 1;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    TransformManager& transforms = world.transforms();
+    ASSERT_TRUE(transforms.link(transforms.instance(ships.entity(0)), transforms.instance(ships.entity(2))).ok());
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_linked, 0u);
+    EXPECT_EQ(report.num_left_out, 1u);
+    const auto parent = [&](std::uint32_t i) {
+        return transforms.entity(transforms.parent(transforms.instance(ships.entity(i))));
+    };
+    EXPECT_EQ(parent(2), ships.entity(1));
+    EXPECT_EQ(parent(0), ships.entity(2));
 }
 
 TEST_F(Reload, of_a_parent_that_loses_its_transform_links_the_children_to_the_one_above) {
@@ -970,6 +1051,18 @@ TEST_F(Reload, keeps_the_owner_that_was_overridden_when_what_is_owned_comes_agai
     reloaded(first, third), world.settle();
     reloaded(third, first), world.settle();
     EXPECT_EQ(owners(), wanted) << "the entity came again";
+}
+
+TEST_F(Reload, keeps_the_owner_that_was_overridden_when_the_source_names_another) {
+    const Source source = {{.guid = 1}, {.guid = 2, .owned_by = 1}, {.guid = 3}};
+    Source edited = source;
+    edited[1].owned_by = 3;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Entity harbour = *entities.create();
+    const Spawned ships = spawned(before, {.copies = 2, .overrides = {{"n2", "owned.owner", harbour, 1}}});
+    reloaded(before, after);
+    EXPECT_EQ(world.ownership().owner(ships.entity(1, 0)), ships.entity(2, 0));
+    EXPECT_EQ(world.ownership().owner(ships.entity(1, 1)), harbour);
 }
 
 TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
