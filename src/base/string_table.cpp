@@ -50,7 +50,8 @@ struct StringTable::Content {
     Array<TextLease*> past{Owner(kOwner)};  // that states may have taken, the oldest first
     TextLease* lease = &TextLease::make(1);
     std::uint64_t version = 0;
-    std::mutex mutex;  // guards the next two
+    bool has_noted = false;  // atomic, so that a settle without texts takes no lock
+    std::mutex mutex;        // guards the next two
     Array<std::string> noted{Owner(kOwner)};
     HashMap<StringId, std::uint32_t> noted_numbers{Owner(kOwner)};
     // Texts that are interned until unused:
@@ -119,14 +120,16 @@ Status StringTable::note(std::string_view text) {
     const auto [number, is_new] =
         content_->noted_numbers.insert(id, static_cast<std::uint32_t>(content_->noted.size()));
     if (is_new || content_->noted[*number] != text) content_->noted.emplace_back(text);
+    __atomic_store_n(&content_->has_noted, true, __ATOMIC_RELAXED);
     return {};
 }
 
 void StringTable::take_noted() {
+    if (!__atomic_load_n(&content_->has_noted, __ATOMIC_RELAXED)) return;
     Array<std::string> noted{Owner(kOwner)};
     {
         const std::lock_guard lock(content_->mutex);
-        if (content_->noted.empty()) return;
+        __atomic_store_n(&content_->has_noted, false, __ATOMIC_RELAXED);
         noted.swap(content_->noted);
         content_->noted_numbers.clear();
     }
