@@ -175,7 +175,10 @@ Transform TransformManager::local(Instance instance) const {
 
 void TransformManager::set_local(Instance instance, const Transform& local) {
     require(instance);
-    work_->write_local(instance.row, sound_pose(local));
+    if (SHOAL_CHECKED == 0 && is_unit_rotation(local.rotation))  // without a copy
+        work_->write_local(instance.row, local);
+    else
+        work_->write_local(instance.row, sound_pose(local));
     work_->touch(instance.row);
 }
 

@@ -378,14 +378,16 @@ TEST_F(TransformFrames, any_number_of_workers_computes_the_same_bits) {  // req:
     }
     std::vector<std::unique_ptr<Executor>> executors;
     executors.push_back(nullptr);
-    executors.push_back(std::make_unique<SerialExecutor>());
-    for (const std::uint32_t workers : {2u, 3u, 7u}) executors.push_back(std::make_unique<ThreadPoolExecutor>(workers));
+    if (!kThreadSanitized) executors.push_back(std::make_unique<SerialExecutor>());
+    for (const std::uint32_t workers : {2u, 3u, 7u})
+        if (!kThreadSanitized || workers != 3) executors.push_back(std::make_unique<ThreadPoolExecutor>(workers));
     std::vector<std::unique_ptr<TransformManager>> managers;
     for (std::size_t i = 0; i < 2 * executors.size(); ++i) {
         const TransformMode mode = i % 2 == 0 ? TransformMode::kImmediate : TransformMode::kDeferred;
         managers.push_back(std::make_unique<TransformManager>(entities, pool, TransformOptions{.mode = mode}));
         ASSERT_TRUE(managers.back()->add(ids, locals, parents).ok());
     }
+    std::vector<Matrix3x4> expected;                  // world poses of the first manager
     const int num_frames = kThreadSanitized ? 2 : 6;  // all transforms, then few
     for (int frame = 0; frame < num_frames; ++frame) {
         std::vector<Entity> moved;
@@ -404,10 +406,12 @@ TEST_F(TransformFrames, any_number_of_workers_computes_the_same_bits) {  // req:
             mine.set_locals(moved, to, executor);
             if (mine.mode() == TransformMode::kDeferred) mine.compute_moved(executor);
             ASSERT_VALID(mine);
-            for (const Entity entity : ids)
-                ASSERT_TRUE(
-                    same_bits(mine.world(mine.instance(entity)), managers[0]->world(managers[0]->instance(entity))))
-                    << "manager " << i << ", frame " << frame;
+            if (i == 0) expected.clear();
+            for (std::size_t k = 0; k < ids.size(); ++k) {
+                const Matrix3x4& world = mine.world(mine.instance(ids[k]));
+                if (i == 0) expected.push_back(world);
+                ASSERT_TRUE(same_bits(world, expected[k])) << "manager " << i << ", frame " << frame;
+            }
         }
         for (const auto& manager : managers) manager->unlink(manager->instance(child));
     }

@@ -38,11 +38,13 @@ SHOAL_API bool is_finite(const Matrix3x4& matrix);
 inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
 inline bool is_sound_rotation(Quaternion q) { return squared_length(q) >= 0.998f && squared_length(q) <= 1.002f; }
 
+inline bool is_unit_rotation(Quaternion q) {  // to the last bits
+    return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f);
+}
+
 /// Returns `q` if its length is 1 to the last bits, and otherwise normalized(q), so that rotations which are made of others
 /// do not drift. Requires: is_sound_rotation(q) (asserted in checked builds).
-inline Quaternion sound_rotation(Quaternion q) {
-    return SHOAL_LIKELY(squared_length(q) >= 1 - 1e-6f && squared_length(q) <= 1 + 1e-6f) ? q : mended_rotation(q);
-}
+inline Quaternion sound_rotation(Quaternion q) { return is_unit_rotation(q) ? q : mended_rotation(q); }
 
 /// Returns `local` with a part of it replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
 /// the type and the place of one of Transform. Errors: the pose would not be sound; the message calls the component type
