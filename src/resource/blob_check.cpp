@@ -26,6 +26,17 @@ constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaToggled | k
 constexpr std::uint8_t kFieldFlags = kBlobFieldSplit | kBlobFieldHasRange;
 constexpr std::uint32_t kMaxStructBytes = 1u << 20;
 
+bool is_zero(const std::byte* value, std::size_t num_bytes) {
+    return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
+}
+
+/// Returns whether a struct image says more than a schema without defaults, whose fields are zero, or the first value of an enum.
+bool has_defaults(const Schema& schema, const std::byte* image) {
+    return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
+        return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);
+    });
+}
+
 }  // namespace
 
 std::string_view section_name(std::uint32_t kind) { return kSectionNames[is_known(kind) ? kind : 0]; }
@@ -318,7 +329,7 @@ Status BlobCheck::read_field(const BlobField& field, const BlobEnumerator*& enum
 Status BlobCheck::check_default(const Schema& schema, const std::byte* image) const {
     for (const Field& field : schema.fields()) {
         const std::byte* value = image + field.struct_offset;
-        if (std::all_of(value, value + field.size, [](std::byte b) { return b == std::byte(0); })) continue;
+        if (is_zero(value, field.size)) continue;
         if (field.type == FieldType::kEntity || field.type == FieldType::kBlobArray)
             return fail_at(value, "the default of field \"", field.name, "\" refers to something");
         if (Status status = check_values(field, value, field.size, 1); !status) return status;
@@ -339,7 +350,7 @@ Status BlobCheck::read_fields(const BlobSchema& record, SchemaParts& parts, Comp
     return {};
 }
 
-/// Makes the schema twice: only a schema without defaults tells where in the image they are.
+/// Makes a schema with defaults twice: only one without them tells where in the image they are.
 Status BlobCheck::check_schema(const BlobSchema& record, SchemaParts& parts) {
     if (Status status = check_name_string(record.name); !status) return status;
     if (!std::has_single_bit(record.struct_alignment) || record.struct_alignment > kBlobAlignment ||
@@ -362,12 +373,14 @@ Status BlobCheck::check_schema(const BlobSchema& record, SchemaParts& parts) {
     if (!schema) return fail_at(&record, schema.message());
     if (schema->struct_bytes() != record.struct_bytes || schema->layout_hash() != record.layout_hash)
         return fail_at(&record.layout_hash, "the layout hash of ", schema->to_text(), " is not that of its fields");
-    for (std::size_t i = 0; i < definition.fields.size(); ++i) {
-        const std::byte* value = image + schema->fields()[i].struct_offset;
-        definition.fields[i].default_value.assign(value, value + schema->fields()[i].size);
+    if (has_defaults(*schema, image)) {
+        for (std::size_t i = 0; i < definition.fields.size(); ++i) {
+            const std::byte* value = image + schema->fields()[i].struct_offset;
+            definition.fields[i].default_value.assign(value, value + schema->fields()[i].size);
+        }
+        schema = Schema::make(std::move(definition));
+        if (!schema) return fail_at(image, schema.message());
     }
-    schema = Schema::make(std::move(definition));
-    if (!schema) return fail_at(image, schema.message());
     if (Status status = check_default(*schema, image); !status) return status;
     blob_.schemas_.push_back(std::move(*schema));
     return {};
