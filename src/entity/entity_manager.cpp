@@ -96,7 +96,7 @@ Status EntityManager::create(std::span<Entity> out) {
 std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
     require_free("destroy()");
     const std::uint32_t num_destroyed = destroy_batch(entities);
-    destroy_asked_for();
+    if (SHOAL_UNLIKELY(!next_deaths_.empty())) destroy_asked_for();
     return num_destroyed;
 }
 
