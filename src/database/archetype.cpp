@@ -18,8 +18,6 @@ Archetype::Archetype(std::uint32_t number, std::span<const ComponentType> compon
     }
 }
 
-std::span<const ComponentType> Archetype::components() const { return components_; }
-std::span<const ComponentType> Archetype::toggled() const { return toggled_; }
 std::span<const ComponentType> Archetype::many() const { return many_; }
 
 }  // namespace shoal

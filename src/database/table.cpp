@@ -62,9 +62,4 @@ MemoryUse DatabaseTable::memory_use() const {
     return use;
 }
 
-void DatabaseTable::note_switch(ComponentType component, TypedKey key) {
-    if (const int index = type_->toggle_index(component); index >= 0 && key != nullptr)
-        last_switched_ = {key, &presence_[static_cast<std::size_t>(index)]};
-}
-
 }  // namespace shoal

@@ -82,22 +82,4 @@ void ColumnsBySize::add(const Column& column) {
     for (; size < std::size(kSizes); ++size) ++ends_[size];
 }
 
-void swap_elements(std::byte* a, std::byte* b, std::size_t bytes) {
-    visit_element_size(bytes, [&]<std::size_t kBytes>() {
-        constexpr std::size_t kStep = kBytes == 0 ? 16 : kBytes;
-        std::byte element[kStep];
-        const auto swap_bytes = [&](std::size_t begin, std::size_t count) {
-            copy_bytes(element, a + begin, count);
-            copy_bytes(a + begin, b + begin, count);
-            copy_bytes(b + begin, element, count);
-        };
-        std::size_t done = 0;
-        for (; kBytes == 0 && done + kStep <= bytes; done += kStep) swap_bytes(done, kStep);
-        if constexpr (kBytes != 0)
-            swap_bytes(0, kBytes);
-        else
-            swap_bytes(done, bytes - done);
-    });
-}
-
 }  // namespace shoal

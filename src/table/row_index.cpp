@@ -251,11 +251,4 @@ MemoryUse RowIndex::memory_use() const {
     return use;
 }
 
-std::span<EntityBits> RowIndex::entries() { return {flat_, num_flat_}; }
-
-Status RowIndex::reserve(std::uint32_t num_more, std::uint32_t max_index) {
-    if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
-    return reserve_more(num_more, max_index);
-}
-
 }  // namespace shoal

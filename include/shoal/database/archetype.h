@@ -36,9 +36,9 @@ public:
     /// Its component types: one bit per number.
     const BitSet& signature() const { return signature_; }
     /// Ascending.
-    SHOAL_API std::span<const ComponentType> components() const;
+    std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
     /// The toggled component types: a bit per row says whether it has them. Ascending.
-    SHOAL_API std::span<const ComponentType> toggled() const;
+    std::span<const ComponentType> toggled() const { return {toggled_.data(), toggled_.size()}; }
     /// The component types of which an entity may have several: the first value is in the row. Ascending.
     SHOAL_API std::span<const ComponentType> many() const;
     bool has(ComponentType component) const { return signature_.test(component.number); }

@@ -153,7 +153,10 @@ private:
     };
 
     /// Remembers that a call with one C++ type has switched a component type.
-    SHOAL_API void note_switch(ComponentType component, TypedKey key);
+    void note_switch(ComponentType component, TypedKey key) {
+        if (const int index = type_->toggle_index(component); index >= 0 && key != nullptr)
+            last_switched_ = {key, &presence_[static_cast<std::size_t>(index)]};
+    }
 
     std::uint32_t number_;
     Zone zone_;

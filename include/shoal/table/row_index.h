@@ -65,7 +65,7 @@ public:
     std::uint32_t max_index() const { return max_index_; }
     /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
     /// Lifetime: until the next reserve().
-    SHOAL_API std::span<EntityBits> entries();
+    std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
     /// Requires: index < entries().size().
     EntityBits& entry(std::uint32_t index) { return flat_[index]; }
@@ -99,7 +99,10 @@ public:
 
     /// Makes sure that `num_more` further entities, none with an index above `max_index`, can be set.
     /// Errors: no memory; nothing has changed.
-    SHOAL_API Status reserve(std::uint32_t num_more, std::uint32_t max_index);
+    Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
+        if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
+        return reserve_more(num_more, max_index);
+    }
 
     /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
     /// with identity, row == entity.index().
