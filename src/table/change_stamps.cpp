@@ -45,21 +45,17 @@ void ChangeStamps::grow(std::uint32_t num_rows) {
     const std::size_t needed = (std::size_t(num_rows) + kRowsPerChangeMark - 1) / kRowsPerChangeMark;
     const std::size_t num_marks = round_up(std::max(needed, num_marks_ * 2), kMarksAtOnce);
     const std::size_t num_blocks = num_blocks_of(std::uint64_t(num_marks) * kRowsPerChangeMark);
-    widen(row_marks_, 1, num_marks_, num_marks);
-    widen(column_marks_, num_columns_, num_marks_, num_marks);
-    widen(row_stamps_, 1, num_blocks_, num_blocks);
-    widen(column_stamps_, num_columns_, num_blocks_, num_blocks);
+    widen(marks_, num_columns_ + 1, num_marks_, num_marks);
+    widen(stamps_, num_columns_ + 1, num_blocks_, num_blocks);
     num_marks_ = num_marks;
     num_blocks_ = num_blocks;
-}
-
-ChangeStamps::Line ChangeStamps::rows() const {
-    return {const_cast<std::uint64_t*>(row_stamps_.data()), const_cast<ChangeMark*>(row_marks_.data())};
+    num_column_marks_ = num_columns_ * num_marks;
+    row_marks_ = marks_.data() + num_column_marks_;
 }
 
 ChangeStamps::Line ChangeStamps::column(std::uint32_t column) const {
-    return {const_cast<std::uint64_t*>(column_stamps_.data()) + column * num_blocks_,
-            const_cast<ChangeMark*>(column_marks_.data()) + column * num_marks_};
+    return {const_cast<std::uint64_t*>(stamps_.data()) + column * num_blocks_,
+            const_cast<ChangeMark*>(marks_.data()) + column * num_marks_};
 }
 
 /// The last block of a small table has fewer.
@@ -95,10 +91,7 @@ void ChangeStamps::mark_many(const Line& line, std::size_t begin, std::size_t en
 
 void ChangeStamps::mark(std::uint32_t column, RowRange rows) {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
-    if (rows.begin % kRowsPerStampBlock == 0 && rows.end - rows.begin - 2 < kRowsPerStampBlock - 1) {
-        column_stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;  // a loop over a small table
-        return;
-    }
+    if (mark_block(column, rows)) return;
     if (rows.end - rows.begin == 1) return mark(column, rows.begin);
     mark(this->column(column), rows);
 }
@@ -221,13 +214,11 @@ Status ChangeStamps::load(StateReader& from, std::uint32_t num_rows) {
         return from.error("stamp", "there cannot have been so many steps");
     if (!from.is_trusted() && std::any_of(used.begin(), used.end(), [&](std::uint64_t stamp) { return stamp > now; }))
         return from.error("stamps", "one of them lies in the future");
-    std::fill(row_marks_.begin(), row_marks_.end(), ChangeMark(0));
-    std::fill(column_marks_.begin(), column_marks_.end(), ChangeMark(0));
-    std::fill(row_stamps_.begin(), row_stamps_.end(), 0);
-    std::fill(column_stamps_.begin(), column_stamps_.end(), 0);
-    std::copy_n(used.begin(), num_used, row_stamps_.begin());
-    for (std::size_t c = 0; c < num_columns_; ++c)
-        std::copy_n(used.data() + (c + 1) * num_used, num_used, column_stamps_.data() + c * num_blocks_);
+    std::fill(marks_.begin(), marks_.end(), ChangeMark(0));
+    std::fill(stamps_.begin(), stamps_.end(), 0);
+    std::copy_n(used.begin(), num_used, rows().stamps);
+    for (std::uint32_t c = 0; c < num_columns_; ++c)
+        std::copy_n(used.data() + (c + 1) * num_used, num_used, column(c).stamps);
     base_ = now - 1;
     set_now(now);
     return {};

@@ -115,6 +115,7 @@ ColumnStorage::~ColumnStorage() {
 
 void ColumnStorage::add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque) {
     columns_.push_back({nullptr, element_bytes, 0, opaque});
+    row_bytes_ += element_bytes;
     most_element_bytes_ = std::max<std::size_t>(most_element_bytes_, element_bytes);
     shape_ = hash_bytes(&element_bytes, sizeof element_bytes, shape_);
 }
@@ -123,7 +124,7 @@ void ColumnStorage::add_column(std::uint32_t element_bytes, const OpaqueOperatio
 
 void ColumnStorage::move_row(std::uint32_t from, std::uint32_t to) {
     copy_elements_of_row(from, to);
-    for (auto c = static_cast<std::uint32_t>(schema_->columns().size()); c < columns_.size(); ++c)
+    for (auto c = static_cast<std::uint32_t>(schema_->num_columns()); c < columns_.size(); ++c)
         copy_element(element(c, to), element(c, from), columns_[c].element_bytes);
     if (schema_->has_opaque()) move_opaque(from, to);
 }
@@ -143,8 +144,10 @@ void ColumnStorage::copy_rows(RowList from, RowList to) {
 
 void ColumnStorage::swap_rows(std::uint32_t a, std::uint32_t b) {
     rows_changed();
-    for (std::uint32_t c = 0; c < columns_.size(); ++c)
-        if (columns_[c].opaque == nullptr) swap_elements(element(c, a), element(c, b), columns_[c].element_bytes);
+    for (const PhysicalColumn& column : columns_) {
+        const std::size_t bytes = column.element_bytes;
+        if (column.opaque == nullptr) swap_elements(column.data + a * bytes, column.data + b * bytes, bytes);
+    }
     if (!schema_->has_opaque()) return;
     OpaqueRow spare(*this, a);
     move_opaque(b, a);
@@ -239,7 +242,7 @@ void ColumnStorage::place_in_range(std::byte* range, std::uint32_t rows) {
 
 void ColumnStorage::note_addresses() {
     renew_placement();
-    owners_ = reinterpret_cast<Entity*>(columns_[schema_->columns().size()].data);
+    owners_ = reinterpret_cast<Entity*>(columns_[schema_->num_columns()].data);
     std::size_t i = 0;
     for (const ColumnsBySize::Column& column : by_size_) addresses_[i++] = columns_[column.from].data;
 }
@@ -418,13 +421,19 @@ MemoryUse ColumnStorage::memory_use() const {
 bool ColumnStorage::is_wasteful() const {
     if (num_rows_ == 0) return capacity_ > 0;
     if (slab_bytes_ == 0 && range_.data == nullptr) return false;  // the rows lie elsewhere
-    std::size_t used = 0, allowed = 0;
+    const std::size_t used = num_rows_ * row_bytes_;
+    if (slab_bytes_ != 0) {
+        const std::size_t spare = slab_bytes_ - used;
+        if (spare > used + columns_.size() * PagePool::kGranuleBytes) return true;
+        if (spare <= columns_.size() * kPageBytes)
+            return false;  // most tables; the rest of what is allowed is not needed
+    }
+    std::size_t allowed = 0;
     for (const PhysicalColumn& column : columns_) {
         const std::size_t bytes = std::size_t(num_rows_) * column.element_bytes;
-        used += bytes;
         allowed += bytes + bytes / 20 + (bytes > kLargeColumnBytes ? kLargePageBytes : kPageBytes);
     }
-    if (slab_bytes_ != 0) return slab_bytes_ > std::min(allowed, 2 * used + columns_.size() * PagePool::kGranuleBytes);
+    if (slab_bytes_ != 0) return slab_bytes_ > allowed;
     return committed_bytes(std::max(touched_rows_, num_rows_)) > allowed;
 }
 
@@ -475,7 +484,7 @@ void ColumnStorage::show(std::uint32_t num_rows, Entity* owners, std::span<std::
                          std::span<std::uint32_t* const> links) {
     SHOAL_ASSERT(slab_bytes_ == 0 && range_.data == nullptr && !schema_->has_opaque(),
                  "a table that has rows of its own shows no others");
-    const std::size_t first_link = schema_->columns().size() + 1;
+    const std::size_t first_link = schema_->num_columns() + 1;
     SHOAL_ASSERT(columns.size() + 1 == first_link && first_link + links.size() == columns_.size(),
                  "the rows have other columns than the table");
     for (std::size_t c = 0; c < columns.size(); ++c) columns_[c].data = columns[c];
@@ -508,12 +517,6 @@ Status ColumnStorage::validate() const {
         if (previous_end > end) return broken(concat("column ", c, " runs past the storage"));
     }
     return {};
-}
-
-bool ColumnStorage::contains(const void* address) const {
-    const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
-    const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
-    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
 }
 
 }  // namespace shoal

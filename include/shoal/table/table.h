@@ -76,6 +76,10 @@ public:
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
     /// Marks rows as written: for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
+    /// The same for rows that exist, several from the first one of a block on. Returns whether they are such rows.
+    SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
+        return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
+    }
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
     /// Returns a column for a pass that calls mark_written() itself when it ends.

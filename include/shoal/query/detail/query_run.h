@@ -66,7 +66,7 @@ SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_
 SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows) {
     if (rows.size() == 1)
         static_cast<void>(table.write_element(column, rows.begin));
-    else
+    else if (!table.mark_block(column, rows))
         table.mark_written(column, rows);
 }
 

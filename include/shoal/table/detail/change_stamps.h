@@ -50,13 +50,21 @@ public:
     /// Marks a column in one row, or in some rows, as written. Requires: stamps are kept for the rows.
     SHOAL_INLINE void mark(std::uint32_t column, std::uint32_t row) {
         const std::size_t place = column * num_marks_ + row / kRowsPerChangeMark;
-        SHOAL_ASSERT(place < column_marks_.size(), "the column or the row does not exist");
-        column_marks_[place] = mark_;
+        SHOAL_ASSERT(place < num_column_marks_, "the column or the row does not exist");
+        marks_[place] = mark_;
     }
     SHOAL_API void mark(std::uint32_t column, RowRange rows);
+    /// The same for several rows from the first one of a block on, as in a loop over a small table. Returns whether these are
+    /// such rows of a column that exists.
+    SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
+        if (rows.begin % kRowsPerStampBlock != 0 || rows.end - rows.begin - 2 >= kRowsPerStampBlock - 1) return false;
+        if (SHOAL_UNLIKELY(column >= num_columns_)) return false;
+        stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
+        return true;
+    }
     /// The same without a test that they exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
-        column_marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
+        marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;
     }
     /// See Table::mark_shared().
     SHOAL_API void mark_shared(std::uint32_t column, const std::uint32_t* rows, std::span<const std::uint64_t> chosen);
@@ -64,7 +72,7 @@ public:
     SHOAL_INLINE void mark_row(std::uint32_t row) { row_marks_[row / kRowsPerChangeMark] = mark_; }
     SHOAL_API void mark_rows(RowRange rows);
     /// By row / kRowsPerChangeMark: where loops over many rows write mark_of_now() themselves.
-    ChangeMark* row_marks() { return row_marks_.data(); }
+    ChangeMark* row_marks() { return row_marks_; }
     ChangeMark mark_of_now() const { return mark_; }
 
     /// Returns the stamp of the last write to a block of a column.
@@ -92,7 +100,7 @@ private:
         std::uint64_t* stamps;
         ChangeMark* marks;
     };
-    Line rows() const;
+    Line rows() const { return column(static_cast<std::uint32_t>(num_columns_)); }
     Line column(std::uint32_t column) const;
     std::size_t marks_in(std::uint32_t block) const;
     void mark(const Line& line, RowRange rows) const;
@@ -105,11 +113,10 @@ private:
 
     ChangeMark mark_ = ChangeMark(1);  // that of now_
     std::uint64_t now_ = 1, base_ = 0;
-    std::size_t num_columns_, num_marks_ = 0, num_blocks_ = 0;
-    Array<ChangeMark> row_marks_{Owner("table")};         // [mark]
-    Array<ChangeMark> column_marks_{Owner("table")};      // [column][mark]
-    Array<std::uint64_t> row_stamps_{Owner("table")};     // [block]
-    Array<std::uint64_t> column_stamps_{Owner("table")};  // [column][block]
+    std::size_t num_columns_, num_marks_ = 0, num_blocks_ = 0, num_column_marks_ = 0;
+    ChangeMark* row_marks_ = nullptr;              // in marks_
+    Array<ChangeMark> marks_{Owner("table")};      // [column 0, ..., rows][mark]
+    Array<std::uint64_t> stamps_{Owner("table")};  // [column 0, ..., rows][block]
 };
 
 }  // namespace shoal

@@ -49,7 +49,11 @@ public:
     }
     Entity* owners() const { return owners_; }
     /// Whether `address` is in the memory of the columns.
-    SHOAL_API bool contains(const void* address) const;
+    bool contains(const void* address) const {
+        const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
+        const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
+        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
+    }
     std::uint32_t* links(std::uint32_t link) const {
         return reinterpret_cast<std::uint32_t*>(columns_[schema_->num_columns() + 1 + link].data);
     }
@@ -161,6 +165,7 @@ private:
     std::uint64_t shape_ = 0;
     std::size_t most_element_bytes_ = 0;
     std::uint32_t max_rows_, num_promotions_ = 0, num_wasteful_calls_ = 0;
+    std::size_t row_bytes_ = 0;  // of all columns
     [[no_unique_address]] detail::RowVersions versions_;
 };
 
