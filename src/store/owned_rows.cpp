@@ -483,8 +483,8 @@ void OwnedRows::remove_dead(const SettleContext& context) {
 /// Removes the rows of those that died since the last settle. Between two settles far apart all generations of an index
 /// may pass, and an id on the list may live again: only the dead go.
 void OwnedRows::remove_listed_deaths() {
+    if (entities_.death_position(cursor_) == entities_.deaths_end()) return;  // less to do than to read none
     const DeathRange dead = entities_.deaths(cursor_);
-    if (dead.entities.empty() && !dead.fell_behind) return;
     const bool sweeps = dead.fell_behind || (has_plain_rows() && options_.remove_dead == nullptr &&
                                              dead.entities.size() > table_.num_rows() / kDeadShare);
     if (sweeps)
@@ -591,11 +591,6 @@ Status OwnedRows::validate() const {
 
 std::span<const Schema* const> OwnedRows::schemas() const { return {&schema_pointer_, 1}; }
 std::span<const Table* const> OwnedRows::tables() const { return {&table_pointer_, 1}; }
-
-void OwnedRows::settle(const SettleContext& context) {
-    remove_dead(context);
-    settle_table(context);
-}
 
 void OwnedRows::require_no_loop(const char* call) const {
     if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0)) refuse_change(call);

@@ -205,7 +205,10 @@ public:
     // --- death and time ------------------------------------------------------------------------------------------
 
     /// Removes the rows of the dead, as the policy says, and settles the table: see Store::settle.
-    SHOAL_API void settle(const SettleContext& context);
+    void settle(const SettleContext& context) {
+        remove_dead(context);
+        settle_table(context);
+    }
     /// The first half of it.
     SHOAL_API void remove_dead(const SettleContext& context);
     /// The second half: gives memory back and opens a stamp.
