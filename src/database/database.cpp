@@ -549,18 +549,26 @@ std::uint32_t Database::clear_zone(Zone zone) {
     require_unlocked("clear_zone()");
     // Destruction callbacks may bring newcomers, and settle, after which a number is free or another table's.
     Array<std::uint32_t> numbers("database");
-    for_each_table_of_zone(zone, [&](DatabaseTable& table) { numbers.push_back(table.number()); });
+    // With callbacks and destructors, some die with others, before it is the turn of their table.
+    bool counts_before = entities_.has_destruction_callbacks();
+    for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+        numbers.push_back(table.number());
+        counts_before |= !table.table_.is_plain() || table.has_many();
+    });
     const auto table_at = [&](std::uint32_t number) {
         DatabaseTable* const table = all_tables()[number];
         return table != nullptr && table->zone() == zone && table->num_rows() != 0 ? table : nullptr;
     };
-    std::uint32_t num_living = 0;  // some die with others, before it is the turn of their table
-    for (const std::uint32_t number : numbers)
+    std::size_t num_living = 0;
+    for (const std::uint32_t number : numbers) {
+        if (!counts_before) break;
         for (const Entity entity : all_tables()[number]->entities()) num_living += is_dead(entity) ? 0 : 1;
+    }
     for (const std::uint32_t number : numbers) {
         if (table_at(number) == nullptr) continue;
         const std::uint64_t changes = tables_.num_changes();
-        static_cast<void>(entities_.destroy(table_at(number)->entities()));
+        const std::size_t num_destroyed = entities_.destroy(table_at(number)->entities());
+        if (!counts_before) num_living += num_destroyed;
         DatabaseTable* const table = table_at(number);
         if (table == nullptr) continue;
         if (tables_.num_changes() != changes || !table->is_plain()) {
@@ -573,7 +581,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
         table->table_.remove_rows(RowRange{0, table->num_rows()});
         tables_.note_rows(*table);
     }
-    return num_living;
+    return static_cast<std::uint32_t>(num_living);
 }
 
 // --- settling ----------------------------------------------------------------------------------------------------

@@ -257,10 +257,12 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
         const ComponentValues* given = find_values(values, component);
-        const bool pushes = given != nullptr && kept != nullptr && kept->has(component) && further_values(component);
+        const bool has_value = kept != nullptr && kept->has(component);
+        if (given == nullptr && has_value) continue;
+        const bool pushes = has_value && further_values(component);
         for (std::uint32_t row = rows.begin; pushes && row < rows.end; ++row) push_first(table, row, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
-        if (given == nullptr && !pushes && kept != nullptr && kept->has(component)) continue;
+        if (given == nullptr && !pushes && has_value) continue;
         write_component(table, rows, component, given, sources);
         if (kept != &table.type()) continue;  // rows that came in this call are marked
         const std::uint32_t first = table.first_column(component);
