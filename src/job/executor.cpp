@@ -87,7 +87,6 @@ struct ThreadedExecutor::Threads {
         const std::lock_guard lock(list_mutex);
         number = ++last_number;
         next = std::exchange(first, this);
-        succeeds([&] { arena.initialize(); });
         if (num_workers > tbb::global_control::active_value(kParallelism)) take_allowance(find_allowance());
     }
 
@@ -107,12 +106,21 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Returns false if oneTBB cannot start threads. It is not asked again: with an arena that could not be made it would wait
-    /// for ever.
+    /// Returns false if oneTBB cannot start threads. It is not asked again.
     bool ask_for_thread() {
         const UnseenByThreadSanitizer unseen;
-        return !lacks_threads.load(std::memory_order_relaxed) &&
-               succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
+        return has_arena() && succeeds([&] { arena.enqueue([executor = number] { come(executor); }); });
+    }
+
+    /// Makes the arena, which takes some megabytes, when it is used first. Of threads that make it together, oneTBB lets
+    /// one do so, and the others wait for ever if that fails.
+    bool has_arena() {
+        if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed)) {
+            const std::lock_guard lock(arena_mutex);
+            if (!arena.is_active() && !lacks_threads.load(std::memory_order_relaxed))
+                succeeds([&] { arena.initialize(); });
+        }
+        return !lacks_threads.load(std::memory_order_relaxed);
     }
 
     /// Calls oneTBB, which throws std::bad_alloc, or std::runtime_error from the system, when it cannot start threads.
@@ -206,6 +214,7 @@ struct ThreadedExecutor::Threads {
     std::optional<tbb::global_control> allowance;
 
     std::uint32_t num_workers;
+    std::mutex arena_mutex;  // of whoever makes the arena
     tbb::task_arena arena;
     OpenLoops loops;
     CalledThreads called;

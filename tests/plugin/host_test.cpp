@@ -277,8 +277,7 @@ TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made[0]), 0);
     const float masses[] = {1, 2};
     EXPECT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, masses, 2, &guest.error), 0);
-    EXPECT_EQ(guest.take_error(),
-              "images of \"box\" have 4 bytes and cannot lie 2 bytes apart; 0 is one for all");
+    EXPECT_EQ(guest.take_error(), "images of \"box\" have 4 bytes and cannot lie 2 bytes apart; 0 is one for all");
     EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made[0]), 0);
     ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1);
     double wide = 1;
@@ -545,8 +544,7 @@ TEST(PluginHost, a_query_shows_no_column_of_numbers_that_do_not_lie_side_by_side
                                       "world_pose.position.x"),
               std::string::npos);
     const char* const lanes[] = {"world_pose.position.x", "world_pose.position.z"};
-    EXPECT_NE(guest.table.make_query(&guest.plugin, "world_pose", lanes, 2, &guest.error), nullptr)
-        << guest.error.text;
+    EXPECT_NE(guest.table.make_query(&guest.plugin, "world_pose", lanes, 2, &guest.error), nullptr) << guest.error.text;
     guest.plugin.remove_calls();
 }
 
@@ -566,8 +564,7 @@ TEST(PluginHost, a_query_is_not_destroyed_while_a_loop_or_a_pass_uses_it) {
         error = in->take_error();
     };
     EXPECT_EQ(guest.table.for_each_batch(&guest.plugin, self.query, 0, destroy, &self, &guest.error), 1);
-    EXPECT_EQ(self.error,
-              "destroy_query: for_each_batch() runs over the query; destroy it when that has returned");
+    EXPECT_EQ(self.error, "destroy_query: for_each_batch() runs over the query; destroy it when that has returned");
     EXPECT_EQ(guest.table.destroy_query(&guest.plugin, self.query, &guest.error), 1);
 }
 

@@ -868,10 +868,12 @@ TEST_F(Reload, links_children_as_the_source_says_and_keeps_their_local_poses) {
 }
 
 TEST_F(Reload, links_those_whose_parents_have_changed_places_in_the_source) {
-    const Source source = {
-        {.guid = 1, .transform = at(1)}, {.guid = 2, .parent = 1, .transform = at(10)}, {.guid = 3, .transform = at(2)}};
-    const Source edited = {
-        {.guid = 3, .transform = at(2)}, {.guid = 2, .parent = 3, .transform = at(10)}, {.guid = 1, .transform = at(1)}};
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 2, .parent = 1, .transform = at(10)},
+                           {.guid = 3, .transform = at(2)}};
+    const Source edited = {{.guid = 3, .transform = at(2)},
+                           {.guid = 2, .parent = 3, .transform = at(10)},
+                           {.guid = 1, .transform = at(1)}};
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
     EXPECT_EQ(reloaded(before, after).num_linked, 1u);
@@ -880,8 +882,9 @@ TEST_F(Reload, links_those_whose_parents_have_changed_places_in_the_source) {
 }
 
 TEST_F(Reload, leaves_a_child_where_it_is_when_the_program_has_put_its_new_parent_below_it) {
-    const Source source = {
-        {.guid = 1, .transform = at(1)}, {.guid = 3, .transform = at(2)}, {.guid = 2, .parent = 3, .transform = at(10)}};
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 3, .transform = at(2)},
+                           {.guid = 2, .parent = 3, .transform = at(10)}};
     Source edited = source;
     edited[2].parent = 1;
     const Blob before = blob_of(source), after = blob_of(edited);
