@@ -2,11 +2,12 @@
 // bytes on every other entity, and a tag on every tenth. The reference compares the columns of both blobs with memcmp,
 // looks for the row that differs, and writes to an array.
 
-#include "shoal/world/reload.h"
 #include "reference.h"
 #include "shoal/components/tag.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/world.h"
 #include "workloads.h"
 
 #include <cstring>
@@ -77,7 +78,8 @@ void measure_reloading(Bench& bench) {
     if (!bench.wants("reload/one_of_100k")) return;
     const Blob versions[] = {make_level(2), make_level(3)};
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
+    Reloader reloader(world);
     const auto& engines = world.manager<Engine>();
     const Entity changed = need(world.spawn(versions[0])).entity(kChanged);
     PlainReload plain(versions[0]);
@@ -87,7 +89,7 @@ void measure_reloading(Bench& bench) {
                    [&] {
                        const int before = version;
                        version ^= 1;
-                       need_ok(world.reload(versions[before], versions[version]));
+                       need_ok(reloader.reload(versions[before], versions[version]));
                    },
                    [&] {
                        const float power = engines.get<&Engine::power>(engines.instance(changed));

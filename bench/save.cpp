@@ -1,10 +1,13 @@
 // What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
 // copying the same bytes; and what hashing and recording a world cost.
 
+#include "shoal/world/save.h"
 #include "shoal/base/random.h"
 #include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/recording.h"
 #include "shoal/world/world.h"
 
@@ -110,9 +113,9 @@ void warm_up(const Side& side) {
 void save_whole(Bench& bench, std::size_t n) {
     if (!bench.wants("save/whole")) return;
     Fleet fleet(n);
-    need_ok(fleet.world.save(fleet.state));
+    need_ok(save(fleet.world, fleet.state));
     bench.compare({"save/whole", n, from_100k(n, 1.3), n * 104},
-                  {{}, [&] { need_ok(fleet.world.save(fleet.state)); }, [&] { return n; }},
+                  {{}, [&] { need_ok(save(fleet.world, fleet.state)); }, [&] { return n; }},
                   {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
 }
 
@@ -120,10 +123,10 @@ void save_whole(Bench& bench, std::size_t n) {
 void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_rows) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
-    need_ok(fleet.world.save(fleet.state));
+    need_ok(save(fleet.world, fleet.state));
     bench.compare(
         {name, n, from_100k(n, 1.5), n * 104},
-        {[&] { fleet.touch(num_rows, 1); }, [&] { need_ok(fleet.world.load(fleet.state)); }, [&] { return n; }},
+        {[&] { fleet.touch(num_rows, 1); }, [&] { need_ok(load(fleet.world, fleet.state)); }, [&] { return n; }},
         {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
 }
 
@@ -132,11 +135,11 @@ void keep_frame(Bench& bench, std::size_t n, const char* name, double target, st
     if (!bench.wants(name)) return;
     Fleet fleet(n);
     SavedState states[2];
-    need_ok(fleet.world.save(states[0]));
+    need_ok(save(fleet.world, states[0]));
     std::size_t last = 0;
     const Side shoal{[&] { fleet.touch(num_rows, step), fleet.world.settle(); },
                      [&] {
-                         need_ok(fleet.world.save(states[1 - last], &states[last]));
+                         need_ok(save(fleet.world, states[1 - last], &states[last]));
                          last = 1 - last;
                      },
                      [&] { return n; }};
@@ -148,11 +151,11 @@ void keep_frame(Bench& bench, std::size_t n, const char* name, double target, st
 void rewind(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
-    fleet.world.keep_frames(9);
+    Frames frames(fleet.world, 9);
     const Side shoal{[&] {
                          for (int i = 0; i < 8; ++i) fleet.touch(num_rows, step), fleet.world.step(0.01f);
                      },
-                     [&] { need_ok(fleet.world.rewind(fleet.world.frame() - 8)); }, [&] { return n; }};
+                     [&] { need_ok(frames.rewind(fleet.world.frame() - 8)); }, [&] { return n; }};
     warm_up(shoal);
     bench.compare({name, n, 0}, shoal, {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }},
                   [n](Measurement& result) {
@@ -166,13 +169,13 @@ void save_file(Bench& bench, std::size_t n) {
     Fleet fleet(n);
     if (bench.wants("save/to_file"))
         bench.compare({"save/to_file", n, 0, n * 104, true},
-                      {{}, [&] { need_ok(fleet.world.save(path)); }, [&] { return n; }},
+                      {{}, [&] { need_ok(save(fleet.world, path)); }, [&] { return n; }},
                       {{}, [&] { fleet.copy_all(); }, [&] { return n; }},
                       [](Measurement& result) { result.target_mb_per_s = 500; });
-    need_ok(fleet.world.save(path));
+    need_ok(save(fleet.world, path));
     if (bench.wants("save/from_file"))
         bench.compare({"save/from_file", n, 0, n * 104, true},
-                      {{}, [&] { need_ok(fleet.world.load(path)); }, [&] { return n; }},
+                      {{}, [&] { need_ok(load(fleet.world, path)); }, [&] { return n; }},
                       {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }},
                       [](Measurement& result) { result.target_mb_per_s = 1000; });
     std::filesystem::remove(path);
@@ -199,8 +202,9 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
     std::filesystem::remove_all(folder);
     Fleet persisted(n), plain(n);
     add_search(persisted), add_search(plain);
-    need_ok(persisted.world.persist(folder.string()));
-    const Side shoal{[&] { need_ok(persisted.world.flush_persisted()), persisted.touch(num_rows, step); },
+    Persistence persistence(persisted.world);
+    need_ok(persistence.start(folder.string()));
+    const Side shoal{[&] { need_ok(persistence.flush()), persisted.touch(num_rows, step); },
                      [&] { persisted.world.step(0.01f); }, [&] { return n; }};
     warm_up(shoal);
     bench.compare({name, n, 0}, shoal,
@@ -209,7 +213,7 @@ void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t nu
                       result.change_ns = (result.shoal_ns - result.reference_ns) * double(n);
                       result.target_change_ns = kJournalPart * kFrameNs;
                   });
-    need_ok(persisted.world.stop_persisting());
+    need_ok(persistence.stop());
     std::filesystem::remove_all(folder);
 }
 

@@ -7,8 +7,10 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/recording.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "state_changes.h"
 
@@ -91,7 +93,7 @@ void play(std::span<const std::byte> bytes) {
     if (!replay) return must_be_text(replay.message());
     Garden garden;
     if (const Status status = replay->begin(garden.world); !status) return must_be_text(status.message());
-    garden.world.keep_frames(4);
+    Frames frames(garden.world, 4);
     while (replay->next()) {
         replay->step();
         if (replay->difference()) must_be_text(replay->difference().text());
@@ -100,7 +102,7 @@ void play(std::span<const std::byte> bytes) {
     must(garden.database.validate().ok());
     garden.world.step(0.5f);
     SavedState state;
-    must(garden.world.save(state).ok());
+    must(save(garden.world, state).ok());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 //     0   the state of a world with something of everything, and all kinds of commands but spawns
 //     1   that of an older program, whose fields are converted, in commands too
-//     2   the log in a folder that World::recover() reads: the parts are its records
+//     2   the log in a folder that Persistence::recover() reads: the parts are its records
 //     3   a zone of a database
 //     4   the state of a world with models, named values, what was spawned from a blob, and commands to spawn it
 //     5   the file of an unloaded zone in the state of a world, which a world that streams zones loads, or one that does not
@@ -13,7 +13,10 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/data_table.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
+#include "shoal/world/zone_streaming.h"
 #include "state_changes.h"
 #include "support/older_world.h"
 #include "support/saved_zones.h"
@@ -56,7 +59,7 @@ void expect_refused_or_sound(World& world, Load&& load, Validate&& validate) {
 void expect_works(World& world) {
     for (int i = 0; i < 2; ++i) world.step(0.1f);
     SavedState again;
-    must(world.save(again).ok());
+    must(save(world, again).ok());
 }
 
 /// Poses follow from others, and those of a file are believed until they are computed anew.
@@ -72,7 +75,7 @@ void load_into_sea(const SavedState& state) {
     shoal_test::Sea sea;
     sea.run(1);
     expect_refused_or_sound(
-        sea.world, [&] { return sea.world.load(state, false); }, [&] { return but_for_poses(sea.validate()); });
+        sea.world, [&] { return load(sea.world, state, false); }, [&] { return but_for_poses(sea.validate()); });
     sea.run(2);
     expect_works(sea.world);
     for (const Zone zone : {0, 1, 2, 3}) sea.sea.drop_zone(zone);
@@ -85,7 +88,7 @@ SavedState state_of_sea() {
     sea.meddle();
     sea.ask(80);  // what waits is part of the state
     SavedState state;
-    must(sea.world.save(state).ok());
+    must(save(sea.world, state).ok());
     return state;
 }
 
@@ -123,7 +126,7 @@ SavedState older_state() {
 void load_older(const SavedState& state) {
     shoal_test::Now program;
     expect_refused_or_sound(
-        program.world, [&] { return program.world.load(state, false); }, [&] { return program.sea.validate(); });
+        program.world, [&] { return load(program.world, state, false); }, [&] { return program.sea.validate(); });
     expect_works(program.world);
 }
 
@@ -144,9 +147,9 @@ struct Folder : TemporaryFolder {
     Folder() {
         shoal_test::Sea sea;
         sea.run(1);
-        must(sea.world.persist(path, {.keeps_all_frames = true}).ok());
+        must(sea.persistence.start(path, {.keeps_all_frames = true}).ok());
         sea.run(3);
-        must(sea.world.stop_persisting().ok());
+        must(sea.persistence.stop().ok());
         log = *read_file(log_path());
     }
     std::string log_path() const { return path + "/0000000001.log"; }
@@ -158,7 +161,7 @@ void recover(const Folder& folder, std::string_view log) {
     shoal_test::Sea sea;
     sea.run(1);
     expect_refused_or_sound(
-        sea.world, [&] { return sea.world.recover(folder.path).status(); },
+        sea.world, [&] { return sea.persistence.recover(folder.path).status(); },
         [&] { return but_for_poses(sea.validate()); });
     sea.run(1);
     expect_works(sea.world);
@@ -207,22 +210,24 @@ const std::string& folder_of_zones() {
 
 SavedState state_with_zones() {
     shoal_test::Sea sea;
-    must(sea.world.stream_zones(folder_of_zones()).ok());
+    ZoneStreaming zones(sea.world);
+    must(zones.start(folder_of_zones()).ok());
     sea.run(4);
-    must(sea.world.unload_zone(1).ok() && sea.world.unload_zone(3).ok());
+    must(zones.unload(1).ok() && zones.unload(3).ok());
     SavedState state;
-    must(sea.world.save(state).ok());
+    must(save(sea.world, state).ok());
     return state;
 }
 
 void load_zones(const SavedState& sound, const std::vector<Change>& changes) {
     const SavedState state = shoal_test::with_file(sound, 1, changed(shoal_test::file_in(sound, 1), changes));
     shoal_test::Sea sea;
-    if (changes.size() % 2 == 0) must(sea.world.stream_zones(folder_of_zones()).ok());
+    ZoneStreaming zones(sea.world);
+    if (changes.size() % 2 == 0) must(zones.start(folder_of_zones()).ok());
     sea.run(1);
     expect_refused_or_sound(
-        sea.world, [&] { return sea.world.load(state, false); }, [&] { return but_for_poses(sea.validate()); });
-    static_cast<void>(sea.world.load_all_zones());  // what an entity was given since may forbid it
+        sea.world, [&] { return load(sea.world, state, false); }, [&] { return but_for_poses(sea.validate()); });
+    static_cast<void>(zones.load_all());  // what an entity was given since may forbid it
     must(but_for_poses(sea.validate()).ok());
     sea.run(1);
     expect_works(sea.world);
@@ -264,7 +269,7 @@ std::vector<std::byte> blob_of_ship() {
 
 /// A world with models of a resource and of memory.
 struct Harbour {
-    Harbour() : world(entities, {.library = &library, .reloadable = true}) {
+    Harbour() : world(entities, {.library = &library}) {
         world.manager<shoal_test::Age>(), world.data(), world.transforms();
         const Blob& ship = **library.load(blob_of_ship());
         const Spawned ships = *world.spawn(ship, {.copies = 2});
@@ -284,6 +289,7 @@ struct Harbour {
     ResourceLibrary library;
     EntityManager entities;
     World world;
+    Reloader reloader{world};
 };
 
 SavedState state_of_harbour() {
@@ -292,14 +298,14 @@ SavedState state_of_harbour() {
     harbour.world.commands().spawn(ship, {.position = {1, 2, 3}});
     harbour.world.commands().add(harbour.world.commands().spawn(ship), shoal_test::Age{9});
     SavedState state;
-    must(harbour.world.save(state).ok());
+    must(save(harbour.world, state).ok());
     return state;
 }
 
 void load_harbour(const SavedState& state) {
     Harbour harbour;
     expect_refused_or_sound(
-        harbour.world, [&] { return harbour.world.load(state, false); },
+        harbour.world, [&] { return load(harbour.world, state, false); },
         [&] { return but_for_poses(harbour.world.model_poses().validate()); });
     harbour.world.model_poses().compute();
     expect_works(harbour.world);

@@ -47,7 +47,7 @@ constexpr std::string_view kDiffManual =
     "Two saves of a world are compared by entity, component and field; what is saved beside them, such as events and "
     "passes, by part. "
     "--schema says what their component types are now, and --resource gives blobs to which they refer. A folder that "
-    "World::persist() keeps is compared as the save of its last whole frame.\n"
+    "Persistence keeps is compared as the save of its last whole frame.\n"
     "\n"
     "Exits with 0 if nothing differs, with 3 if something does, and with 1 if a source cannot be read.\n"
     "\n"

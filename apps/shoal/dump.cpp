@@ -34,7 +34,7 @@ constexpr std::string_view kDumpManual =
     "\n"
     "A save of a world is shown as it is loaded: its frame, how many commands of each kind wait, its stores with their "
     "component types, and its entities with all that they have. References are ids, such as 12:3. Of a folder "
-    "that World::persist() keeps, the last whole frame is shown.\n"
+    "that Persistence keeps, the last whole frame is shown.\n"
     "\n"
     "Values of a save may refer to blobs that the program has in its library. With --resource, these are given, and "
     "what "

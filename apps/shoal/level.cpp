@@ -7,7 +7,7 @@
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
 #include "signals.h"
 
 #include <chrono>
@@ -135,9 +135,15 @@ void place_masses(World& world, std::span<const Entity> entities) {
         place_at_transforms(world.manager<PointMass>(), world.transforms(), entities);
 }
 
-LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& console, World& world,
+LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& console, World& world, Reloader& reloader,
                        ResourceLibrary& library, LoadedLevel& level)
-    : arguments_(arguments), files_(files), console_(console), world_(world), library_(library), level_(level) {
+    : arguments_(arguments),
+      files_(files),
+      console_(console),
+      world_(world),
+      reloader_(reloader),
+      library_(library),
+      level_(level) {
     watch_.set(level_.files.paths, level_.files.begin_wall_ns);
     world_.on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
     console_.print(concat("watching ", counted(watch_.num_files(), "file", "files"), "; interrupt to end\n"));
@@ -197,7 +203,7 @@ Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, s
     Result<Blob> before = library_.find(newer.blob.id()) == nullptr ? Blob::view(level_.blob.bytes())
                                                                     : library_.replace(std::move(*view));
     if (!before) return before.status();
-    const Result<ReloadReport> report = world_.reload(level_.blob, newer.blob);
+    const Result<ReloadReport> report = reloader_.reload(level_.blob, newer.blob);
     reload_ns = monotonic_ns() - begin_ns;
     if (!report) {
         if (library_.find(level_.blob.id()) != nullptr) static_cast<void>(library_.replace(std::move(*before)));

@@ -2,6 +2,7 @@
 // A level that the tool runs, from a source or a blob, and what to do when it changes while it runs.
 
 #include "shoal/base/file_watch.h"
+#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 
@@ -42,7 +43,7 @@ class LevelWatch {
 public:
     /// All outlive the object. `world` has spawned `level`, which the library has if it has a name.
     LevelWatch(const Arguments& arguments, Files& files, Console& console, shoal::World& world,
-               shoal::ResourceLibrary& library, LoadedLevel& level);
+               shoal::Reloader& reloader, shoal::ResourceLibrary& library, LoadedLevel& level);
 
     /// Does so if a file has changed and has rested, and prints a line about it, or what is wrong with the source: once, and
     /// then the world stays as it is.
@@ -59,6 +60,7 @@ private:
     Files& files_;
     Console& console_;
     shoal::World& world_;
+    shoal::Reloader& reloader_;
     shoal::ResourceLibrary& library_;
     LoadedLevel& level_;
     shoal::FileWatch watch_;

@@ -4,7 +4,9 @@
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/recording.h"
+#include "shoal/world/save.h"
 #include "shoal/world/state_difference.h"
 
 #include <algorithm>
@@ -69,7 +71,7 @@ Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, cons
     if (!snapshots) return snapshots.status();
     if (snapshots->empty())
         return Status::error(concat("the folder \"", folder,
-                                    "\" has no snapshot, such as 0000000001.save, that World::persist() writes; give "
+                                    "\" has no snapshot, such as 0000000001.save, that Persistence writes; give "
                                     "a file, or the folder to which a world is persisted"));
     save.snapshots = std::move(*snapshots);
     SavedState last;
@@ -189,7 +191,7 @@ Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagno
         find_models(save.file, missing);
         find_commands(save.file, missing);
     }
-    if (missing.scopes.empty()) return save.world.load(save.file, false);
+    if (missing.scopes.empty()) return load(save.world, save.file, false);
     std::string names;
     for (const std::string& name : missing.names) names += concat(names.empty() ? "" : ", ", name);
     diagnostics.warning(
@@ -200,7 +202,7 @@ Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagno
     Result<SavedState> rest = without(save.file, missing.scopes);
     if (!rest) return rest.status();
     save.left_out = std::move(missing.scopes);
-    return save.world.load(*rest, false);
+    return load(save.world, *rest, false);
 }
 
 }  // namespace
@@ -232,7 +234,7 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
     if (!file) return diagnostics.error({}, for_user(file.message())), false;
     save.file = std::move(*file);
     Status status = load_world(path, save, diagnostics);
-    if (status) status = save.world.save(save.state);
+    if (status) status = shoal::save(save.world, save.state);
     if (!status) {
         const bool is_about_blob =
             arguments.has(kResourceFlag.name) && status.message().find("resource") != std::string_view::npos;

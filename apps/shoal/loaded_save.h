@@ -1,13 +1,13 @@
 #pragma once
-// Reads the world of a save, or of a folder that World::persist() keeps, for what `shoal dump`, `check` and `diff` say of it. It is
+// Reads the world of a save, or of a folder that Persistence keeps, for what `shoal dump`, `check` and `diff` say of it. It is
 // loaded into a world of its own, with all checks that a program's load makes; its component types come from the save.
 //
-// Nothing is written, also not into such a folder: of its last whole frame is read what World::recover() would read.
+// Nothing is written, also not into such a folder: of its last whole frame is read what Persistence::recover() would read.
 
 #include "memory_limit.h"
 #include "shoal/resource/library.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 
@@ -34,10 +34,10 @@ struct LoadedSave {
     std::vector<std::string> left_out;  ///< of the file: parts whose paths begin so, because no blobs were given
     std::vector<shoal::Entity> all;     ///< who lives, by index
     std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those that were read, the newest first
-    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that World::recover() would take
+    const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that Persistence::recover() would take
 };
 
-/// Which snapshots of a folder are read: those that World::recover() reads, and it is a warning if one of them is damaged; or all,
+/// Which snapshots of a folder are read: those that Persistence::recover() reads, and it is a warning if one of them is damaged; or all,
 /// and it is an error.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 

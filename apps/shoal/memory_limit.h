@@ -3,7 +3,8 @@
 // read them have.
 
 #include "arguments.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
 
 namespace shoal_tool {
 

@@ -16,6 +16,9 @@
 #include "shoal/plugin/plugins.h"
 #include "shoal/resource/migration.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "signals.h"
 #include "verbs.h"
 
@@ -245,7 +248,7 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Whether a folder has a world; one that cannot be read is an error of World::recover().
+/// Whether a folder has a world; one that cannot be read is an error of Persistence::recover().
 bool has_snapshots(const std::string& folder) {
     if (!path_exists(folder)) return false;
     const Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
@@ -253,8 +256,8 @@ bool has_snapshots(const std::string& folder) {
 }
 
 /// Loads what the folder has, and warns of damage.
-Status recover(World& world, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
-    const Result<Recovered> recovered = world.recover(task.persist, task.loading);
+Status recover(Persistence& persistence, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
+    const Result<Recovered> recovered = persistence.recover(task.persist, task.loading);
     if (!recovered) return recovered.status();
     outcome.recovered_frame = recovered->frame;
     if (!recovered->damage.empty())
@@ -263,14 +266,15 @@ Status recover(World& world, const Task& task, Diagnostics& diagnostics, Outcome
 }
 
 /// Puts the world of a save or a folder, or that with which a recording begins, in place of what there is.
-Status begin_with_state(World& world, Files& files, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
+Status begin_with_state(World& world, Persistence& persistence, Files& files, const Task& task,
+                        Diagnostics& diagnostics, Outcome& outcome) {
     if (task.begins_with_level()) return {};
     const Result<std::string> bytes = task.load.empty() ? Result<std::string>(std::string()) : files.read(task.load);
     if (!bytes) return bytes.status();
     const std::int64_t begin_ns = monotonic_ns();
     const Status status = task.replay != nullptr ? task.replay->begin(world)
-                          : task.recovers        ? recover(world, task, diagnostics, outcome)
-                                                 : world.load(std::as_bytes(std::span(*bytes)), task.loading);
+                          : task.recovers        ? recover(persistence, task, diagnostics, outcome)
+                                                 : load(world, std::as_bytes(std::span(*bytes)), task.loading);
     outcome.spawn_ns = monotonic_ns() - begin_ns;
     const std::string& source = task.replay != nullptr ? task.level : task.recovers ? task.persist : task.load;
     if (!status) return Status::error(concat(source, ": ", for_user(status.message())));
@@ -286,7 +290,7 @@ Status begin_with_state(World& world, Files& files, const Task& task, Diagnostic
 Status save_world(const World& world, Files& files, const Task& task, Outcome& outcome) {
     if (task.save.empty()) return {};
     Array<std::byte> bytes{Owner("tool")};
-    if (Status status = world.save(bytes); !status) return Status::error(concat(task.save, ": ", status.message()));
+    if (Status status = save(world, bytes); !status) return Status::error(concat(task.save, ": ", status.message()));
     outcome.num_saved_bytes = bytes.size();
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -489,13 +493,13 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
 
 /// Lets the run be recorded and persisted if that is asked for, and runs the frames of the level, or of the recording that is
 /// played.
-Status run_and_record(World& world, Task& task, const Blob& blob, Files& files, Console& console, LevelWatch* watch,
-                      LevelScripts& scripts, Outcome& outcome) {
+Status run_and_record(World& world, Persistence& persistence, Task& task, const Blob& blob, Files& files,
+                      Console& console, LevelWatch* watch, LevelScripts& scripts, Outcome& outcome) {
     Recorder recorder(world);
     if (!task.record.empty())
         if (Status status = start_recording(recorder, world, blob, task); !status) return status;
     if (!task.persist.empty())
-        if (Status status = world.persist(task.persist); !status) return status;
+        if (Status status = persistence.start(task.persist); !status) return status;
     Status saved;
     run_frames(world, task, console, watch, scripts, outcome, [&](std::uint64_t frame) {
         if (task.replay != nullptr) return replay_frame(world, task);
@@ -503,9 +507,9 @@ Status run_and_record(World& world, Task& task, const Blob& blob, Files& files, 
         if (task.save_every != 0 && (frame + 1) % task.save_every == 0) saved = save_world(world, files, task, outcome);
         return saved.ok();
     });
-    const Status recorded = recorder.stop(), persisted = world.stop_persisting();
+    const Status recorded = recorder.stop(), persisted = persistence.stop();
     outcome.num_recorded_bytes = recorder.num_bytes();
-    outcome.persisted = world.persist_statistics();
+    outcome.persisted = persistence.statistics();
     return !saved ? saved : !recorded ? recorded : persisted;
 }
 
@@ -524,7 +528,10 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     if (Status status = add_view(library, resources); !status) return status;
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
-    World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
+    World world(entities, {.executor = &executor, .library = &library, .seed = task.seed});
+    std::optional<Reloader> reloader;
+    if (task.watches) reloader.emplace(world);
+    Persistence persistence(world);
     outcome.num_workers = executor.num_workers();
     task.recovers = !task.persist.empty() && has_snapshots(task.persist);
     if (SourceRules rules; level.is_blob || !task.load.empty() || task.recovers)
@@ -548,13 +555,14 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
         return Status::error("a script was not loaded");
     }
     add_passes(world, outcome.bounds);
-    if (Status status = begin_with_state(world, files, task, diagnostics, outcome); !status) return status;
+    if (Status status = begin_with_state(world, persistence, files, task, diagnostics, outcome); !status) return status;
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
-    if (task.watches) watch.emplace(arguments, files, console, world, library, level);
-    Status ran = run_and_record(world, task, blob, files, console, watch ? &*watch : nullptr, scripts, outcome);
+    if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
+    Status ran =
+        run_and_record(world, persistence, task, blob, files, console, watch ? &*watch : nullptr, scripts, outcome);
     if (!ran) return ran;
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
     outcome.num_script_failures = scripts.num_failures();

@@ -1,5 +1,5 @@
 #pragma once
-// What `shoal dump` and `shoal diff` show of saves, and of folders of World::persist().
+// What `shoal dump` and `shoal diff` show of saves, and of folders of Persistence.
 
 #include "loaded_save.h"
 

@@ -101,7 +101,7 @@ Status Match::name_difference() {
     std::string text = concat("the worlds differ since frame ", found->frame);
     for (const auto& peer : peers_) {
         Status status;
-        if (peer->arena().world.frame() != found->frame) status = peer->arena().world.rewind(found->frame);
+        if (peer->arena().world.frame() != found->frame) status = peer->frames().rewind(found->frame);
         if (!status) return Status::error(concat(text, "; what differs is not known: ", status.message()));
     }
     const StateDifference difference = find_difference(peers_[0]->arena().world, peers_[1]->arena().world);

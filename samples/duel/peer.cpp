@@ -3,6 +3,7 @@
 #include <shoal/base/clock.h>
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
+#include <shoal/world/save.h>
 
 #include <algorithm>
 #include <vector>
@@ -39,7 +40,7 @@ Peer::Peer(const PeerOptions& options, Socket& socket, std::uint16_t other_port)
 Status Peer::begin() {
     if (options_.joins) return {};
     if (Status status = arena_.spawn(); !status) return status;
-    arena_.world.keep_frames(kKeptFrames);
+    frames_.keep(kKeptFrames);
     has_world_ = true;
     return {};
 }
@@ -155,7 +156,7 @@ void Peer::begin_history(std::uint64_t frame) {
 Status Peer::save_snapshot() {
     if (!is_wanted_ || sender_) return {};
     Array<std::byte> bytes{Owner("snapshot")};
-    if (Status status = arena_.world.save(bytes); !status) return status;
+    if (Status status = shoal::save(arena_.world, bytes); !status) return status;
     if (bytes.size() > kMaxSnapshotBytes)
         return Status::error(concat("the snapshot has ", bytes.size(), " bytes, and ", kMaxSnapshotBytes,
                                     " are the most that a peer takes; play with fewer entities"));
@@ -173,7 +174,7 @@ Status Peer::load_snapshot() {
     if (has_world_ || !receiver_.is_complete()) return {};
     const Result<std::span<const std::byte>> bytes = receiver_.bytes();
     if (!bytes) return bytes.status();
-    if (Status status = arena_.world.load(*bytes); !status)
+    if (Status status = shoal::load(arena_.world, *bytes); !status)
         return Status::error(concat("the snapshot of the other side: ", status.message()));
     if (frame() != receiver_.frame() || frame() > options_.num_frames)
         return Status::error(concat("the snapshot of the other side is of frame ", frame(), ", not of frame ",
@@ -181,7 +182,7 @@ Status Peer::load_snapshot() {
     counts_.snapshot_frame = frame();
     counts_.snapshot_bytes = bytes->size();
     theirs_.resize(frame());
-    arena_.world.keep_frames(kKeptFrames);
+    frames_.keep(kKeptFrames);
     begin_history(frame());
     has_world_ = true;
     return {};
@@ -193,7 +194,7 @@ Status Peer::roll_back() {
     if (replay_from_ >= frame()) return {};
     const std::int64_t begin_ns = monotonic_ns();
     const std::uint64_t now = frame(), depth = now - replay_from_;
-    if (Status status = arena_.world.rewind(replay_from_); !status) return status;
+    if (Status status = frames_.rewind(replay_from_); !status) return status;
     counts_.rewind_ms += ms_since(begin_ns);
     while (frame() < now) step();
     replay_from_ = ~std::uint64_t(0);

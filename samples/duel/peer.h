@@ -25,6 +25,8 @@
 #include "link.h"
 #include "snapshot.h"
 
+#include <shoal/world/frames.h>
+
 #include <optional>
 #include <vector>
 
@@ -81,6 +83,8 @@ public:
 
     Arena& arena() { return arena_; }
     const Arena& arena() const { return arena_; }
+    /// The last frames of its world.
+    shoal::Frames& frames() { return frames_; }
     const PeerCounts& counts() const { return counts_; }
     const LinkCounts& link_counts() const { return link_.counts(); }
     std::uint64_t key() const { return key_; }
@@ -109,6 +113,7 @@ private:
 
     PeerOptions options_;
     Arena arena_;
+    shoal::Frames frames_{arena_.world, 0};
     Socket& socket_;
     std::uint16_t other_port_;
     Link link_;

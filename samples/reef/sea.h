@@ -8,9 +8,11 @@
 #include "cells.h"
 
 #include <shoal/transform/transform.h>
+#include <shoal/world/reloader.h>
 #include <shoal/world/world.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,7 @@ struct Sea {
     SeaOptions options;
     shoal::EntityManager entities;
     shoal::World world;
+    std::optional<shoal::Reloader> reloader;  ///< if SeaOptions::watches
     shoal::GridZones tiles;
     shoal::Database& database;
     shoal::TransformManager& transforms;

@@ -7,7 +7,7 @@
 #include <shoal/inspect/text_table.h>
 #include <shoal/source/schema_file.h>
 #include <shoal/transform/transform_text.h>
-#include <shoal/world/reload.h>
+#include <shoal/world/reloader.h>
 
 #include <algorithm>
 
@@ -104,7 +104,7 @@ Status SeaSources::reload(Blob newer, std::string& line) {
     const std::int64_t begin_ns = monotonic_ns();
     Result<Blob> before = library_.replace(std::move(newer));
     if (!before) return before.status();
-    const Result<ReloadReport> report = sea_.world.reload(*before, *library_.find(name));
+    const Result<ReloadReport> report = sea_.reloader->reload(*before, *library_.find(name));
     if (!report) {
         static_cast<void>(library_.replace(std::move(*before)));
         return report.status();

@@ -132,7 +132,7 @@ Status place_reefs(Sea& sea) {
 
 Sea::Sea(Executor& executor, const SeaOptions& given)
     : options(given),
-      world(entities, {.executor = &executor, .seed = given.seed, .reloadable = given.watches}),
+      world(entities, {.executor = &executor, .seed = given.seed}),
       tiles(kGrid),
       database(world.database()),
       transforms(world.transforms({.mode = TransformMode::kDeferred})),
@@ -142,6 +142,7 @@ Sea::Sea(Executor& executor, const SeaOptions& given)
       blooms(database.archetype<Place, Bloom>()),
       reefs(database.archetype<Place, Reef>()),
       touching(kNumTiles) {
+    if (given.watches) reloader.emplace(world);
     for (Zone tile = 0; tile < kNumTiles; ++tile) {
         const Vec3 low = low_corner(tile), high = low + Vec3{kTileSize, kTileSize, 0}, far = {kFarthest, kFarthest, 0};
         tiles.touch_box(low - far, high + far, touching[tile]);

@@ -135,6 +135,16 @@ void append_components(std::string& text, const Store& store, Entity entity, con
 
 }  // namespace
 
+std::string describe(const World& world) {
+    std::string text = concat("frame ", world.frame(), ": entities ", world.entities().num_alive(), ", stores ",
+                              world.stores().size(), ", passes ", world.schedule().num_passes(), "; services:\n");
+    world.services().for_each([&](const WorldService& service) {
+        const std::string what = service.describe();
+        text += concat("  ", service.name(), what.empty() ? "" : ": ", what, "\n");
+    });
+    return text;
+}
+
 std::string describe(const World& world, Entity entity) {
     if (!entity) return "null is no entity\n";
     const Result<FieldPath> found = find_names(world);

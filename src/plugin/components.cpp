@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/value_change.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -172,12 +173,12 @@ Status change_fields(shoal_world& plugin, const Schema& schema, const Store& sto
                                  : concat("component \"", schema.name(),
                                           "\" is declared with other fields than it has, and plugin \"", user->name,
                                           "\" has queries or reactions that name it; unload that one before"));
-    Result<SchemaChange*> change = plugin.world.begin_schema_change(schema);
+    Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
     if (!change) return change.status();
     if (plugin.is_loading)
         plugin.changes.push_back(*change);
     else
-        plugin.world.end_schema_change(*change, true);
+        end_schema_change(*change, true);
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,12 +44,12 @@ std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capaci
     return static_cast<std::uint32_t>(given.size());
 }
 
-PluginHost::PluginHost(World& world_of_all) : world(world_of_all) {
-    world.tell_schema_changes([](void* self) { static_cast<PluginHost*>(self)->renew_all(); }, this);
+PluginHost::PluginHost(World& world_of_all) : WorldService("plugins"), world(world_of_all) {
+    world.services().add(*this);
 }
 
 PluginHost::~PluginHost() {
-    world.stop_telling(this);
+    world.services().remove(*this);
     for (shoal_component* component : components) destroy_owned("plugins", component);
 }
 
@@ -579,7 +580,7 @@ void shoal_world::end_load(bool keep) {
     is_loading = false;
     for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // a store has its rows
     if (!keep && !made_entities.empty()) world.entities().destroy(made_entities);
-    for (; !changes.empty(); changes.pop_back()) world.end_schema_change(changes.back(), keep);
+    for (; !changes.empty(); changes.pop_back()) end_schema_change(changes.back(), keep);
     for (shoal::Store* store : made_stores) {
         if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;
         store->drop(made_entities);

@@ -13,6 +13,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/resource/migration.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/service.h"
 
 #include <initializer_list>
 #include <mutex>
@@ -38,15 +39,16 @@ struct SavedStore {
 };
 
 /// What all plugins of a world share.
-struct PluginHost {
+struct PluginHost : WorldService {
     explicit PluginHost(World& world_of_all);
     PluginHost(const PluginHost&) = delete;
     PluginHost& operator=(const PluginHost&) = delete;
-    ~PluginHost();
+    ~PluginHost() override;
 
     /// Makes all queries and reactions of all plugins anew, because stores are others now. A pass whose query cannot be
     /// made is switched off, with a line in the log, until it can.
     void renew_all();
+    void fields_changed() override { renew_all(); }
 
     World& world;
     Array<shoal_component*> components{Owner("plugins")};

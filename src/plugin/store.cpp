@@ -6,6 +6,7 @@
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/field_part.h"
+#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -374,7 +375,7 @@ Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     if (const shoal_world* user = find_user(plugin.host, schema, *kept.store))
         return Status::error(concat("component \"", schema.name(), "\" is named in queries or reactions of plugin \"",
                                     user->name, "\", so that no store of this one can take its rows over"));
-    const Result<SchemaChange*> change = plugin.world.begin_schema_change(schema);
+    const Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
     if (!change) return change.status();
     plugin.changes.push_back(*change);
     return static_cast<ComponentManager*>(plugin.world.find_store(schema.id()));
@@ -411,7 +412,7 @@ Result<PluginStore*> make_store(shoal_world& plugin, const Schema& schema, const
         made->let_go();
         destroy_owned("plugins", made);
         if (*replaced != nullptr) {
-            plugin.world.end_schema_change(plugin.changes.back(), false);
+            end_schema_change(plugin.changes.back(), false);
             plugin.changes.pop_back();
         }
         return status;

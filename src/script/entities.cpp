@@ -5,6 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/blob.h"
+#include "shoal/world/copy.h"
 
 #include <algorithm>
 #include <tuple>
@@ -293,7 +294,7 @@ int copy(lua_State* lua, State& state) {
     Entity entity;
     if (!read_living(lua, state, 1, entity)) return kFailed;
     if (Commands* const commands = commands_of(state)) return push_entity(lua, commands->copy(entity)), 1;
-    const Result<Spawned> copied = state.world.copy(entity);
+    const Result<Spawned> copied = copy(state.world, entity);
     if (!copied) return fail(state, copied.message());
     const std::span<const Entity> made = copied->entities();
     if (state.script->is_loading)

@@ -5,6 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -408,12 +409,12 @@ Status change_fields(State& state, const Schema& schema, const Store& store) {
                                     "\" is declared with other fields than it has, and script \"", user->name,
                                     "\" has queries, passes or reactions that name it; ",
                                     user == state.script ? "declare it before them" : "unload that one before"));
-    const Result<SchemaChange*> change = state.world.begin_schema_change(schema);
+    const Result<SchemaChange*> change = begin_schema_change(state.world, schema);
     if (!change) return change.status();
     if (state.script->is_loading)
         state.script->changes.push_back(*change);
     else
-        state.world.end_schema_change(*change, true);
+        end_schema_change(*change, true);
     return {};
 }
 

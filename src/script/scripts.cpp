@@ -6,6 +6,7 @@
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
+#include "shoal/world/reloader.h"
 
 #include <algorithm>
 
@@ -82,7 +83,7 @@ void end_load(Script& script, bool keep) {
         if (!script.made_entities.empty()) world.entities().destroy(script.made_entities);
     }
     const bool had_changes = !script.changes.empty();
-    for (; !script.changes.empty(); script.changes.pop_back()) world.end_schema_change(script.changes.back(), keep);
+    for (; !script.changes.empty(); script.changes.pop_back()) end_schema_change(script.changes.back(), keep);
     if (had_changes && !keep) renew_queries(*script.state);
     for (Store* store : script.made_stores) {
         if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;

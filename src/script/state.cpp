@@ -3,6 +3,7 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
+#include "shoal/world/service.h"
 
 #include <algorithm>
 #include <cstring>
@@ -219,9 +220,9 @@ void run_prelude(State& state) {
 }  // namespace
 
 State::State(World& of_world, const ScriptOptions& given)
-    : world(of_world), options(given), random(of_world.random().next()) {
+    : WorldService("scripts"), world(of_world), options(given), random(of_world.random().next()) {
     link.state = this;
-    world.tell_schema_changes([](void* self) { renew_queries(*static_cast<State*>(self)); }, this);
+    world.services().add(*this);
     lua = lua_newstate(allocate, &link);
     SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
     running = lua;
@@ -234,8 +235,10 @@ State::State(World& of_world, const ScriptOptions& given)
     run_prelude(*this);
 }
 
+void State::fields_changed() { renew_queries(*this); }
+
 State::~State() {
-    world.stop_telling(this);
+    world.services().remove(*this);
     forget_paths();
     lua_close(lua);
 }

@@ -18,6 +18,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/service.h"
 
 #include <mutex>
 #include <span>
@@ -135,11 +136,10 @@ struct Kept {
     std::uint32_t serial = 0;
 };
 
-struct State {
+struct State : WorldService {
     State(World& of_world, const ScriptOptions& given);
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-    ~State();
+    ~State() override;
+    void fields_changed() override;
 
     World& world;
     const ScriptOptions options;

@@ -11,6 +11,8 @@
 #include "shoal/table/table.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/zone_streaming.h"
+#include "world/world_state.h"
 #include "world/zone_files.h"
 
 #include <algorithm>
@@ -578,8 +580,8 @@ private:
 
 }  // namespace
 
-Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
-    if (!entities_.alive(original))
+Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options) {
+    if (!world.entities().alive(original))
         return Status::error(concat("entity ", entity_text(original), " is dead, so it cannot be copied"));
     if (options.root_poses.size() != 0 && options.root_poses.size() != options.copies)
         return Status::error(concat(options.root_poses.size(), " poses for ", options.copies, " copies of entity ",
@@ -587,25 +589,25 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     if (!options.overrides.empty())
         return Status::error(concat("overrides are given for a copy of entity ", entity_text(original),
                                     ", and name entities of a blob; set values of the copy with World::set_field()"));
-    const std::vector<Entity> all = entities_below(*this, original);
-    if (Status status = ZoneFiles::check_loaded(*this, all, "copied"); !status) return status;
-    CopyCall call(*this, all, options.zone);
+    const std::vector<Entity> all = entities_below(world, original);
+    if (Status status = ZoneFiles::check_loaded(world, all, "copied"); !status) return status;
+    CopyCall call(world, all, options.zone);
     if (Status status = call.check(); !status) return status;
-    const bool has_tiles = std::any_of(stores().begin(), stores().end(), [](Store* store) {
+    const bool has_tiles = std::any_of(world.stores().begin(), world.stores().end(), [](Store* store) {
         const Database* const database = dynamic_cast<Database*>(store);
         return database != nullptr && database->spawns_into_tiles();
     });
     const bool is_placed_anew = options.zone != kNoZone || (has_tiles && !options.root_poses.empty());
     const Entity seen_from = options.root_poses.empty() ? kNullEntity : original;
-    const Result<EntityBlob> saved = EntitySaver(*this, all, {"copy", !is_placed_anew}, true, seen_from).save();
+    const Result<EntityBlob> saved = EntitySaver(world, all, {"copy", !is_placed_anew}, true, seen_from).save();
     if (!saved) return saved.status();
     const Result<Blob> blob = Blob::view(saved->bytes);
     if (!blob) return blob.status();
-    Result<Spawned> copies = spawn_unlogged(*blob, options);
+    Result<Spawned> copies = WorldState(world).spawn_copies(*blob, options);
     if (!copies) return copies.status();
     if (Status status = call.complete(copies->entities()); !status) {
-        for (Store* store : stores()) store->drop(copies->entities());
-        entities_.destroy(copies->entities());
+        for (Store* store : world.stores()) store->drop(copies->entities());
+        world.entities().destroy(copies->entities());
         return status;
     }
     return copies;
@@ -617,12 +619,13 @@ Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
 }
 
 Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options) {
-    const ZoneSet unloaded = world.unloaded_zones();
+    const ZoneFiles* const files = ZoneFiles::of(world);
+    const ZoneSet unloaded = files == nullptr ? ZoneSet() : files->unloaded();
     Status status;
     zones.for_each([&](Zone zone) {
         if (status && unloaded.contains(zone))
             status = Status::error(
-                concat("zone ", zone, " cannot be saved while it is unloaded; call World::load_zone() before"));
+                concat("zone ", zone, " cannot be saved while it is unloaded; call ZoneStreaming::load() before"));
     });
     if (!status) return status;
     return save_entities(world, entities_in(world, zones), options);

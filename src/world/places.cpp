@@ -7,6 +7,7 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/pose_math.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 #include <cstring>
@@ -176,13 +177,14 @@ void FollowedPlaces::find_differences(const Followed& followed, TransformManager
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-void FollowedPlaces::begin_at_transforms(std::span<const Entity> spawned, const TransformManager* transforms) {
+void FollowedPlaces::spawned(const Blob&, const Spawned& spawned, const SpawnOptions&) {
+    const TransformManager* const transforms = world_.find_transforms();
     for (const Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
         const auto& [store, component, part, since] = followed.field;
         Vec3 given_none;
         std::memcpy(&given_none, component->default_image().data() + part.field->struct_offset, sizeof given_none);
-        for (const Entity entity : spawned) {
+        for (const Entity entity : spawned.entities()) {
             const Instance instance = transforms->instance(entity);
             const ComponentRow at = instance ? store->find_row(component->id(), entity, 0) : ComponentRow();
             if (!at || !are_same(read_place(at, part), given_none)) continue;
@@ -193,10 +195,11 @@ void FollowedPlaces::begin_at_transforms(std::span<const Entity> spawned, const 
     }
 }
 
-void FollowedPlaces::move_transforms(TransformManager& transforms, const SettleContext& context) {
+void FollowedPlaces::after_commands(const SettleContext& context) {
+    TransformManager* const transforms = world_.find_transforms();
     for (Followed& followed : followed_) {
-        if (followed.follower != Follower::kTransform) continue;
-        find_differences(followed, transforms, *context.executor);
+        if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
+        find_differences(followed, *transforms, *context.executor);
         // Stores have not settled yet: writes still carry the stamp before.
         followed.field.since = context.stamp - 1;
         entities_.clear(), places_.clear();
@@ -207,7 +210,7 @@ void FollowedPlaces::move_transforms(TransformManager& transforms, const SettleC
                 entities_.push_back(difference.entity);
                 places_.push_back(difference.place);
             }
-        if (!entities_.empty()) transforms.set_positions(entities_, places_, context.executor);
+        if (!entities_.empty()) transforms->set_positions(entities_, places_, context.executor);
     }
 }
 
@@ -219,7 +222,8 @@ void FollowedPlaces::write_field(const PlaceField& field, const Difference& diff
             concat("entity ", entity_text(difference.entity), " does not follow its transform: ", status.message()));
 }
 
-void FollowedPlaces::move_fields(TransformManager* transforms, const SettleContext& context) {
+void FollowedPlaces::after_settle(const SettleContext& context) {
+    TransformManager* const transforms = world_.find_transforms();
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kField || transforms == nullptr) continue;
         find_differences(followed, *transforms, *context.executor);
@@ -304,7 +308,19 @@ SavedPlace saved_place(const PlaceField& place, std::uint64_t kind) {
 
 }  // namespace
 
-void FollowedPlaces::save(StateWriter& to) const {
+std::string FollowedPlaces::describe() const {
+    std::string text;
+    const auto append = [&](const PlaceField& place, std::string_view what) {
+        text += concat(text.empty() ? "" : ", ", field_name(*place.component, *place.part.field), what);
+    };
+    for (const Followed& followed : followed_)
+        append(followed.field,
+               followed.follower == Follower::kField ? " follows the transform" : " is followed by the transform");
+    for (const Tiled& tiled : tiled_) append(tiled.field, " decides about the tile");
+    return text;
+}
+
+void FollowedPlaces::save_part(StateWriter& to) const {
     Array<SavedPlace> all{Owner("places")};
     for (const Followed& followed : followed_)
         all.push_back(saved_place(followed.field, static_cast<std::uint64_t>(followed.follower)));
@@ -312,11 +328,11 @@ void FollowedPlaces::save(StateWriter& to) const {
     to.array(kSaved, std::span<const SavedPlace>(all));
 }
 
-Status FollowedPlaces::load(StateReader& from, std::uint64_t stamp) {
+Status FollowedPlaces::load_part(StateReader& from, std::uint32_t) {
     Array<SavedPlace> all{Owner("places")};
     if (from.has(kSaved))
         if (Status status = from.array(kSaved, all); !status) return status;
-    const auto is_to_come = [&](const SavedPlace& one) { return one.since > stamp; };
+    const auto is_to_come = [&](const SavedPlace& one) { return one.since > world_.stamp(); };
     if (!from.is_trusted() && std::ranges::any_of(all, is_to_come))
         return from.error(kSaved, "a place is to be looked at only from a stamp on that lies in the future");
     const auto take_over = [&](PlaceField& place, std::uint64_t kind) {

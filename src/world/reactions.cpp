@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/store/component_mirror.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 #include <new>
@@ -22,9 +23,9 @@ void destroy_mirror(ComponentMirror* mirror) {
 
 }  // namespace
 
-Reactions::~Reactions() { clear(); }
+Reactions::~Reactions() { world_ends(); }
 
-void Reactions::clear() {
+void Reactions::world_ends() {
     for (Entry& entry : entries_) entry.is_removed = true;
     drop_removed();
     drop_mirrors(nullptr);
@@ -78,19 +79,19 @@ void Reactions::drop_mirrors(const Store* store) {
     mirrors_.erase(end, mirrors_.end());
 }
 
-void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores) {
+void Reactions::keep_journal(std::size_t max_entities) {
     SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
     const bool was_kept = journal_.is_kept();
-    journal_.keep(max_entities, stamp);
+    journal_.keep(max_entities, world_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
     // One that was kept also tells what has changed since the last settle: its stamp was given to readers already.
-    if (!was_kept) mirror_all(stores, false);
+    if (!was_kept) mirror_all(false);
 }
 
 /// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.
-void Reactions::mirror_all(std::span<Store* const> stores, bool have_no_rows) {
+void Reactions::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
-    for (Store* store : stores)
+    for (Store* store : world_.stores())
         for (const Schema* component : store->schemas()) {
             const auto is_of = [&](const ComponentMirror* mirror) {
                 return &mirror->store() == store && mirror->component().id() == component->id();
@@ -102,9 +103,11 @@ void Reactions::mirror_all(std::span<Store* const> stores, bool have_no_rows) {
 
 // --- telling -----------------------------------------------------------------------------------------------------
 
-void Reactions::run(std::uint64_t stamp, std::span<Store* const> stores) {
+void Reactions::after_settle(const SettleContext& context) {
+    if (entries_.empty() && !journal_.is_kept()) return;
+    const std::uint64_t stamp = context.stamp - 1;
     // Component types that have got a home since the last time had no rows then.
-    if (journal_.is_kept()) mirror_all(stores, true);
+    if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();
         journal_.add(stamp, mirror->component().id(), JournalEntry::Kind::kRemoved, mirror->removed());
@@ -146,10 +149,18 @@ void Reactions::tell(const Entry& entry) {
     if (!batch.entities.empty()) entry.reaction->run(batch);
 }
 
-void Reactions::visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
-                            void* context) const {
-    for (const Entry& entry : entries_) entry.mirror->visit_texts(visit, context);
-    for (const ComponentMirror* mirror : mirrors_) mirror->visit_texts(visit, context);
+void Reactions::mark_texts(TextMarks& marks) const {
+    const auto mark = [](void* to, const Field& field, const std::byte* value) {
+        static_cast<TextMarks*>(to)->mark_values(field, value);
+    };
+    for (const Entry& entry : entries_) entry.mirror->visit_texts(mark, &marks);
+    for (const ComponentMirror* mirror : mirrors_) mirror->visit_texts(mark, &marks);
+}
+
+std::string Reactions::describe() const {
+    std::string text = entries_.empty() ? std::string() : concat(entries_.size(), " are there");
+    if (journal_.is_kept()) text += text.empty() ? "the journal is kept" : ", and the journal is kept";
+    return text;
 }
 
 // --- saving ------------------------------------------------------------------------------------------------------
@@ -164,7 +175,7 @@ std::string journal_name(const ComponentMirror& mirror) { return concat("journal
 
 }  // namespace
 
-void Reactions::save(StateWriter& to) const {
+void Reactions::save_part(StateWriter& to) const {
     SHOAL_ASSERT(!is_telling_, "a reaction saved its world; save it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         const StatePath::Scope scope = to.in(reaction_name(i, *entries_[i].mirror));
@@ -178,19 +189,19 @@ void Reactions::save(StateWriter& to) const {
     journal_.save(to);
 }
 
-Status Reactions::load(StateReader& from, std::uint64_t stamp, std::span<Store* const> stores) {
+Status Reactions::load_part(StateReader& from, std::uint32_t) {
     SHOAL_ASSERT(!is_telling_, "a reaction loaded its world; load it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         const StatePath::Scope scope = from.in(reaction_name(i, *entries_[i].mirror));
         if (const Result<bool> known = entries_[i].mirror->load(from); !known) return known.status();
     }
-    if (journal_.is_kept()) mirror_all(stores, false);
+    if (journal_.is_kept()) mirror_all(false);
     for (ComponentMirror* mirror : mirrors_) {
         const StatePath::Scope scope = from.in(journal_name(*mirror));
         if (const Result<bool> known = mirror->load(from); !known) return known.status();
     }
     const StatePath::Scope scope = from.in("journal");
-    return journal_.load(from, stamp);
+    return journal_.load(from, world_.stamp());
 }
 
 }  // namespace shoal

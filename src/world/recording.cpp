@@ -2,7 +2,8 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/save.h"
+#include "shoal/world/service.h"
 #include "world/frame_hashes.h"
 #include "world/state_log.h"
 #include "world/world_state.h"
@@ -29,15 +30,13 @@ struct FrameFacts {
 
 // --- recording ---------------------------------------------------------------------------------------------------
 
-struct Recorder::Work {
-    explicit Work(World& of) : world(of) {
-        world.tell_schema_changes([](void* self) { static_cast<Work*>(self)->types = {}; }, this);
-    }
-    Work(const Work&) = delete;
-    ~Work() {
+struct Recorder::Work final : WorldService {
+    explicit Work(World& of) : WorldService("recorder"), world(of) { world.services().add(*this); }
+    ~Work() override {
         world.schedule().set_observer(nullptr);
-        world.stop_telling(this);
+        world.services().remove(*this);
     }
+    void fields_changed() override { types = {}; }
 
     /// Takes what the next record has: the world as it is now, and the parts of the recording.
     template <class WriteParts>
@@ -220,7 +219,7 @@ std::span<const std::byte> Replay::setup() const { return work_->setup; }
 Status Replay::begin(World& world) {
     SHOAL_ASSERT(work_->log.num_records() == 1, "a replay was begun after next(); begin() it first");
     world_ = &world;
-    return world.load(work_->log.state(), false);
+    return load(world, work_->log.state(), false);
 }
 
 bool Replay::next() {

@@ -3,6 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/store/relation_index.h"
+#include "shoal/world/service.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 #include <new>
@@ -16,6 +18,9 @@ void destroy(RelationIndex* index) {
 }
 
 }  // namespace
+
+Relations::Relations(World& world)
+    : WorldService("relations", ServiceStage::kRelations), world_(world), entities_(world.entities()) {}
 
 Relations::~Relations() {
     for (RelationIndex* index : indices_) destroy(index);
@@ -50,7 +55,8 @@ void Relations::forget_if(Chooses&& chooses) {
 }
 
 /// Makes an index for each relation that has none.
-void Relations::find_new(std::span<Store* const> stores) {
+void Relations::find_new() {
+    const std::span<Store* const> stores = world_.stores();
     std::size_t num_types = 0;
     for (const Store* store : stores) num_types += store->schemas().size();
     if (num_types == num_known_) return;
@@ -64,8 +70,8 @@ void Relations::find_new(std::span<Store* const> stores) {
     if (!indices_.empty() && cursor_.number == 0) cursor_ = entities_.open_death_cursor("a world's relations");
 }
 
-void Relations::settle(std::span<Store* const> stores) {
-    find_new(stores);
+void Relations::after_commands(const SettleContext&) {
+    find_new();
     if (indices_.empty()) return;
     Array<Entity> dead{Owner("relation")}, doomed{Owner("relation")};
     for (RelationIndex* index : indices_) index->refresh(dead);
@@ -106,7 +112,13 @@ std::string name_of(const RelationIndex& index) {
 
 }  // namespace
 
-void Relations::save(StateWriter& to) const {
+std::string Relations::describe() const {
+    std::string text;
+    for (const RelationIndex* index : indices_) text += concat(text.empty() ? "" : ", ", name_of(*index));
+    return text;
+}
+
+void Relations::save_part(StateWriter& to) const {
     if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
     for (const RelationIndex* index : indices_) {
         const StatePath::Scope scope = to.in(name_of(*index));
@@ -114,12 +126,12 @@ void Relations::save(StateWriter& to) const {
     }
 }
 
-Status Relations::load(StateReader& from, std::span<Store* const> stores) {
+Status Relations::load_part(StateReader& from, std::uint32_t) {
     if (!from.has("deaths_seen")) {  // saved before there were any; settling makes them
         forget_if([](const RelationIndex&) { return true; });
         return {};
     }
-    find_new(stores);
+    find_new();
     for (RelationIndex* index : indices_) {
         const StatePath::Scope scope = from.in(name_of(*index));
         if (Status status = index->load(from); !status) return status;

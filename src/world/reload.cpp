@@ -1,6 +1,6 @@
 // Live reload: carries out, copy by copy, what a newer version of a blob says otherwise.
 
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
@@ -13,12 +13,15 @@
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/service.h"
+#include "shoal/world/world.h"
 #include "world/blob_changes.h"
 #include "world/current_blob.h"
 #include "world/reload_overrides.h"
 #include "world/reload_steps.h"
 #include "world/schema_change.h"
 #include "world/spawn_log.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -82,8 +85,9 @@ BitSet switched_off(const Blob& blob, ComponentId component) {
 
 class ReloadCall {
 public:
-    ReloadCall(World& world, const Blob& before, const Blob& after, SpawnedCopies* copies)
+    ReloadCall(World& world, SpawnLog& log, const Blob& before, const Blob& after, SpawnedCopies* copies)
         : world_(world),
+          log_(log),
           before_(before),
           after_(after),
           copies_(copies),
@@ -94,7 +98,7 @@ public:
     ReloadCall(const ReloadCall&) = delete;
     ReloadCall& operator=(const ReloadCall&) = delete;
 
-    static Result<ReloadReport> run(World& world, const Blob& before, const Blob& after);
+    static Result<ReloadReport> run(World& world, SpawnLog& log, const Blob& before, const Blob& after);
 
 private:
     // --- the call ------------------------------------------------------------------------------------------------
@@ -180,7 +184,7 @@ private:
         report_.num_left_out += orphans_.size();
         for (std::size_t i = 0; i < now_.size(); ++i) report_.num_changed += changed_.test(i);
         move_arrays_of_commands();
-        if (copies_ != nullptr) world_.spawn_log_->replace(before_, after_, std::move(now_), overrides_.take());
+        if (copies_ != nullptr) log_.replace(before_, after_, std::move(now_), overrides_.take());
     }
 
     // --- who is who ----------------------------------------------------------------------------------------------
@@ -1149,6 +1153,7 @@ private:
     }
 
     World& world_;
+    SpawnLog& log_;
     const Blob& before_;
     const Blob& after_;
     SpawnedCopies* copies_;  // nullptr: there are none
@@ -1168,7 +1173,7 @@ private:
     ReloadOverrides overrides_;
 };
 
-Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blob& after) {
+Result<ReloadReport> ReloadCall::run(World& world, SpawnLog& log, const Blob& before, const Blob& after) {
     if (Status status = check_names(before, after); !status) return status;
     if (Status status = check_library(world, before, after); !status) return status;
     const CurrentBlob newer(after, world.registry_);
@@ -1180,25 +1185,53 @@ Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blo
     if (have_other_fields(older.get(), newer.get())) older.take_fields(newer.get().schemas(), world.registry_);
     if (!older.status()) return older.status();
     if (Status status = take_new_types(world, older.get(), newer.get()); !status) return status;
-    SpawnedCopies* const copies = world.spawn_log_->find_living(before);
-    Result<ReloadReport> report = ReloadCall(world, older.get(), newer.get(), copies).carry_out();
+    SpawnedCopies* const copies = log.find_living(before);
+    Result<ReloadReport> report = ReloadCall(world, log, older.get(), newer.get(), copies).carry_out();
     if (!report) return report;
     report->num_schemas = schemas.num_schemas();
-    report->num_other_copies = world.spawn_log_->count_others(after);
+    report->num_other_copies = log.count_others(after);
     schemas.keep();
     return report;
 }
 
-Result<ReloadReport> World::reload(const Blob& before, const Blob& after) {
-    SHOAL_ASSERT(
-        spawn_log_ != nullptr,
-        "the world does not know what was spawned from the blob; make it with WorldOptions{.reloadable = true}");
-    SHOAL_ASSERT(!passes_run_, "a pass called World::reload() of the world that runs it; reload after World::step()");
-    SHOAL_ASSERT(
-        !is_settling_ && num_open_spawns_ == 0,
-        "a callback or a reaction called World::reload() while the world settles; reload after World::settle()");
-    if (Status status = check_all_loaded("reloaded"); !status) return status;
-    return ReloadCall::run(*this, before, after);
+// --- the service -------------------------------------------------------------------------------------------------
+
+Reloader::Reloader(World& world)
+    : WorldService("spawns", ServiceStage::kReloads), world_(&world), log_(new SpawnLog(world.entities())) {
+    world.services().add(*this);
 }
+
+Reloader::~Reloader() {
+    if (world_ == nullptr) return;
+    world_->services().remove(*this);
+    world_ends();
+}
+
+void Reloader::world_ends() {
+    delete std::exchange(log_, nullptr);
+    world_ = nullptr;
+}
+
+Result<ReloadReport> Reloader::reload(const Blob& before, const Blob& after) {
+    SHOAL_ASSERT(world_ != nullptr, "a blob was to be reloaded in a world that has ended");
+    SHOAL_ASSERT(world_->is_at_rest(),
+                 "a pass, a callback or a reaction called Reloader::reload(); reload after World::step()");
+    if (Status status = ZoneFiles::check_all_loaded(*world_, "reloaded"); !status) return status;
+    return ReloadCall::run(*world_, *log_, before, after);
+}
+
+std::string Reloader::describe() const { return concat("of ", log_->num_known(), " entities are known"); }
+
+void Reloader::spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) {
+    log_->add(blob, spawned, options);
+}
+
+void Reloader::note_deaths() { log_->note_deaths(); }
+
+void Reloader::mark_texts(TextMarks& marks) const { log_->mark_texts(marks); }
+
+void Reloader::save_part(StateWriter& to) const { log_->save(to); }
+
+Status Reloader::load_part(StateReader& from, std::uint32_t) { return log_->load(from); }
 
 }  // namespace shoal

@@ -4,6 +4,10 @@
 #include "shoal/resource/migration.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/table.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/service.h"
+#include "world/own_services.h"
+#include "world/zone_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -47,19 +51,14 @@ SchemaChange::~SchemaChange() {
 /// The old managers live as long as the world, without rows and their memory, because paths and queries may refer to them.
 void SchemaChange::keep() {
     for (const auto& [before, after] : changes_) {
-        world_.reactions_.forget(*before);
-        world_.relations_.forget(*before);
-        world_.places_.forget(*before);
+        world_.services().for_each([old = before](WorldService& service) { service.forget(*old); });
         before->rows().retire();
         for (World::Owned& owned : world_.owned_)
             if (owned.manager == before) owned.manager = nullptr;  // it is found no more
     }
     const bool has_changed = !changes_.empty();
     changes_.clear();
-    // A listener may stop others, itself included, and add some.
-    for (std::size_t i = 0; has_changed && i < world_.schema_listeners_.size(); ++i)
-        if (const World::SchemaListener listener = world_.schema_listeners_[i]; listener.tell != nullptr)
-            listener.tell(listener.context);
+    if (has_changed) world_.services().for_each([](WorldService& service) { service.fields_changed(); });
 }
 
 Status SchemaChange::begin(const Blob& blob) {
@@ -83,38 +82,28 @@ Status SchemaChange::begin(const Schema& schema) {
     return change(schema, *store);
 }
 
-Result<SchemaChange*> World::begin_schema_change(const Schema& schema) {
-    SHOAL_ASSERT(!passes_run_, "a pass changed the fields of a component type; change them between steps");
-    if (reactions_.is_telling())
+Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema) {
+    return SchemaChange::make(world, schema);
+}
+
+Result<SchemaChange*> SchemaChange::make(World& world, const Schema& schema) {
+    SHOAL_ASSERT(!world.passes_run_, "a pass changed the fields of a component type; change them between steps");
+    if (world.own_services_->reactions.is_telling())
         return Status::error(
             concat("component \"", schema.name(),
                    "\" cannot get other fields while a reaction runs; declare it before the next step"));
-    if (Status status = check_all_loaded("given other fields"); !status) return status;
-    auto* const begun = ::new (allocate_memory(sizeof(SchemaChange), "world")) SchemaChange(*this);
+    if (Status status = ZoneFiles::check_all_loaded(world, "given other fields"); !status) return status;
+    auto* const begun = ::new (allocate_memory(sizeof(SchemaChange), "world")) SchemaChange(world);
     if (Status status = begun->begin(schema); !status) {
-        destroy<SchemaChange>(begun);
+        World::destroy<SchemaChange>(begun);
         return status;
     }
     return begun;
 }
 
-void World::end_schema_change(SchemaChange* change, bool keep) {
+void end_schema_change(SchemaChange* change, bool keep) {
     if (keep) change->keep();
-    destroy<SchemaChange>(change);
-}
-
-void World::tell_schema_changes(void (*tell)(void* context), void* context) {
-    const auto is_free = [](const SchemaListener& listener) { return listener.tell == nullptr; };
-    const auto free = std::ranges::find_if(schema_listeners_, is_free);
-    if (free == schema_listeners_.end())
-        schema_listeners_.push_back({tell, context});
-    else
-        *free = {tell, context};
-}
-
-void World::stop_telling(const void* context) {
-    for (SchemaListener& listener : schema_listeners_)
-        if (listener.context == context) listener = {};
+    SchemaChange::destroy(change);
 }
 
 /// Returns the manager that a store is, if the world has made it from a schema alone.

@@ -1,5 +1,5 @@
 #pragma once
-// Lets component types that a world keeps by a schema alone have other fields, for World::reload(). A new manager with the
+// Lets component types that a world keeps by a schema alone have other fields, for Reloader::reload(). A new manager with the
 // new schema takes the place of the old one, whose rows stay until it is certain that they are not needed.
 // Thread: the structural thread of the world.
 
@@ -12,6 +12,8 @@ namespace shoal {
 class SchemaChange {
 public:
     explicit SchemaChange(World& world) : world_(world) {}
+    static Result<SchemaChange*> make(World& world, const Schema& schema);
+    static void destroy(SchemaChange* change) { World::destroy<SchemaChange>(change); }
     /// Takes all back, unless keep() was called.
     ~SchemaChange();
     SchemaChange(const SchemaChange&) = delete;

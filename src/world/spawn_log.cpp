@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/world/service.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,15 @@ std::uint64_t version_of(const Blob& blob) {
 }  // namespace
 
 SpawnLog::~SpawnLog() { clear(); }
+
+void SpawnLog::mark_texts(TextMarks& marks) const {
+    by_version_.for_each([&](std::uint64_t, const SpawnedCopies* copies) {
+        for (const LoggedOverride& one : copies->overrides) {
+            if (one.given.value.is_text()) marks.mark(StringId(one.given.value.text()));
+            if (one.given.value.type().type == FieldType::kStringId) marks.mark_words(one.given.value.bytes());
+        }
+    });
+}
 
 void SpawnLog::clear() {
     dead_.clear(), is_known_.clear();
@@ -96,17 +106,20 @@ std::vector<LoggedOverride> log_of(const Blob& blob, std::uint32_t num_copies,
 
 }  // namespace
 
-void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses,
-                   std::span<const SpawnOverride> overrides) {
+void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) {
+    take_out(options.first_entities);
     if (spawned.num_copies() == 0 || !blob.id()) return;
     note_entities(spawned.entities());
     SpawnedCopies& copies = copies_of(blob);
-    append(copies, spawned.num_copies(), spawned.entities(), root_poses, log_of(blob, spawned.num_copies(), overrides));
+    append(copies, spawned.num_copies(), spawned.entities(), options.root_poses,
+           log_of(blob, spawned.num_copies(), options.overrides));
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
-void SpawnLog::forget(std::span<const Entity> entities) {
-    if (entities.empty()) return;
+/// Takes living entities out of the copies that they are of, before they become those of another.
+void SpawnLog::take_out(std::span<const Entity> entities) {
+    const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
+    if (std::ranges::none_of(entities, is_known)) return;
     take_out_dead();
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());

@@ -1,5 +1,5 @@
 #pragma once
-// Remembers which entities were spawned from which blob, for World::reload().
+// Remembers which entities were spawned from which blob, for world/reloader.h.
 //
 //     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
 //
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace shoal {
+
+class TextMarks;
 
 /// An override of some copies, one after the other. See SpawnOptions::overrides.
 struct LoggedOverride {
@@ -51,13 +53,11 @@ public:
     SpawnLog(const SpawnLog&) = delete;
     SpawnLog& operator=(const SpawnLog&) = delete;
 
-    /// Notes the copies of a spawn. Shape: root_poses: one per copy, or empty.
-    void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses,
-             std::span<const SpawnOverride> overrides);
+    /// Notes the copies of a spawn.
+    void add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options);
     /// Notes who has died, as a settle does.
     void note_deaths();
-    /// Takes living entities out of the copies that they are of, before they become those of another.
-    void forget(std::span<const Entity> entities);
+    std::size_t num_known() const { return num_known_; }
     /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
     SpawnedCopies* find(const Blob& blob);
     /// The same without the copies of which nobody lives.
@@ -68,20 +68,15 @@ public:
     /// for each copy of `older`; overrides: those of its copies, with the entities of `newer`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
 
-    /// Calls visit(override) for all that were made, in no order.
-    template <class Visit>
-    void for_each_override(Visit&& visit) const {
-        by_version_.for_each([&](std::uint64_t, const SpawnedCopies* copies) {
-            for (const LoggedOverride& one : copies->overrides) visit(one.given);
-        });
-    }
-
+    /// Marks the texts of overrides.
+    void mark_texts(TextMarks& marks) const;
     void save(StateWriter& to) const;
     /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
     Status load(StateReader& from);
 
 private:
     void clear();
+    void take_out(std::span<const Entity> entities);
     SpawnedCopies& copies_of(const Blob& blob);
     Array<Entity> new_dead() const;
     void take_out_dead();

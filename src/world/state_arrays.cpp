@@ -110,7 +110,7 @@ std::string problem_of(const SavedBuild& saved, std::string_view use, const Reso
     append_hex(text, blob->header().checksum);
     return text +
            " and other arrays; give the library the older build with ResourceLibrary::replace(), load the state, "
-           "and then go on to the newer one with replace() and World::reload()";
+           "and then go on to the newer one with replace() and Reloader::reload()";
 }
 
 }  // namespace

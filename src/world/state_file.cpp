@@ -4,7 +4,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/save.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>

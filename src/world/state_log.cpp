@@ -4,6 +4,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity.h"
+#include "shoal/world/save.h"
 #include "world/state_file.h"
 
 #include <zstd.h>

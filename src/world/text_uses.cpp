@@ -1,12 +1,13 @@
 #include "world/text_uses.h"
 
+#include "shoal/base/text.h"
 #include "shoal/components/data.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/field_part.h"
-#include "world/spawn_log.h"
+#include "shoal/world/service.h"
 #include "world/state_rows.h"
-#include "world/zone_files.h"
+#include "world/world_state.h"
 
 #include <algorithm>
 #include <cstring>
@@ -36,8 +37,8 @@ std::uint64_t TextUses::count_rows() const {
 const BitSet& TextUses::find() {
     for (Store* store : world_.stores()) mark_store(*store);
     mark_waiting();
-    mark_remembered();
-    if (world_.zone_files_ != nullptr) world_.zone_files_->for_each_text([&](StringId id) { mark(id); });
+    const WorldServices& services = world_.services();
+    services.for_each([this](const WorldService& service) { service.mark_texts(*this); });
     return used_;
 }
 
@@ -56,8 +57,7 @@ void TextUses::mark_store(Store& store) {
 
 void TextUses::mark_defaults(const Schema& schema) {
     for (const Field& field : schema.fields())
-        if (field.type == FieldType::kStringId)
-            mark_values_of(field, schema.default_image().data() + field.struct_offset);
+        if (field.type == FieldType::kStringId) mark_values(field, schema.default_image().data() + field.struct_offset);
 }
 
 void TextUses::mark_rows(const StateRows& rows) {
@@ -71,15 +71,15 @@ void TextUses::mark_field(const StateRows& rows, const Field& field) {
         Array<std::byte> value(field.size, Owner("world"));
         for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
             rows.read(field, row, value.data());
-            mark_values_of(field, value.data());
+            mark_values(field, value.data());
         }
         return;
     }
     const FieldRows values = rows.values_of(field);
-    for (std::uint64_t row = 0; row < values.count; ++row) mark_values_of(field, values.first + row * values.stride);
+    for (std::uint64_t row = 0; row < values.count; ++row) mark_values(field, values.first + row * values.stride);
 }
 
-void TextUses::mark_values_of(const Field& field, const std::byte* value) {
+void TextUses::mark_values(const Field& field, const std::byte* value) {
     for (std::uint32_t i = 0; i < field.num_values(); ++i, value += field.value_bytes)
         if (field.type == FieldType::kStringId)
             mark(value_at<StringId>(value));
@@ -130,43 +130,31 @@ void TextUses::mark_waiting() {
         uses->mark_words(bytes);
         if (bytes.size() > sizeof(std::uint32_t)) uses->mark_words(bytes.subspan(sizeof(std::uint32_t)));
     };
-    world_.commands_->visit_values(mark_value, this);
-    for (const World::OwnedEvents& events : world_.events_) {
-        mark_value(this, events.log->read());
-        mark_value(this, events.log->read_last());
-    }
-}
-
-/// What reactions will be told of the values before, and what a reload gives to entities that come back.
-void TextUses::mark_remembered() {
-    const auto mark_value = [](void* self, const Field& field, const std::byte* value) {
-        static_cast<TextUses*>(self)->mark_values_of(field, value);
-    };
-    world_.reactions_.visit_texts(mark_value, this);
-    if (world_.spawn_log_ == nullptr) return;
-    world_.spawn_log_->for_each_override([&](const SpawnOverride& one) {
-        if (one.value.is_text()) mark(StringId(one.value.text()));
-        if (one.value.type().type == FieldType::kStringId) mark_words(one.value.bytes());
+    world_.waiting_commands().visit_values(mark_value, this);
+    WorldState(world_).for_each_event_log([&](const detail::EventLog& events) {
+        mark_value(this, events.read());
+        mark_value(this, events.read_last());
     });
 }
 
 // --- collecting --------------------------------------------------------------------------------------------------
 
-/// Removes the texts that nothing uses, when there are many more than were used the last time, or far fewer rows that may use
-/// them. Looking at a row takes a small part of what keeping a text takes, so there may be a new text for some rows.
-void World::collect_texts() {
+std::string TextCollection::describe() const { return concat(world_.strings().size(), " are kept"); }
+
+void TextCollection::after_settle(const SettleContext& context) {
     constexpr std::size_t kFewTexts = 1024, kRowsPerText = 8, kSettlesUntilCount = 64;
-    const std::size_t allowance = kFewTexts + static_cast<std::size_t>(num_text_rows_ / kRowsPerText);
-    bool is_due = strings_.is_due(allowance);
-    if (!is_due && stamp_ % kSettlesUntilCount == 0 && strings_.size() > kFewTexts) {
-        const std::uint64_t num_rows = TextUses(*this).count_rows();
-        is_due = num_rows < num_text_rows_ / 2;
-        num_text_rows_ = std::max(num_rows, num_text_rows_);
+    StringTable& strings = world_.strings();
+    const std::size_t allowance = kFewTexts + static_cast<std::size_t>(num_rows_ / kRowsPerText);
+    bool is_due = strings.is_due(allowance);
+    if (!is_due && context.stamp % kSettlesUntilCount == 0 && strings.size() > kFewTexts) {
+        const std::uint64_t num_rows = TextUses(world_).count_rows();
+        is_due = num_rows < num_rows_ / 2;
+        num_rows_ = std::max(num_rows, num_rows_);
     }
     if (!is_due) return;
-    TextUses uses(*this);
-    strings_.collect(uses.find());
-    num_text_rows_ = uses.count_rows();
+    TextUses uses(world_);
+    strings.collect(uses.find());
+    num_rows_ = uses.count_rows();
 }
 
 }  // namespace shoal

@@ -1,6 +1,7 @@
 // A world: its stores, spawning and settling.
 
 #include "shoal/world/world.h"
+#include "shoal/world/service.h"
 
 #include "shoal/base/clock.h"
 #include "shoal/base/floating_point.h"
@@ -18,16 +19,14 @@
 #include "shoal/table/access_guard.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/trace.h"
 #include "world/built_ins.h"
 #include "world/current_blob.h"
 #include "world/data_path.h"
 #include "world/entity_texts.h"
-#include "world/frame_history.h"
-#include "world/persistence.h"
-#include "world/spawn_log.h"
+#include "world/own_services.h"
 #include "world/world_host.h"
-#include "world/zone_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,31 +77,27 @@ World::World(EntityManager& entities, const WorldOptions& options)
       random_(options.seed),
       host_(make_owned<WorldHost>("world", *this)),
       directory_(entities, host_),
-      commands_(&WaitingCommands::of_directory(directory_)),
-      relations_(entities) {
+      commands_(&WaitingCommands::of_directory(directory_)) {
     commands_->set_host(host_);
     entities_.add_world();
+    own_services_ = new OwnServices(*this);
     deaths_at_settle_ = entities_.deaths_end();
     schedule_.set_seed(options.seed);
-    if (options.reloadable) spawn_log_ = new SpawnLog(entities);
     if (library_ != nullptr)
         library_->add_pin_counter(
             [](void* self, ResourceId resource) { return static_cast<World*>(self)->count_pins(resource); }, this);
 }
 
 World::~World() {
-    delete persistence_;
-    delete zone_files_;
+    services_.end_all();
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
-    reactions_.clear();
     directory_.end_commands();  // whose values may refer to what the stores have
     directory_.clear();
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
     if (singles_) entities_.destroy(std::span(&singles_, 1));
-    delete spawn_log_;
-    delete history_;
+    delete own_services_;
     entities_.remove_world();
     destroy_owned("world", host_);
 }
@@ -179,21 +174,18 @@ void World::note(Store& store) {
 }
 
 void World::forget(Store& store) {
-    reactions_.forget(store);
-    relations_.forget(store);
-    places_.forget(store);
+    services_.for_each([&](WorldService& service) { service.forget(store); });
     schedule_.forget(store);
     if (transforms_ == &store) transforms_ = nullptr;
     if (activity_ == &store) activity_ = nullptr;
     if (ownership_ == &store) ownership_ = nullptr;
     if (model_poses_ == &store) model_poses_ = nullptr;
     if (data_ == &store) data_ = nullptr;
-    if (zone_files_ != nullptr && &store == &zone_files_->database()) delete std::exchange(zone_files_, nullptr);
     if (database_ == &store) database_ = nullptr;
 }
 
 Referrers World::referrers(ComponentId component, std::uint32_t field, Entity target) const {
-    return relations_.referrers(component, field, target);
+    return own_services_->relations.referrers(component, field, target);
 }
 
 /// Puts a manager in the place of another one of the component type.
@@ -209,8 +201,7 @@ void World::detach(Store& store) {
     SHOAL_ASSERT(num_open_spawns_ == 0,
                  "a spawn function detached a store; detach it when World::spawn() has returned");
     SHOAL_ASSERT(directory_.has(store), "the store is not attached to this world");
-    if (zone_files_ != nullptr && &store == &zone_files_->database())
-        if (const Status status = load_all_zones(); !status) log(LogLevel::kError, status.message());
+    services_.for_each([&](WorldService& service) { service.before_detach(store); });
     forget(store);
     directory_.remove(store);
 }
@@ -466,18 +457,20 @@ ReactionId World::require_reaction(const Schema& component, const ReactionTo& to
                  "the store of this component type was made from another schema than that of the C++ type");
     const Status status = check_values(*store, component, to);
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-    return reactions_.add(*store, component, to, reaction, destroy);
+    return own_services_->reactions.add(*store, component, to, reaction, destroy);
 }
 
 void World::remove_reaction(ReactionId id) {
     SHOAL_ASSERT(!passes_run_, "a pass removed a reaction; remove it after World::step()");
-    reactions_.remove(id);
+    own_services_->reactions.remove(id);
 }
 
 void World::keep_journal(std::size_t max_entities) {
     SHOAL_ASSERT(!passes_run_, "a pass began or ended the journal; do it before World::step()");
-    reactions_.keep_journal(max_entities, stamp_, stores());
+    own_services_->reactions.keep_journal(max_entities);
 }
+
+Journal World::journal(std::uint64_t since) const { return own_services_->reactions.journal().since(since); }
 
 // --- places ------------------------------------------------------------------------------------------------------
 
@@ -499,13 +492,13 @@ Status World::follow(ComponentId component, std::uint32_t field, Follower follow
     if (!store) return store.status();
     if (transforms_ == nullptr)
         return Status::error("a world without transforms has no places to follow; call World::transforms() before");
-    return places_.follow(**store, *directory_.find_schema(component), field, follower);
+    return own_services_->places.follow(**store, *directory_.find_schema(component), field, follower);
 }
 
 Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles) {
     const Result<Store*> store = require_keeper(component);
     if (!store) return store.status();
-    return places_.keep_in_tiles(**store, *directory_.find_schema(component), field, tiles);
+    return own_services_->places.keep_in_tiles(**store, *directory_.find_schema(component), field, tiles);
 }
 
 // --- fields by name ----------------------------------------------------------------------------------------------
@@ -664,10 +657,7 @@ Status World::take_schema(const Schema& schema) {
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
     Result<Spawned> spawned = spawn_unlogged(blob, options);
-    if (spawned) places_.begin_at_transforms(spawned->entities(), transforms_);
-    if (SHOAL_LIKELY(spawn_log_ == nullptr) || !spawned) return spawned;
-    spawn_log_->forget(options.first_entities);
-    spawn_log_->add(blob, *spawned, options.root_poses, options.overrides);
+    if (spawned) services_.for_each([&](WorldService& service) { service.spawned(blob, *spawned, options); });
     return spawned;
 }
 
@@ -686,7 +676,7 @@ void take_data(World& world, SpawnTargets& targets) {
 
 Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& options) {
     SHOAL_ASSERT(!passes_run_,
-                 "a pass called World::spawn() or World::copy() of the world that runs it; let the function take a "
+                 "a pass called World::spawn() or copy() of the world that runs it; let the function take a "
                  "Commands&, and call its spawn() or copy(), which do so when the world settles");
     const CurrentBlob current(given, registry_);
     if (!current.status()) return current.status();
@@ -724,7 +714,7 @@ constexpr std::uint32_t kManyFrames = 100;  // without a settle
 }  // namespace
 
 void World::hold_rows(bool hold) {
-    passes_run_ = hold;
+    passes_run_ = services_.is_held_ = hold;
     strings_.take_noted();
     entities_.hold(hold);
     for (Store* store : directory_.stores()) store->hold_rows(hold);
@@ -770,8 +760,7 @@ void World::warn_of_missing_settle() {
 void World::step_and_settle(float dt) {
     run_frame(dt);
     settle();
-    if (SHOAL_UNLIKELY(history_ != nullptr)) history_->keep(*this);
-    if (SHOAL_UNLIKELY(persistence_ != nullptr)) persistence_->keep();
+    services_.for_each([](WorldService& service) { service.after_frame(); });
 }
 
 void World::settle() {
@@ -800,10 +789,9 @@ void World::settle() {
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
-/// Lets transforms follow fields, and nodes of models.
-void World::move_transforms(const SettleContext& context) {
+/// Lets transforms follow nodes of models.
+void World::move_attached_transforms(const SettleContext& context) {
     if (transforms_ == nullptr) return;
-    if (!places_.empty()) places_.move_transforms(*transforms_, context);
     Store* const attached = model_poses_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
     if (attached != nullptr) move_attached(*attached, *model_poses_, *transforms_, context.executor);
 }
@@ -811,8 +799,7 @@ void World::move_transforms(const SettleContext& context) {
 /// Lets go of the ids of those that have died, which will be those of others.
 void World::note_deaths() {
     if (!entities_.alive(singles_)) singles_ = kNullEntity;
-    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->note_deaths();
-    if (SHOAL_UNLIKELY(spawn_log_ != nullptr)) spawn_log_->note_deaths();
+    services_.for_each([](WorldService& service) { service.note_deaths(); });
 }
 
 /// Visits the stores by index, because destruction callbacks may add stores.
@@ -822,17 +809,14 @@ void World::settle_stores() {
     strings_.take_noted();
     strings_.remove_unused();
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
-    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->load_visited();
+    services_.for_each([&](WorldService& service) { service.before_commands(context); });
     commands_->apply(&settles_.last);
-    if (SHOAL_UNLIKELY(zone_files_ != nullptr)) zone_files_->keep_budget();
-    relations_.settle(stores());
-    move_transforms(context);
+    services_.for_each([&](WorldService& service) { service.after_commands(context); });
+    move_attached_transforms(context);
     commands_->apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
     for (std::size_t i = 0; i < stores().size(); ++i) stores()[i]->settle(context);
     note_deaths();
-    if (!places_.empty()) places_.move_fields(transforms_, context);
-    if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores());
-    collect_texts();
+    services_.for_each([&](WorldService& service) { service.after_settle(context); });
     pool_.trim();
 }
 

@@ -5,9 +5,9 @@
 #include "shoal/components/tag.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
 #include "world/built_ins.h"
 #include "world/entity_texts.h"
-#include "world/spawn_log.h"
 #include "world/world_state.h"
 
 #include <algorithm>
@@ -58,12 +58,7 @@ Result<std::uint32_t> WorldHost::spawn(const Blob& blob, std::span<const Entity>
     options.keep_names = false;
     Status status;
     if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
-    if (status) {
-        const Result<Spawned> spawned = world_.spawn_unlogged(blob, options);
-        if (spawned) world_.places_.begin_at_transforms(spawned->entities(), world_.transforms_);
-        if (spawned && world_.spawn_log_ != nullptr) world_.spawn_log_->add(blob, *spawned, poses, overrides);
-        status = spawned.status();
-    }
+    if (status) status = world_.spawn(blob, options).status();
     if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
     world_.entities_.destroy(firsts);
     return status;
@@ -76,7 +71,7 @@ Result<std::uint32_t> WorldHost::copy(Entity original, std::span<const Entity> f
     options.root_poses = poses;
     options.first_entities = firsts;
     options.keep_names = false;
-    const Result<Spawned> copied = world_.copy(original, options);
+    const Result<Spawned> copied = shoal::copy(world_, original, options);
     if (copied) return static_cast<std::uint32_t>(copied->entities().size());
     world_.entities_.destroy(firsts);
     return copied.status();

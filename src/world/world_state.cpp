@@ -6,9 +6,8 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/world/persist.h"
-#include "world/frame_history.h"
-#include "world/spawn_log.h"
+#include "shoal/world/save.h"
+#include "shoal/world/service.h"
 #include "world/state_file.h"
 #include "world/state_migration.h"
 #include "world/text_uses.h"
@@ -91,7 +90,7 @@ Store* WorldState::find_store(std::string_view name) const {
 // --- saving ------------------------------------------------------------------------------------------------------
 
 Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows) const {
-    const ZoneFiles* const zones = world_.zone_files_;
+    const ZoneFiles* const zones = ZoneFiles::of(world_);
     const bool has_zones = zones != nullptr && !zones->unloaded().empty();
     Status status = save_but_zones(state, before, lasting, borrows, has_zones);
     if (!status || zones == nullptr) return status;
@@ -138,15 +137,11 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     to.text("stores", stores);
     world_.commands_->save(to);
     save_arrays(to, state, before);
-    const auto save_part = [&](const char* name, const auto& part) {
-        const StatePath::Scope scope = to.in(name);
-        part.save(to);
-    };
-    save_part("schedule", world_.schedule_);
-    save_part("relations", world_.relations_);
-    save_part("places", world_.places_);
-    save_part("reactions", world_.reactions_);
-    if (world_.spawn_log_ != nullptr) save_part("spawns", *world_.spawn_log_);
+    {
+        const StatePath::Scope scope = to.in("schedule");
+        world_.schedule_.save(to);
+    }
+    save_services(to);
     for (const World::OwnedEvents& events : world_.events_) {
         const StatePath::Scope scope = to.in(name_of(events));
         const std::uint32_t bytes = events.log->event_bytes();
@@ -155,6 +150,46 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
         to.elements("last", last.data(), bytes, last.size() / bytes);
     }
     return to.status();
+}
+
+namespace {
+
+/// Shoal's own services have parts of their own, whose format is that of the state.
+std::string part_of(const WorldService& service) {
+    const bool is_own = service.stage() != ServiceStage::kProgram;
+    return is_own ? std::string(service.name()) : concat("services/", service.name());
+}
+
+}  // namespace
+
+void WorldState::save_services(StateWriter& to) const {
+    const WorldServices& services = world_.services_;
+    services.for_each([&](const WorldService& service) {
+        const std::uint32_t version = service.state_version();
+        if (version == 0) return;
+        const StatePath::Scope scope = to.in(part_of(service));
+        if (service.stage() == ServiceStage::kProgram) to.value("version", version);
+        service.save_part(to);
+    });
+}
+
+Status WorldState::load_services(StateReader& from) {
+    Status status;
+    world_.services_.for_each([&](WorldService& service) {
+        if (!status || service.state_version() == 0) return;
+        const StatePath::Scope scope = from.in(part_of(service));
+        std::uint32_t version = service.state_version();
+        if (service.stage() == ServiceStage::kProgram) {
+            version = 0;
+            if (from.has("version")) status = from.value("version", version);
+            if (status && version > service.state_version())
+                status = from.error("version", concat("the service \"", service.name(), "\" has written version ",
+                                                      version, ", and here it reads versions up to ",
+                                                      service.state_version(), "; load it with the newer program"));
+        }
+        if (status) status = service.load_part(from, version);
+    });
+    return status;
 }
 
 /// Returns the component types whose schemas are saved: those that commands name and no store keeps, and for another run of
@@ -263,7 +298,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
     if (!of_zones) return of_zones.status();
     world_.note_deaths();  // cursors that no store has are at the end after a load
     // Files are made ready before anything of the world changes, and those of now stay until nothing can fail.
-    ZoneFiles* const files = with_zones ? world_.zone_files_ : nullptr;
+    ZoneFiles* const files = with_zones ? ZoneFiles::of(world_) : nullptr;
     ZoneFiles::Loaded zones(files);
     const bool stay_unloaded = files != nullptr && *of_zones == &files->database();
     if (stay_unloaded)
@@ -466,17 +501,12 @@ Status WorldState::load_commands(StateReader& from) {
 }
 
 Status WorldState::load_rest(StateReader& from) {
-    Status status;
-    const auto load_part = [&](const char* name, auto&& load) {
-        const StatePath::Scope scope = from.in(name);
-        if (status) status = load();
-    };
-    load_part("schedule", [&] { return world_.schedule_.load(from); });
-    load_part("relations", [&] { return world_.relations_.load(from, world_.stores()); });
-    load_part("places", [&] { return world_.places_.load(from, world_.stamp_); });
-    load_part("reactions", [&] { return world_.reactions_.load(from, world_.stamp_, world_.stores()); });
-    load_part("spawns", [&] { return world_.spawn_log_ == nullptr ? Status() : world_.spawn_log_->load(from); });
-    return status ? load_events(from) : status;
+    {
+        const StatePath::Scope scope = from.in("schedule");
+        if (Status status = world_.schedule_.load(from); !status) return status;
+    }
+    if (Status status = load_services(from); !status) return status;
+    return load_events(from);
 }
 
 /// Channels that the state does not have are empty.
@@ -497,65 +527,64 @@ Status WorldState::load_events(StateReader& from) {
     return {};
 }
 
-// --- the calls of a world ----------------------------------------------------------------------------------------
+// --- the calls ---------------------------------------------------------------------------------------------------
 
-Status World::save(SavedState& to, const SavedState* before) const {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
-    to.clear();
-    return WorldState(const_cast<World&>(*this)).save(to, before, nullptr);
+namespace {
+
+void require_rest_to_save(const World& world) {
+    SHOAL_ASSERT(world.is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
 }
 
-Status World::load(const SavedState& from, bool is_trusted) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded the world; load it after World::step()");
-    Status status = WorldState(*this).load(from, is_trusted);
-    if (status) forget_frames();
+void require_rest_to_load(const World& world) {
+    SHOAL_ASSERT(world.is_at_rest(), "a pass or a callback loaded the world; load it after World::step()");
+}
+
+}  // namespace
+
+Status save(const World& world, SavedState& to, const SavedState* before) {
+    require_rest_to_save(world);
+    to.clear();
+    return WorldState(const_cast<World&>(world)).save(to, before, nullptr);
+}
+
+Status load(World& world, const SavedState& from, bool is_trusted) {
+    require_rest_to_load(world);
+    Status status = WorldState(world).load(from, is_trusted);
+    if (status) world.services().for_each([](WorldService& service) { service.after_load(); });
     return status;
 }
 
-Status World::load_kept(const SavedState& from) { return WorldState(*this).load(from, true); }
-
-/// Begins the history of frames anew.
-void World::forget_frames() {
-    if (history_ == nullptr) return;
-    history_->clear();
-    history_->keep(*this);
-}
-
-Status World::save(Array<std::byte>& to) const {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback saved the world; save it after World::step()");
+Status save(const World& world, Array<std::byte>& to) {
+    require_rest_to_save(world);
     SavedState state;
     LastingTypes types;
     types.only_used_texts = true;
-    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types, true); !status)
-        return status;
-    Result<Array<std::byte>> bytes = write_state(state, *executor_);
+    WorldState whole(const_cast<World&>(world));
+    if (Status status = whole.save(state, nullptr, &types, true); !status) return status;
+    Result<Array<std::byte>> bytes = write_state(state, whole.executor());
     if (!bytes) return bytes.status();
     to = std::move(*bytes);
     return {};
 }
 
-Status World::load(std::span<const std::byte> from) { return load(from, LoadOptions()); }
-
-Status World::load(std::span<const std::byte> from, const LoadOptions& options) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded the world; load it after World::step()");
-    const Result<SavedState> state = read_state(from, *executor_, options.max_bytes);
+Status load(World& world, std::span<const std::byte> from, const LoadOptions& options) {
+    require_rest_to_load(world);
+    const Result<SavedState> state = read_state(from, world.executor(), options.max_bytes);
     if (!state) return state.status();
-    return load(*state, false);
+    return load(world, *state, false);
 }
 
-Status World::save(const std::string& path) const {
+Status save(const World& world, const std::string& path) {
     Array<std::byte> bytes{Owner("saved state")};
-    if (Status status = save(bytes); !status) return Status::error(concat(path, ": ", status.message()));
+    if (Status status = save(world, bytes); !status) return Status::error(concat(path, ": ", status.message()));
     return write_file(path, bytes);
 }
 
-Status World::load(const std::string& path) { return load(path, LoadOptions()); }
-
-Status World::load(const std::string& path, const LoadOptions& options) {
+Status load(World& world, const std::string& path, const LoadOptions& options) {
     std::size_t num_bytes = 0;
     const Result<PageRange> pages = read_file_pages(path, &num_bytes);
     if (!pages) return pages.status();
-    const Status status = load(std::span<const std::byte>(pages->data, num_bytes), options);
+    const Status status = load(world, std::span<const std::byte>(pages->data, num_bytes), options);
     release_pages(*pages);
     return status ? status : Status::error(concat(path, ": ", status.message()));
 }

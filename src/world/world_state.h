@@ -7,7 +7,7 @@
 //     entities         see EntityManager::save()
 //     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
-//     schedule, relations, places, reactions, events/type/NAME, events/name/NAME, spawns
+//     schedule, relations, places, reactions, spawns, services/NAME, events/type/NAME, events/name/NAME
 //     zones            the files of unloaded zones; see zone_files.h
 //
 // Thread: the structural thread of the world.
@@ -54,6 +54,15 @@ class WorldState {
 public:
     explicit WorldState(World& world) : world_(world) {}
     const ComponentRegistry& registry() const { return world_.registry_; }
+    /// World::spawn(), of which services are not told.
+    Result<Spawned> spawn_copies(const Blob& blob, const SpawnOptions& options) {
+        return world_.spawn_unlogged(blob, options);
+    }
+    Executor& executor() const { return *world_.executor_; }
+    template <class Visit>
+    void for_each_event_log(Visit&& visit) const {
+        for (const World::OwnedEvents& events : world_.events_) visit(*events.log);
+    }
     /// Returns the store that has this name in a state, or nullptr.
     Store* find_store(std::string_view name) const;
     /// Returns the schema with which a store of the world keeps a component type, or nullptr.
@@ -97,6 +106,8 @@ private:
     Status load_commands(StateReader& from);
     Status load_world(StateReader& from);
     Status load_rest(StateReader& from);
+    void save_services(StateWriter& to) const;
+    Status load_services(StateReader& from);
     Status load_events(StateReader& from);
 
     // state_arrays.cpp

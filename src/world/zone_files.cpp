@@ -8,6 +8,8 @@
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/world/service.h"
+#include "shoal/world/zone_streaming.h"
 #include "world/state_file.h"
 
 #include <algorithm>
@@ -45,7 +47,7 @@ Status ZoneFiles::about(std::string_view what, Zone zone, const Status& status) 
 }
 
 ZoneFiles::ZoneFiles(World& world, Database& database)
-    : world_(world), database_(database), deaths_(world.entities_, "zones in files") {}
+    : world_(world), database_(database), deaths_(world.entities(), "zones in files") {}
 
 ZoneFiles::~ZoneFiles() {
     if (watches_) database_.watch_zones(false);
@@ -91,8 +93,22 @@ Status ZoneFiles::check_loaded(const World& world, std::span<const Entity> entit
     for (const Entity entity : entities)
         if (const Zone zone = zone_of(world, entity); zone != kNoZone)
             return Status::error(concat("entity ", entity_text(entity), " cannot be ", done, " while its zone ", zone,
-                                        " is unloaded; call World::load_zone() before"));
+                                        " is unloaded; call ZoneStreaming::load() before"));
     return {};
+}
+
+Status ZoneFiles::check_all_loaded(const World& world, std::string_view done) {
+    const ZoneFiles* const files = of(world);
+    if (files == nullptr || files->unloaded().empty()) return {};
+    std::string zones;
+    files->unloaded().for_each([&](Zone zone) { zones += concat(zones.empty() ? "" : ", ", zone); });
+    return Status::error(concat("the world cannot be ", done, " while zones are unloaded (", zones,
+                                "); call ZoneStreaming::load_all() before"));
+}
+
+ZoneFiles* ZoneFiles::of(const World& world) {
+    const auto* const streaming = dynamic_cast<const ZoneStreaming*>(world.services().find(ServiceStage::kZones));
+    return streaming == nullptr ? nullptr : streaming->files_;
 }
 
 // --- who has died ------------------------------------------------------------------------------------------------
@@ -108,7 +124,7 @@ Array<Entity> ZoneFiles::new_gone(const File& file, std::span<const Entity> dead
     Array<Entity> gone("zone files");
     if (deaths_.fell_behind()) {
         for (const Entity owner : file.owners)
-            if (!world_.entities_.alive(owner)) gone.push_back(owner);
+            if (!world_.entities().alive(owner)) gone.push_back(owner);
     } else {
         for (const Entity entity : dead)
             if (std::binary_search(file.owners.begin(), file.owners.end(), entity)) gone.push_back(entity);
@@ -129,7 +145,7 @@ void ZoneFiles::note_owners(File& file) {
     Array<Entity> gone = file.gone;
     for (const Entity owner : file.owners) {
         has_row_.set(owner.index());
-        if (!world_.entities_.alive(owner)) gone.push_back(owner);
+        if (!world_.entities().alive(owner)) gone.push_back(owner);
     }
     std::sort(gone.begin(), gone.end());
     set_gone(file, std::move(gone));
@@ -195,7 +211,7 @@ Status ZoneFiles::write_rows(File& file) const {
 
 /// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their size.
 void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
-    if (world_.strings_.size() == 0) return;
+    if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
     StringId id, last;
     for (std::size_t number = 0; number < rows.num_parts(); ++number) {
@@ -205,7 +221,7 @@ void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
             const std::span<const std::byte> bytes = rows.block(part, i, room);
             for (std::size_t at = 0; at < bytes.size(); at += sizeof id, last = id) {
                 std::memcpy(&id, bytes.data() + at, sizeof id);
-                if (id != last && !world_.strings_.text(id).empty()) file.texts.push_back(id);
+                if (id != last && !world_.strings().text(id).empty()) file.texts.push_back(id);
             }
         }
     }
@@ -345,60 +361,105 @@ ZoneFileStatistics ZoneFiles::statistics() const {
     return result;
 }
 
-// --- the calls of a world ----------------------------------------------------------------------------------------
+// --- the service -------------------------------------------------------------------------------------------------
 
-Status World::stream_zones(const std::string& folder) { return stream_zones(folder, {}); }
+ZoneStreaming::ZoneStreaming(World& world) : WorldService("zones", ServiceStage::kZones), world_(&world) {
+    world.services().add(*this);
+}
 
-Status World::stream_zones(const std::string& folder, const ZoneFileOptions& options) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked for zones to be streamed; do it between steps");
-    if (zone_files_ != nullptr && zone_files_->folder() == folder) return zone_files_->set_options(options), Status();
-    auto* const made = new ZoneFiles(*this, database());
+ZoneStreaming::~ZoneStreaming() {
+    if (world_ == nullptr) return;
+    world_->services().remove(*this);
+    world_ends();
+}
+
+void ZoneStreaming::world_ends() {
+    delete std::exchange(files_, nullptr);
+    world_ = nullptr;
+}
+
+void ZoneStreaming::before_commands(const SettleContext&) {
+    if (files_ != nullptr) files_->load_visited();
+}
+
+void ZoneStreaming::after_commands(const SettleContext&) {
+    if (files_ != nullptr) files_->keep_budget();
+}
+
+void ZoneStreaming::note_deaths() {
+    if (files_ != nullptr) files_->note_deaths();
+}
+
+void ZoneStreaming::before_detach(Store& store) {
+    if (files_ == nullptr || &store != &files_->database()) return;
+    if (const Status status = files_->load_all(); !status) log(LogLevel::kError, status.message());
+}
+
+void ZoneStreaming::forget(const Store& store) {
+    if (files_ != nullptr && &store == &files_->database()) delete std::exchange(files_, nullptr);
+}
+
+void ZoneStreaming::mark_texts(TextMarks& marks) const {
+    if (files_ != nullptr) files_->for_each_text([&](StringId id) { marks.mark(id); });
+}
+
+std::string ZoneStreaming::describe() const {
+    if (files_ == nullptr) return "none are streamed";
+    const ZoneFileStatistics now = files_->statistics();
+    return concat(now.num_unloaded, " with ", now.num_rows, " rows are unloaded to \"", files_->folder(), '"');
+}
+
+/// Returns the world, which is at rest. `asked`: for the message if it is not.
+World& ZoneStreaming::world_now(std::string_view asked) const {
+    SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
+    if (!world_->is_at_rest()) {
+        const std::string message = concat("a pass or a callback ", asked);
+        fail_assertion({"the world is at rest", message.c_str(), __FILE__, __LINE__});
+    }
+    return *world_;
+}
+
+Status ZoneStreaming::start(const std::string& folder, const ZoneFileOptions& options) {
+    World& world = world_now("asked for zones to be streamed; do it between steps");
+    if (files_ != nullptr && files_->folder() == folder) return files_->set_options(options), Status();
+    auto* const made = new ZoneFiles(world, world.database());
     Status status = made->start(folder, options);
-    if (status) status = stop_streaming_zones();  // what was before goes on until the new folder is there
+    if (status) status = stop();  // what was before goes on until the new folder is there
     if (!status) return delete made, status;
-    zone_files_ = made;
+    files_ = made;
     made->watch();
     return {};
 }
 
-Status World::stop_streaming_zones() {
-    if (zone_files_ == nullptr) return {};
-    if (Status status = load_all_zones(); !status) return status;
-    delete std::exchange(zone_files_, nullptr);
+Status ZoneStreaming::stop() {
+    if (files_ == nullptr) return {};
+    if (Status status = load_all(); !status) return status;
+    delete std::exchange(files_, nullptr);
     return {};
 }
 
-Status World::unload_zone(Zone zone) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback unloaded a zone; do it between steps");
+Status ZoneStreaming::unload(Zone zone) {
+    world_now("unloaded a zone; do it between steps");
     require_zone(zone);
-    if (zone_files_ == nullptr)
-        return Status::error(concat("zone ", zone, " has no file to go to; call World::stream_zones() before"));
-    return zone_files_->unload(zone);
+    if (files_ == nullptr)
+        return Status::error(concat("zone ", zone, " has no file to go to; call ZoneStreaming::start() before"));
+    return files_->unload(zone);
 }
 
-Status World::load_zone(Zone zone) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded a zone; visit it with a query, or do it between steps");
-    return zone_files_ == nullptr ? Status() : zone_files_->load(zone);
+Status ZoneStreaming::load(Zone zone) {
+    world_now("loaded a zone; visit it with a query, or do it between steps");
+    return files_ == nullptr ? Status() : files_->load(zone);
 }
 
-Status World::load_all_zones() {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback loaded zones; do it between steps");
-    return zone_files_ == nullptr ? Status() : zone_files_->load_all();
+Status ZoneStreaming::load_all() {
+    world_now("loaded zones; do it between steps");
+    return files_ == nullptr ? Status() : files_->load_all();
 }
 
-ZoneSet World::unloaded_zones() const { return zone_files_ == nullptr ? ZoneSet() : zone_files_->unloaded(); }
+ZoneSet ZoneStreaming::unloaded() const { return files_ == nullptr ? ZoneSet() : files_->unloaded(); }
 
-ZoneFileStatistics World::zone_file_statistics() const {
-    return zone_files_ == nullptr ? ZoneFileStatistics() : zone_files_->statistics();
-}
-
-/// Errors: zones are unloaded, of which `what` would not know.
-Status World::check_all_loaded(std::string_view what) const {
-    if (zone_files_ == nullptr || zone_files_->unloaded().empty()) return {};
-    std::string zones;
-    zone_files_->unloaded().for_each([&](Zone zone) { zones += concat(zones.empty() ? "" : ", ", zone); });
-    return Status::error(concat("the world cannot be ", what, " while zones are unloaded (", zones,
-                                "); call World::load_all_zones() before"));
+ZoneFileStatistics ZoneStreaming::statistics() const {
+    return files_ == nullptr ? ZoneFileStatistics() : files_->statistics();
 }
 
 }  // namespace shoal

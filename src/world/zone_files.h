@@ -1,5 +1,5 @@
 #pragma once
-// Unloads zones of a database to files, and loads them again; see shoal/world/zone_files.h. A saved state carries the files as
+// Unloads zones of a database to files, and loads them again; see shoal/world/zone_streaming.h. A saved state carries the files as
 // they are:
 //
 //     zones/store      the name of the database in the state
@@ -17,7 +17,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/zone_streaming.h"
 #include "world/death_follower.h"
 
 #include <algorithm>
@@ -80,7 +80,9 @@ public:
     /// Removes the files.
     ~ZoneFiles();
 
-    /// Takes the folder. Errors: see World::stream_zones().
+    /// Returns those of a world, or nullptr if it does not stream zones.
+    static ZoneFiles* of(const World& world);
+    /// Takes the folder. Errors: see ZoneStreaming::start().
     Status start(const std::string& folder, const ZoneFileOptions& options);
     void set_options(const ZoneFileOptions& options) {
         options_ = options;
@@ -123,10 +125,13 @@ public:
     /// Returns the zone in whose file the row of an entity lies, or kNoZone.
     Zone zone_of(Entity entity) const;
     static Zone zone_of(const World& world, Entity entity) {
-        return world.zone_files_ == nullptr ? kNoZone : world.zone_files_->zone_of(entity);
+        const ZoneFiles* const files = of(world);
+        return files == nullptr ? kNoZone : files->zone_of(entity);
     }
     /// Errors: the row of one of these entities lies in a file, so it cannot be `done`, such as "copied".
     static Status check_loaded(const World& world, std::span<const Entity> entities, std::string_view done);
+    /// Errors: zones are unloaded, of which what is `done` to the world, such as "reloaded", would not know.
+    static Status check_all_loaded(const World& world, std::string_view done);
     Status unload(Zone zone);
     Status load(Zone zone);
     Status load_all();

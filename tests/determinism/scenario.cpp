@@ -13,6 +13,7 @@
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>
@@ -326,8 +327,8 @@ struct Scenario {
 
     void save_and_load() {
         SavedState state;
-        require(world.save(state));
-        require(world.load(state, false));
+        require(save(world, state));
+        require(load(world, state, false));
     }
 
     Entity any_body() { return bodies[world.random().below(kBodies)]; }

@@ -10,6 +10,9 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/service.h"
+#include "shoal/world/world.h"
 
 #include <gtest/gtest.h>
 
@@ -55,6 +58,29 @@ struct Describe : ::testing::Test {
     World world{entities};
     Entity boat = entities.create().value(), harbour = entities.create().value(), sail = entities.create().value();
 };
+
+TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_order) {
+    struct Tide final : WorldService {
+        Tide() : WorldService("tide") {}
+        std::string describe() const override { return "it comes in"; }
+    } tide;
+    EntityManager entities;
+    World world(entities);
+    const Frames frames(world, 4);
+    world.services().add(tide);
+    world.manager<Body>();
+    world.keep_journal(10);
+    for (int i = 0; i < 6; ++i) world.step(0);
+    EXPECT_EQ(describe(world),
+              "frame 6: entities 0, stores 1, passes 0; services:\n"
+              "  relations\n"
+              "  places\n"
+              "  reactions: the journal is kept\n"
+              "  tide: it comes in\n"
+              "  texts: 0 are kept\n"
+              "  frames: 4 of 4 are kept, from 3 to 6\n");
+    world.services().remove(tide);
+}
 
 TEST_F(Describe, tells_named_values_by_path_and_which_are_its_own) {
     ASSERT_TRUE(world.data().set(boat, "paint", "grey"));

@@ -5,6 +5,7 @@
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/report.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -135,7 +136,7 @@ TEST_F(ComingFrom, reactions_relations_and_copies) {
     const Entity friendly = sea.create(Place{}, Likes{*e}).value();
     world.settle();
     for (const Entity other : world.referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
-    EXPECT_TRUE(world.copy(*e));
+    EXPECT_TRUE(copy(world, *e));
     EXPECT_TRUE(world.set_active(*e, false));
     entities.destroy(*e);
     world.settle();

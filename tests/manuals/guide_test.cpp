@@ -12,10 +12,11 @@
 #include "shoal/source/compiler.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/zone_streaming.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -390,9 +391,9 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     world.step(1.0f / 60);
     EXPECT_EQ(fuses.num_rows(), 3u);
     EXPECT_EQ(fuses.get<&Fuse::left>({0}), 5);
-    const Result<Spawned> copy = world.copy(fuses.entity({0}));
-    ASSERT_TRUE(copy);
-    EXPECT_EQ(world.field<Entity>(copy->entity(0), "target.entity").value(), ships[0]);
+    const Result<Spawned> copied = copy(world, fuses.entity({0}));
+    ASSERT_TRUE(copied);
+    EXPECT_EQ(world.field<Entity>(copied->entity(0), "target.entity").value(), ships[0]);
     // [guide/overrides]
     const Result<Spawned> mines = world.spawn(
         bomb,
@@ -528,14 +529,15 @@ TEST(Cookbook, a_zone_lies_in_a_file_until_it_is_visited) {
     const std::string folder =
         (std::filesystem::temp_directory_path() / ("shoal_guide_zones_" + std::to_string(getpid()))).string();
     // [guide/stream]
+    ZoneStreaming zones(world);
     const ZoneFileOptions budget{.max_rows = 1'000'000, .max_bytes = 64 << 20, .kept = {0}};
-    if (Status status = world.stream_zones(folder, budget); !status) FAIL() << status.message();
-    if (Status status = world.unload_zone(12); !status) FAIL() << status.message();  // or the budget does it
+    if (Status status = zones.start(folder, budget); !status) FAIL() << status.message();
+    if (Status status = zones.unload(12); !status) FAIL() << status.message();  // or the budget does it
     world.query<Write<&Place::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
     world.step(1.0f / 60);  // the zone is back for the next frame
     // [guide/stream]
     EXPECT_EQ(sea.num_rows(12), 10u);
-    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    ASSERT_TRUE(zones.stop().ok());
     std::filesystem::remove_all(folder);
 }
 
@@ -544,7 +546,7 @@ TEST(Cookbook, a_zone_lies_in_a_file_until_it_is_visited) {
 class LiveLevel {
 public:
     LiveLevel(World& world, const ComponentRegistry& registry, std::string path)
-        : world_(world), registry_(registry), path_(std::move(path)) {}
+        : world_(world), reloader_(world), registry_(registry), path_(std::move(path)) {}
 
     Status spawn() {
         Result<Blob> blob = compile();
@@ -557,7 +559,7 @@ public:
         if (!watch_.has_changed()) return {};
         Result<Blob> newer = compile();
         if (!newer) return newer.status();  // the world stays as it is
-        const Result<ReloadReport> reloaded = world_.reload(*level_, *newer);
+        const Result<ReloadReport> reloaded = reloader_.reload(*level_, *newer);
         if (reloaded) level_ = std::move(*newer);
         return reloaded.status();
     }
@@ -579,6 +581,7 @@ private:
     }
 
     World& world_;
+    Reloader reloader_;  // remembers what was spawned from which blob
     const ComponentRegistry& registry_;
     std::string path_;
     std::vector<std::string> files_;  // of the level that runs
@@ -595,7 +598,7 @@ TEST(Cookbook, a_level_follows_its_source) {
     };
     write("[1 2 3]");
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
     const auto& places = world.manager<Place>();
     ComponentRegistry registry;
     ASSERT_TRUE(registry.add<Place>());

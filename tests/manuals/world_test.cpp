@@ -14,7 +14,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
 #include "shoal/world/trace.h"
 #include "support/testing.h"
 
@@ -577,24 +577,25 @@ Blob tower(float height) {
 }
 
 Status reload_three(EntityManager& entities, const Blob& older, const Blob& newer, Vec3& place) {
+    World world(entities);
     // [world/reload]
-    World world(entities, {.reloadable = true});  // remembers which entities come from which blob
+    Reloader reloader(world);  // remembers from now on which entities come from which blob
     if (auto spawned = world.spawn(older, {.copies = 3}); !spawned) return spawned.status();
     world.step(1.0f / 60);
-    const Result<ReloadReport> reloaded = world.reload(older, newer);  // all three copies
-    if (!reloaded) return reloaded.status();                           // the world is as it was
+    const Result<ReloadReport> reloaded = reloader.reload(older, newer);  // all three copies
+    if (!reloaded) return reloaded.status();                              // the world is as it was
     // [world/reload]
     EXPECT_EQ(reloaded->num_fields, 3u);
     place = world.transforms().world_position(Instance{2});
     return {};
 }
 
-Status reload_in(ResourceLibrary& library, World& world, Blob newer) {
+Status reload_in(ResourceLibrary& library, Reloader& reloader, Blob newer) {
     // [world/reload library]
     const Result<Blob> before = library.replace(std::move(newer));  // the older one lives on here
     if (!before) return before.status();
     const Blob& after = *library.find(before->id());
-    if (const Result<ReloadReport> reloaded = world.reload(*before, after); !reloaded) return reloaded.status();
+    if (const Result<ReloadReport> reloaded = reloader.reload(*before, after); !reloaded) return reloaded.status();
     // [world/reload library]
     return {};
 }
@@ -606,9 +607,10 @@ TEST(WorldManuals, a_level_is_reloaded) {
     ASSERT_TRUE(reload_three(entities, older, newer, place));
     EXPECT_EQ(place, (Vec3{0, 0, 5}));
     ResourceLibrary library;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     ASSERT_TRUE(world.spawn(**library.add(tower(6))));
-    ASSERT_TRUE(reload_in(library, world, tower(7)));
+    ASSERT_TRUE(reload_in(library, reloader, tower(7)));
     EXPECT_EQ(world.transforms().world_position(Instance{0}), (Vec3{0, 0, 7}));
 }
 

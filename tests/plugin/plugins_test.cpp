@@ -9,7 +9,10 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/table.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -588,7 +591,7 @@ TEST(PluginStores, get_the_parents_of_what_is_spawned_and_may_refuse_it_afterwar
     EXPECT_EQ(spawn(-1).message(), "cannot spawn \"\": nothing weighs less than nothing");
     EXPECT_EQ(count_matches(host.world, "item"), 6u);
     // And copies of entities are spawned into it.
-    ASSERT_TRUE(host.world.copy(owners[1]));
+    ASSERT_TRUE(copy(host.world, owners[1]));
     EXPECT_EQ(count_matches(host.world, "item, item.kind == 4"), 4u);
 }
 
@@ -637,13 +640,13 @@ TEST(PluginStores, are_saved_and_loaded_with_their_world) {
         host.world.settle();
         const std::uint64_t hash = host.world.state_hash();
         SavedState state;
-        const Status saved = host.world.save(state);
+        const Status saved = save(host.world, state);
         ASSERT_TRUE(saved) << saved.message();
         host.entities.destroy(std::span(items).first(5));
         ASSERT_TRUE(host.world.set_field(items[7], "item.weight", 100.0f));
         host.world.settle();
         ASSERT_NE(host.world.state_hash(), hash);
-        const Status loaded = host.world.load(state);
+        const Status loaded = load(host.world, state);
         ASSERT_TRUE(loaded) << loaded.message();
         EXPECT_EQ(host.world.state_hash(), hash);
         EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
@@ -914,9 +917,9 @@ TEST(Plugins, see_the_new_fields_when_the_program_changes_those_of_a_component_t
         ComponentDefinition definition;
         definition.name = "wheel";
         for (const char* field : fields) definition.fields.push_back({.name = field});
-        const Result<SchemaChange*> begun = host.world.begin_schema_change(*Schema::make(definition));
+        const Result<SchemaChange*> begun = begin_schema_change(host.world, *Schema::make(definition));
         ASSERT_TRUE(begun) << begun.message();
-        host.world.end_schema_change(*begun, true);
+        end_schema_change(*begun, true);
     };
     change({"size", "speed", "angle"});
     host.world.step(0.5f);

@@ -298,7 +298,7 @@ void list_worlds(std::vector<Operation>& all) {
                    }});
     all.push_back(
         {CALL(world.frame()), [](Model& model, const Arguments& a) { return text_of(model.world(a.world).frame); }});
-    all.push_back({CALL(world.frame_statistics().num_frames), [](Model& model, const Arguments& a) {
+    all.push_back({CALL(stage.frames(world).statistics().num_frames), [](Model& model, const Arguments& a) {
                        return text_of(a.world == 2 ? model.frames.size() : std::size_t(0));
                    }});
 }

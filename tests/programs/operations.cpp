@@ -956,23 +956,23 @@ void list_zones(std::vector<Operation>& all) {
         all.push_back({code, expected, can, {}, {}, {}, weight});
     };
     add(
-        CALL(world.stream_zones(stage.zones_folder(world))),
+        CALL(stage.zones(world).start(stage.zones_folder(world))),
         [](Model& model, const Arguments& a) { return model.stream_zones(a.world, 0, false, {}); }, nullptr, 2);
     add(
-        CALL(world.stream_zones(stage.zones_folder(world), {.max_rows = count, .max_bytes = 0, .kept = {zone}})),
+        CALL(stage.zones(world).start(stage.zones_folder(world), {.max_rows = count, .max_bytes = 0, .kept = {zone}})),
         [](Model& model, const Arguments& a) {
             return model.stream_zones(a.world, std::uint64_t(count_of(a)), false, {zone_of(a)});
         },
         nullptr, 4);
     add(
-        CALL(world.stream_zones(stage.zones_folder(world), {.max_rows = 0, .max_bytes = 1, .kept = {}})),
+        CALL(stage.zones(world).start(stage.zones_folder(world), {.max_rows = 0, .max_bytes = 1, .kept = {}})),
         [](Model& model, const Arguments& a) { return model.stream_zones(a.world, 0, true, {}); }, nullptr, 2);
     add(
-        CALL(world.unload_zone(zone)),
+        CALL(stage.zones(world).unload(zone)),
         [](Model& model, const Arguments& a) { return model.unload_zone(a.world, zone_of(a)); },
         [](const Model& model, const Arguments& a) { return model.has_no_dead(a.world); }, 10);
     add(
-        CALL(world.load_zone(zone)),
+        CALL(stage.zones(world).load(zone)),
         [](Model& model, const Arguments& a) { return model.load_zone(a.world, zone_of(a)); }, nullptr, 3);
     add(
         CALL(stage.visited(world, query<With<Wet>>(world.database()).in({zone})).empty()),
@@ -986,10 +986,10 @@ void list_zones(std::vector<Operation>& all) {
         },
         in_database<Wet>, 4);
     add(
-        CALL(world.load_all_zones()), [](Model& model, const Arguments& a) { return model.load_all_zones(a.world); },
-        nullptr, 1);
+        CALL(stage.zones(world).load_all()),
+        [](Model& model, const Arguments& a) { return model.load_all_zones(a.world); }, nullptr, 1);
     add(
-        CALL(world.stop_streaming_zones()),
+        CALL(stage.zones(world).stop()),
         [](Model& model, const Arguments& a) {
             const std::string loaded = model.load_all_zones(a.world);
             if (loaded == "ok") model.streaming[a.world] = {};
@@ -1035,7 +1035,7 @@ void list_persisting(std::vector<Operation>& all) {
     };
     const auto rests = [](const Model& model, const Arguments& a) { return !waits_for_call(model, a.world); };
     add(
-        CALL(world.persist(stage.folder(world), {.replace = true})),
+        CALL(stage.persistence(world).start(stage.folder(world), {.replace = true})),
         [](Model& model, const Arguments& a) -> std::string {
             if (a.world != 2 || model.is_persisted) return "refused";
             model.saved[Model::kFolder] = model.picture();
@@ -1044,14 +1044,14 @@ void list_persisting(std::vector<Operation>& all) {
         },
         rests, 6);
     add(
-        CALL(world.flush_persisted()),
+        CALL(stage.persistence(world).flush()),
         [](Model& model, const Arguments&) {
             if (model.is_persisted) model.saved[Model::kFolder] = model.picture();
             return std::string("ok");
         },
         [rests](const Model& model, const Arguments& a) { return a.world == 2 && rests(model, a); }, 3);
     add(
-        CALL(world.stop_persisting()),
+        CALL(stage.persistence(world).stop()),
         [](Model& model, const Arguments&) {
             if (std::exchange(model.is_persisted, false)) model.saved[Model::kFolder] = model.picture();
             return std::string("ok");
@@ -1071,8 +1071,8 @@ void list_persisting(std::vector<Operation>& all) {
 }
 
 void list_saves(std::vector<Operation>& all) {
-    list_saves_of(all, Model::kMemory, CALL(world.save(stage.saved)), CALL(stage.load(world, stage.saved)));
-    list_saves_of(all, Model::kFile, CALL(world.save(stage.file())), CALL(stage.load(world, stage.file())));
+    list_saves_of(all, Model::kMemory, CALL(save(world, stage.saved)), CALL(stage.load(world, stage.saved)));
+    list_saves_of(all, Model::kFile, CALL(save(world, stage.file())), CALL(stage.load(world, stage.file())));
     all.push_back({CALL(stage.load_older(world)),
                    [](Model& model, const Arguments& a) -> std::string {
                        if (waits_for_call(model, a.world)) return "refused";
@@ -1088,7 +1088,7 @@ void list_saves(std::vector<Operation>& all) {
 }
 
 void list_frames(std::vector<Operation>& all) {
-    all.push_back({DO(world.keep_frames(count)),
+    all.push_back({DO(stage.frames(world).keep(count)),
                    [](Model& model, const Arguments& a) {
                        model.max_frames = std::size_t(count_of(a));
                        model.frames = {model.picture()};

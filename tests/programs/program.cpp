@@ -185,7 +185,7 @@ public:
             if (operations()[i].weight != 0 && !run_after_others(i, random))
                 left += operations()[i].code.text + " of " + operations()[i].type + "\n";
         for (int world = 0; world < 3; ++world)
-            for (const char* const last : {"world.settle()", "world.stop_streaming_zones()"})  // looks load no zones
+            for (const char* const last : {"world.settle()", "stage.zones(world).stop()"})  // looks load no zones
                 carry_out({operation_of(last), {world}});
         for (const Operation& look : looks()) {
             Arguments a{int(random.below(3)), 2, 3, 1, 1};

@@ -25,11 +25,14 @@
 #include "shoal/resource/migration.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/persist.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/zone_streaming.h"
 #include "support/thread_pool_executor.h"
 
 #include <unistd.h>
@@ -321,9 +324,9 @@ public:
           entities({.minimum_waiting = given.minimum_waiting}),
           pond_entities({.minimum_waiting = given.minimum_waiting}),
           executor(given.num_workers),
-          sea(entities, {.executor = &executor, .library = &libraries[0], .reloadable = true}),
-          lake(entities, {.executor = &executor, .library = &libraries[1], .reloadable = true}),
-          pond(pond_entities, {.executor = &executor, .library = &libraries[2], .reloadable = true}),
+          sea(entities, {.executor = &executor, .library = &libraries[0]}),
+          lake(entities, {.executor = &executor, .library = &libraries[1]}),
+          pond(pond_entities, {.executor = &executor, .library = &libraries[2]}),
           coins{CoinStore(entities, sea.pool()), CoinStore(entities, lake.pool()),
                 CoinStore(pond_entities, pond.pool())} {
         e[1] = p[1] = make_entity(4000, 7);
@@ -332,12 +335,17 @@ public:
     ~Stage() {
         for (int i = 0; i < 3; ++i)
             if (is_attached[std::size_t(i)]) world(i).detach(coins[std::size_t(i)]);
-        static_cast<void>(pond.stop_persisting());  // before its folder goes
+        static_cast<void>(persistence(pond).stop());  // before its folder goes
         std::error_code ignored;
         if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
     }
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
+
+    Frames& frames(const World& world) { return beside_of(world).frames; }
+    ZoneStreaming& zones(const World& world) { return beside_of(world).zones; }
+    Persistence& persistence(const World& world) { return beside_of(world).persistence; }
+    Reloader& reloader(const World& world) { return beside_of(world).reloader; }
 
     World& world(int number) { return number == 0 ? sea : number == 1 ? lake : pond; }
     int number_of(const World& world) const { return &world == &sea ? 0 : &world == &lake ? 1 : 2; }
@@ -481,11 +489,11 @@ public:
         return {};
     }
     /// The zones that lie in files, with how many rows, and how often any were unloaded and loaded.
-    static std::string unloaded(const World& world) {
-        const ZoneFileStatistics statistics = world.zone_file_statistics();
-        std::string zones;
-        world.unloaded_zones().for_each([&](Zone zone) { zones += std::to_string(zone) + " "; });
-        return zones + "with " + std::to_string(statistics.num_rows) + " rows, unloaded " +
+    std::string unloaded(const World& world) {
+        const ZoneFileStatistics statistics = zones(world).statistics();
+        std::string all;
+        zones(world).unloaded().for_each([&](Zone zone) { all += std::to_string(zone) + " "; });
+        return all + "with " + std::to_string(statistics.num_rows) + " rows, unloaded " +
                std::to_string(statistics.num_unloads) + ", loaded " + std::to_string(statistics.num_loads);
     }
     /// What reactions were told by the last settle.
@@ -547,18 +555,18 @@ public:
     /// have the same.
     template <class From>
     Status load(World& world, const From& from) {
-        const Status status = world.load(from);
+        const Status status = shoal::load(world, from);
         return status ? forget_dead(world) : status;
     }
     /// The same for what was persisted.
     std::string recover(World& world) {
-        const Result<Recovered> recovered = world.recover(folder(world));
+        const Result<Recovered> recovered = persistence(world).recover(folder(world));
         if (!recovered) return "refused";
         if (!recovered->damage.empty()) return recovered->damage;
         return recovered->found ? text_of(forget_dead(world)) : "nothing there";
     }
     Status go_back(World& world, std::uint64_t num_frames) {
-        const Status status = world.rewind(world.frame_statistics().last - num_frames);
+        const Status status = frames(world).rewind(frames(world).statistics().last - num_frames);
         return status ? forget_dead(world) : status;
     }
     /// Settles, and brings what a reader of changes knows of all marks, or of another type, up to date: by the journal
@@ -597,7 +605,7 @@ public:
     /// Gives the copies of an entity names.
     Status copy(World& world, Entity original, Entity* names, const SpawnOptions& given = {}) {
         below = entities_below(world, original);
-        return name_copies(world, world.copy(original, given), names);
+        return name_copies(world, shoal::copy(world, original, given), names);
     }
     /// The same at x, x + 1, and so on.
     Status copy_to(World& world, Entity original, Entity* names, std::uint32_t count, int x) {
@@ -818,6 +826,21 @@ public:
     shoal_test::ThreadPoolExecutor executor;
     std::array<ResourceLibrary, 3> libraries;
     World sea, lake, pond;
+
+private:
+    struct Beside {
+        explicit Beside(World& world) : frames(world, 0), zones(world), persistence(world), reloader(world) {}
+        Frames frames;
+        ZoneStreaming zones;
+        Persistence persistence;
+        Reloader reloader;
+    };
+    Beside& beside_of(const World& world) {
+        return &world == &sea ? beside_sea_ : &world == &lake ? beside_lake_ : beside_pond_;
+    }
+    Beside beside_sea_{sea}, beside_lake_{lake}, beside_pond_{pond};
+
+public:
     std::array<CoinStore, 3> coins;
     std::array<bool, 3> is_attached{};
     std::array<Entity, kNumNames> e{}, p{};
@@ -867,7 +890,7 @@ private:
     }
     /// What the library has for the world that has the older one, comes in its place.
     Result<ReloadReport> reload(World& world, const Blob& before, const Blob& after) {
-        if (!has_songs(before) && !has_songs(after)) return world.reload(before, after);
+        if (!has_songs(before) && !has_songs(after)) return reloader(world).reload(before, after);
         ResourceLibrary& all = library(world);
         const bool was_there = all.find(kPrefab) != nullptr;
         Result<Blob> newer = Blob::load(after.bytes());
@@ -876,7 +899,7 @@ private:
         if (!older) return older.status();
         if (!was_there)
             if (const auto added = all.add(std::move(*newer)); !added) return added.status();
-        Result<ReloadReport> report = world.reload(*older, *all.find(kPrefab));
+        Result<ReloadReport> report = reloader(world).reload(*older, *all.find(kPrefab));
         if (!report && was_there) static_cast<void>(all.replace(std::move(*older)));
         if (!report && !was_there) static_cast<void>(all.unload(kPrefab));
         return report;
@@ -938,13 +961,13 @@ private:
     }
     Result<ReloadReport> exchange_scene(World& world, int before, int after) {
         ResourceLibrary& all = library(world);
-        if (has_scene(world, after)) return world.reload(scene(before), *all.find(kScene));
+        if (has_scene(world, after)) return reloader(world).reload(scene(before), *all.find(kScene));
         const bool has_older = has_scene(world, before);
         Result<Blob> newer = Blob::load(scene(after).bytes());
         if (!newer) return newer.status();
         Result<Blob> older = all.replace(std::move(*newer));
         if (!older) return older.status();
-        Result<ReloadReport> report = world.reload(has_older ? *older : scene(before), *all.find(kScene));
+        Result<ReloadReport> report = reloader(world).reload(has_older ? *older : scene(before), *all.find(kScene));
         if (!report) static_cast<void>(all.replace(std::move(*older)));
         return report;
     }

@@ -9,6 +9,8 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "support/logged.h"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ TEST(Scripts, a_text_that_a_script_writes_is_kept_though_it_was_found_unused_bef
     ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
     ASSERT_TRUE(test.world.strings().intern_until_unused("again"));
     SavedState state;
-    ASSERT_TRUE(test.world.save(state));
+    ASSERT_TRUE(save(test.world, state));
     test.world.strings().collect(BitSet(Owner("test")));  // the text waits for the end of the state
     ASSERT_TRUE(test.run(R"lua(
         shoal.pass{name = "think", query = "&mind", columns = {"mind.state"}, run = function(frame, batch, state)
@@ -101,8 +103,8 @@ TEST(Scripts, texts_that_a_script_writes_in_a_loop_outside_of_passes_are_saved) 
     ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
     ASSERT_TRUE(test.run("shoal.query('&mind', 'mind.state'):each(function(batch, state) state[0] = 'new' end)"));
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(test.world.save(bytes));
-    ASSERT_TRUE(other.world.load(bytes));
+    ASSERT_TRUE(save(test.world, bytes));
+    ASSERT_TRUE(load(other.world, bytes));
     EXPECT_EQ(other.world.strings().text(minds.get<&Mind::state>(Instance{0})), "new");
 }
 
@@ -620,13 +622,13 @@ TEST_F(ScriptFiles, a_store_in_lua_is_saved_and_loaded_with_its_world) {
     ASSERT_TRUE(test.run("e = shoal.create{glow = {kelvin = 5400}} other = shoal.create{glow = {source = e}}"));
     test.world.settle();
     SavedState state;
-    const Status saved = test.world.save(state);
+    const Status saved = save(test.world, state);
     ASSERT_TRUE(saved.ok()) << saved.message();
     const std::uint64_t hash = test.world.state_hash();
     ASSERT_TRUE(test.run("shoal.destroy(other) shoal.remove(e, 'glow') shoal.create{glow = {kelvin = 1}}"));
     test.world.settle();
     ASSERT_NE(test.world.state_hash(), hash);
-    const Status loaded = test.world.load(state);
+    const Status loaded = load(test.world, state);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
     EXPECT_EQ(test.world.state_hash(), hash);
     EXPECT_TRUE(test.run("assert(shoal.get(e, 'glow').kelvin == 5400 and shoal.get(other, 'glow').source == e)"));
@@ -808,9 +810,9 @@ TEST(Scripts, queries_look_at_the_table_of_a_component_type_that_got_other_field
         "shoal.on_change('lamp.light', function(list) changes = changes + #list end) "
         "shoal.pass{name = 'dim', query = '&lamp', columns = 'lamp.light', run = function(f, b, l) l:mul(0.5) end}"));
     test.world.step(1);
-    const Result<SchemaChange*> change = test.world.begin_schema_change(schema_of_lamp(FieldType::kDouble));
+    const Result<SchemaChange*> change = begin_schema_change(test.world, schema_of_lamp(FieldType::kDouble));
     ASSERT_TRUE(change.ok()) << change.message();
-    test.world.end_schema_change(*change, true);
+    end_schema_change(*change, true);
     test.world.step(1);
     EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
     EXPECT_TRUE(

@@ -1,5 +1,7 @@
 #include "support/older_world.h"
 
+#include "shoal/world/save.h"
+
 namespace shoal_test {
 
 void say_what_changed(ComponentRegistry& registry) {
@@ -52,7 +54,7 @@ void Then::fill(Random& random, std::uint32_t num_ships) {
 
 Array<std::byte> Then::bytes() {
     Array<std::byte> result{Owner("test")};
-    must(world.save(result).ok());
+    must(save(world, result).ok());
     return result;
 }
 

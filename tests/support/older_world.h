@@ -3,6 +3,7 @@
 // lead to them. What is tested of saves of older programs, and what a fuzzer of them begins with.
 
 #include "shoal/resource/migration.h"
+#include "shoal/world/zone_streaming.h"
 
 #include "support/whole_world.h"
 
@@ -107,6 +108,7 @@ struct Then {
 
     EntityManager entities;
     World world;
+    ZoneStreaming zones{world};
     Database& sea;
     std::vector<Entity> all;
 };
@@ -116,6 +118,7 @@ struct Now {
     Now();
     EntityManager entities;
     World world;
+    ZoneStreaming zones{world};
     Database& sea;
 };
 

@@ -1,9 +1,12 @@
 #include "support/whole_world.h"
 
+#include "shoal/world/save.h"
+
 namespace shoal_test {
 
 Sea::Sea(Executor* executor, std::uint64_t seed, bool reloadable)
-    : world(entities, {.executor = executor, .seed = seed, .reloadable = reloadable}), sea(world.database()) {
+    : world(entities, {.executor = executor, .seed = seed}), sea(world.database()) {
+    if (reloadable) reloader.emplace(world);
     sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>();
     world.manager<Fin>(), world.manager<Scar>();
     world.manager<Age>({.index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe});
@@ -258,7 +261,7 @@ std::string difference(const SavedState& a, const SavedState& b) {
 
 std::string bytes_of(const World& world) {
     SavedState state;
-    if (const Status status = world.save(state); !status) return std::string(status.message());
+    if (const Status status = save(world, state); !status) return std::string(status.message());
     std::string bytes;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
         const StatePart part = state.part(i);

@@ -12,11 +12,14 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "support/changed_state.h"
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,6 +107,8 @@ struct Sea {
 
     EntityManager entities;
     World world;
+    Persistence persistence{world};
+    std::optional<Reloader> reloader;
     Database& sea;
     DestructionCallback callback{};
     bool mourns = true;

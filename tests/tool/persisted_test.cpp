@@ -1,8 +1,9 @@
-// Folders of World::persist() in the tool: checked, shown and compared, and never written into.
+// Folders of Persistence in the tool: checked, shown and compared, and never written into.
 
 #include "shoal/base/file.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 
@@ -35,16 +36,17 @@ protected:
         }
         EntityManager entities;
         World world{entities};
+        Persistence persistence{world};
         Entity first, second;
     };
     /// Persists frames 0 to 9 with a new snapshot after each three records: those of frames 4 and 8 stay, with three records and
     /// one. Returns the folder.
     std::string persist(Scales& scales) const {
         const PersistOptions options{.max_log_records = 3, .keeps_all_frames = true};
-        const Status status = scales.world.persist(path("kept"), options);
+        const Status status = scales.persistence.start(path("kept"), options);
         EXPECT_TRUE(status.ok()) << status.message();
         for (int i = 0; i < 9; ++i) scales.step();
-        EXPECT_TRUE(scales.world.stop_persisting().ok());
+        EXPECT_TRUE(scales.persistence.stop().ok());
         return path("kept");
     }
     std::string persist() const {
@@ -151,7 +153,7 @@ TEST_F(ToolPersisted, the_snapshot_before_is_read_if_the_newest_is_damaged_as_re
     EXPECT_EQ(run({"dump", folder, "--json"}).json()["frame"], 7);
     EntityManager entities;
     World world(entities);
-    EXPECT_EQ(world.recover(folder)->frame, 7u) << "what is said is what recovery gives";
+    EXPECT_EQ(Persistence(world).recover(folder)->frame, 7u) << "what is said is what recovery gives";
     flip(oldest, fs::file_size(oldest) / 2);
     const ToolResult none = run({"check", folder});
     EXPECT_EQ(none.exit_code, 1);
@@ -164,7 +166,7 @@ TEST_F(ToolPersisted, the_snapshot_before_is_read_if_the_newest_is_damaged_as_re
 TEST_F(ToolPersisted, a_folder_is_shown_and_compared_as_a_save_of_its_last_frame) {
     Scales scales;
     const std::string folder = persist(scales), save = path("now.save");
-    ASSERT_TRUE(scales.world.save(save).ok());
+    ASSERT_TRUE(shoal::save(scales.world, save).ok());
     EXPECT_EQ(run({"dump", folder}).out, run({"dump", save}).out);
     EXPECT_EQ(mass_in(run({"dump", folder, "--json"}).json(), 0), 10);
     for (const auto& [before, after] : {std::pair(folder, save), std::pair(save, folder), std::pair(folder, folder)}) {
@@ -172,7 +174,7 @@ TEST_F(ToolPersisted, a_folder_is_shown_and_compared_as_a_save_of_its_last_frame
         EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
     }
     scales.step();
-    ASSERT_TRUE(scales.world.save(save).ok());
+    ASSERT_TRUE(shoal::save(scales.world, save).ok());
     const ToolResult different = run({"diff", folder, save});
     EXPECT_EQ(different.exit_code, 3);
     EXPECT_TRUE(different.prints("-   components.point_mass.mass = 10.0\n+   components.point_mass.mass = 11.0\n"))
@@ -188,10 +190,10 @@ TEST_F(ToolPersisted, nothing_is_written_into_a_folder_and_the_world_goes_on_in_
     for (const char* verb : {"check", "dump"}) EXPECT_EQ(run({verb, folder}).exit_code, 0);
     EXPECT_EQ(run({"diff", folder, folder}).exit_code, 0);
     EXPECT_EQ(files_of(folder), before);
-    EXPECT_TRUE(scales.world.persist(folder).ok());
+    EXPECT_TRUE(scales.persistence.start(folder).ok());
     const ToolResult open = run({"check", folder});
     EXPECT_EQ(open.exit_code, 0) << "also while a world writes there: " << open.err;
-    EXPECT_TRUE(scales.world.stop_persisting().ok());
+    EXPECT_TRUE(scales.persistence.stop().ok());
 }
 
 TEST_F(ToolPersisted, a_run_goes_on_from_the_folder_in_which_the_one_before_ended) {
@@ -296,7 +298,7 @@ TEST_F(ToolPersisted, a_log_alone_is_refused_and_the_folder_is_named) {
     fs::create_directory(path("empty"));
     const ToolResult empty = run({"check", path("empty")});
     EXPECT_EQ(empty.exit_code, 1);
-    EXPECT_TRUE(empty.says("has no snapshot, such as 0000000001.save, that World::persist() writes")) << empty.err;
+    EXPECT_TRUE(empty.says("has no snapshot, such as 0000000001.save, that Persistence writes")) << empty.err;
 }
 
 }  // namespace

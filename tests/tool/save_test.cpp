@@ -1,5 +1,6 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
+#include "shoal/world/save.h"
 #include "shoal/base/string_id.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
@@ -9,6 +10,7 @@
 #include "shoal/resource/library.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
+#include "shoal/world/zone_streaming.h"
 #include "tool/tool_process.h"
 
 #include <vector>
@@ -46,10 +48,11 @@ protected:
         }
         EntityManager entities;
         World world{entities};
+        ZoneStreaming zones{world};
         Entity first, second;
     };
     std::string save(const Shore& shore, const char* name) const {
-        const Status status = shore.world.save(path(name));
+        const Status status = shoal::save(shore.world, path(name));
         EXPECT_TRUE(status.ok()) << status.message();
         return path(name);
     }
@@ -132,8 +135,8 @@ TEST_F(ToolSave, rows_of_unloaded_zones_are_shown_checked_and_compared) {
     Shore shore;
     const Entity third = *shore.entities.create();
     ASSERT_TRUE(shore.world.database().insert(third, 3, Crab{5, {}, shore.first}, Asleep{2}).ok());
-    ASSERT_TRUE(shore.world.stream_zones(path("zones")).ok());
-    ASSERT_TRUE(shore.world.unload_zone(3).ok());
+    ASSERT_TRUE(shore.zones.start(path("zones")).ok());
+    ASSERT_TRUE(shore.zones.unload(3).ok());
     const std::string before = save(shore, "before.save");
     const nlohmann::json json = run({"dump", before, "--json"}).json();
     EXPECT_EQ(json["entities"], 3);
@@ -142,9 +145,9 @@ TEST_F(ToolSave, rows_of_unloaded_zones_are_shown_checked_and_compared) {
     EXPECT_EQ(json["entity_data"][2]["components"]["crab"]["prey"], "1:1");
     const ToolResult checked = run({"check", before});
     EXPECT_EQ(checked.exit_code, 0) << checked.err;
-    ASSERT_TRUE(shore.world.load_zone(3).ok());
+    ASSERT_TRUE(shore.zones.load(3).ok());
     shore.set_shell(third, 6);
-    ASSERT_TRUE(shore.world.unload_zone(3).ok());
+    ASSERT_TRUE(shore.zones.unload(3).ok());
     const std::string after = save(shore, "after.save");
     const ToolResult different = run({"diff", before, after});
     EXPECT_EQ(different.exit_code, 3) << different.err;
@@ -290,10 +293,10 @@ TEST_F(ToolSchool, what_is_left_out_without_blobs_is_compared_all_the_same) {
     ASSERT_TRUE(library.load_file(blob).ok());
     EntityManager entities;
     World world(entities, {.library = &library});
-    ASSERT_TRUE(world.load(save).ok());
+    ASSERT_TRUE(shoal::load(world, save).ok());
     ModelPoseManager& models = world.model_poses();
     models.set_local(models.instance(make_entity(1, 1)), 1, {.position = {0, -0.7f, 0}});
-    ASSERT_TRUE(world.save(bent_save).ok());
+    ASSERT_TRUE(shoal::save(world, bent_save).ok());
     const ToolResult different = run({"diff", save, bent_save});
     EXPECT_EQ(different.exit_code, 3) << different.err;
     EXPECT_TRUE(different.prints("part stores/model_pose/")) << different.out;
@@ -308,7 +311,7 @@ TEST_F(ToolSchool, commands_that_spawn_blobs_are_counted_and_need_the_blobs_to_b
     world.database();
     world.commands().spawn(**school);
     const std::string waiting = path("waiting.save");
-    ASSERT_TRUE(world.save(waiting).ok());
+    ASSERT_TRUE(shoal::save(world, waiting).ok());
     const ToolResult without = run({"check", waiting});
     EXPECT_EQ(without.exit_code, 0) << without.err;
     EXPECT_TRUE(

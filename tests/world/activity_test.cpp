@@ -6,6 +6,8 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
 #include "support/testing.h"
@@ -316,7 +318,7 @@ TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_onc
         const std::vector<bool> expected = {true, true, false};
         EXPECT_EQ(are_active(), expected);
         SavedState saved;
-        ASSERT_TRUE(world.save(saved).ok() && world.load(saved).ok());
+        ASSERT_TRUE(save(world, saved).ok() && load(world, saved).ok());
         EXPECT_EQ(are_active(), expected);
         world.settle();
         EXPECT_EQ(are_active(), expected);
@@ -347,7 +349,7 @@ TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {
     query.for_each([&](Vec3) { ++num_visited; });
     EXPECT_EQ(num_visited, 0u);
     const Entity car = spawned->entities()[0];
-    const Result<Spawned> copied = world.copy(car);
+    const Result<Spawned> copied = copy(world, car);
     ASSERT_TRUE(copied.ok()) << copied.status().message();
     EXPECT_EQ(entities.inactive().size(), 8u);
     ASSERT_TRUE(world.set_active(car, true).ok());

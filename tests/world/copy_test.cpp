@@ -1,5 +1,6 @@
 // Copies of entities with all that is below them, entities saved as a prefab, and commands that spawn, copy, link and call.
 
+#include "shoal/world/copy.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
@@ -102,7 +103,7 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
     EXPECT_EQ(entities_below(world, boat).size(), 5u);
     const std::uint64_t num_alive = entities.num_alive();
     const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {0, 50, 0}, .scale = {2, 2, 2}}};
-    const Result<Spawned> copies = world.copy(boat, {.copies = 2, .root_poses = poses});
+    const Result<Spawned> copies = copy(world, boat, {.copies = 2, .root_poses = poses});
     ASSERT_TRUE(copies) << copies.message();
     EXPECT_EQ(entities.num_alive(), num_alive + 10);
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
@@ -140,12 +141,12 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
 
 TEST_F(Harbour, a_copy_of_a_part_is_a_root_that_stays_where_it_is_and_keeps_its_owner) {
     launch();
-    const Result<Spawned> masts = world.copy(mast);
+    const Result<Spawned> masts = copy(world, mast);
     ASSERT_TRUE(masts);
     EXPECT_EQ(masts->entities().size(), 2u);
     EXPECT_EQ(place(masts->entity(0)), (Vec3{10, 0, 5}));
     EXPECT_FALSE(transforms.parent(transforms.instance(masts->entity(0))));
-    const Result<Spawned> captains = world.copy(captain);
+    const Result<Spawned> captains = copy(world, captain);
     ASSERT_TRUE(captains);
     EXPECT_EQ(owners.owner(captains->entity(0)), boat);
     EXPECT_EQ(captains->entities().size(), 2u) << "the dog too";
@@ -155,14 +156,14 @@ TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
     launch();
     std::uint64_t hash = world.state_hash();
     const RootPose poses[2] = {};
-    EXPECT_EQ(world.copy(boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
+    EXPECT_EQ(copy(world, boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
               "2 poses for 3 copies of entity ");
-    EXPECT_EQ(world.copy(boat, {.overrides = {{"boat", "transform.position", Vec3{}}}}).message().substr(0, 40),
+    EXPECT_EQ(copy(world, boat, {.overrides = {{"boat", "transform.position", Vec3{}}}}).message().substr(0, 40),
               "overrides are given for a copy of entity");
     EXPECT_EQ(world.state_hash(), hash);
     entities.destroy(lighthouse);
     hash = world.state_hash();
-    EXPECT_NE(world.copy(lighthouse).message().find("is dead, so it cannot be copied"), std::string_view::npos);
+    EXPECT_NE(copy(world, lighthouse).message().find("is dead, so it cannot be copied"), std::string_view::npos);
     EXPECT_NE(save_entities(world, Entities{lighthouse}).message().find("is dead, so it cannot be saved"),
               std::string_view::npos);
     EXPECT_EQ(save_entities(world, Entities{captain}).message(),
@@ -439,7 +440,7 @@ TEST_F(Harbour, what_hangs_below_what_is_owned_is_copied_as_it_hangs) {
     transforms.set_position(transforms.instance(dog), {0, 1, 0});
     ASSERT_TRUE(owners.own(boat, dog));
     const RootPose pose{.position = {100, 0, 0}};
-    const Result<Spawned> copies = world.copy(boat, {.root_poses = {&pose, 1}});
+    const Result<Spawned> copies = copy(world, boat, {.root_poses = {&pose, 1}});
     ASSERT_TRUE(copies) << copies.message();
     Entity twin_dog;
     owners.for_each_owned(copies->entity(0), [&](Entity owned) {
@@ -460,7 +461,7 @@ TEST_F(Harbour, a_chain_of_30000_is_copied) {
         ASSERT_TRUE(transforms.link(transforms.instance(chain[i]), transforms.instance(chain[i - 1])));
     const Entities below = entities_below(world, chain[1]);
     EXPECT_TRUE(std::ranges::equal(below, std::span(chain).subspan(1)));
-    const Result<Spawned> copies = world.copy(chain[0]);
+    const Result<Spawned> copies = copy(world, chain[0]);
     ASSERT_TRUE(copies) << copies.message();
     ASSERT_EQ(copies->entities().size(), chain.size());
     EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(copies->entity(29'999)))),
@@ -499,7 +500,7 @@ void copy_in_tiles(bool has_transform) {
     }
     sea.settle();
     const RootPose there{.position = {-2, 1, 0}};
-    const Result<Spawned> copies = sea.copy(made[0], {.root_poses = {&there, 1}});
+    const Result<Spawned> copies = copy(sea, made[0], {.root_poses = {&there, 1}});
     ASSERT_TRUE(copies) << copies.message();
     for (std::size_t i = 0; i < copies->entities().size(); ++i) {
         const DatabaseRow at = sea.database().find(copies->entities()[i]);
@@ -524,7 +525,7 @@ TEST_F(Harbour, components_of_the_database_that_are_more_than_bytes_are_copied_t
     ASSERT_TRUE(sea.database().create<Log>(made, 2));
     for (const Entity entity : made)
         ASSERT_TRUE(sea.database().add(entity, Log{"kept in the database, and on the heap", entity}));
-    const Result<Spawned> copies = sea.copy(made.back(), {.copies = 5});
+    const Result<Spawned> copies = copy(sea, made.back(), {.copies = 5});
     ASSERT_TRUE(copies) << copies.message();
     for (const Entity copy : copies->entities()) {
         const DatabaseRow row = sea.database().find(copy);
@@ -539,7 +540,7 @@ TEST_F(Harbour, a_copy_of_an_entity_without_components_in_the_database_has_a_row
     launch();
     ASSERT_TRUE(database.insert(Entities{mast, captain}, database.archetype({}), 7));
     for (const Zone zone : {kNoZone, Zone(9)}) {
-        const Result<Spawned> copies = world.copy(boat, {.copies = 2, .zone = zone});
+        const Result<Spawned> copies = copy(world, boat, {.copies = 2, .zone = zone});
         ASSERT_TRUE(copies) << copies.message();
         std::vector<Zone> zones;
         for (const Entity copy : copies->entities())
@@ -550,7 +551,7 @@ TEST_F(Harbour, a_copy_of_an_entity_without_components_in_the_database_has_a_row
         EXPECT_EQ(zones, expected);
         EXPECT_TRUE(database.validate().ok());
     }
-    const Result<Spawned> alone = world.copy(mast);
+    const Result<Spawned> alone = copy(world, mast);
     ASSERT_TRUE(alone && database.has_row(alone->entity(0)));
     EXPECT_EQ(database.find(alone->entity(0)).table->zone(), 7u);
 }
@@ -569,7 +570,7 @@ TEST_F(Harbour, several_values_in_the_database_are_copied_in_their_order_and_ref
             ASSERT_TRUE(database.add(entity, Visit{i, i % 2 == 0 ? entity : port}));
             ASSERT_TRUE(database.add(entity, Line{std::string(40, char('a' + i)), entity}));
         }
-    const Result<Spawned> copies = sea.copy(made[1], {.copies = 3});
+    const Result<Spawned> copies = copy(sea, made[1], {.copies = 3});
     ASSERT_TRUE(copies) << copies.message();
     for (const Entity copy : copies->entities()) {
         ASSERT_EQ(database.num_values<Visit>(copy), 4u);

@@ -3,8 +3,9 @@
 #include "shoal/components/data.h"
 
 #include "shoal/resource/blob_writer.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -131,7 +132,7 @@ TEST_F(DataOfWorld, copies_and_saved_entities_keep_all_values) {
     Values expected = template_values();
     expected["crew"] = {4};
     expected["range"] = {1, 2, 3, 4, 5};
-    const Entity copy = world.copy(tank).value().entity(0);
+    const Entity copy = shoal::copy(world, tank).value().entity(0);
     EXPECT_EQ(values(copy), expected);
     ASSERT_TRUE(world.data().reset(copy, "range"));
     EXPECT_EQ(values(tank), expected) << "a copy has values of its own";
@@ -241,7 +242,7 @@ struct Model {
         } else if (what == 1) {
             add(entities.create().value(), false, {});
         } else if (what == 2 && living.size() < 60) {
-            const Result<Spawned> copied = world.copy(entity);
+            const Result<Spawned> copied = copy(world, entity);
             ASSERT_TRUE(copied.ok()) << copied.message();
             const Entity copy = copied->entity(0);
             add(copy, has_template[entity], own[entity]);
@@ -318,7 +319,8 @@ TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_
     shoal_test::LeakCheck leaks;
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     world.manager<Tank>();
     const Result<Spawned> tanks = world.spawn(**library.load(tank_blob()), {.copies = 2});
     ASSERT_TRUE(tanks.ok()) << tanks.message();
@@ -326,7 +328,7 @@ TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_
     {
         const Result<Blob> before = library.replace(*Blob::load(tank_blob({{"armor", {40}}, {"crew", {3}}})));
         ASSERT_TRUE(before.ok()) << before.message();
-        const Result<ReloadReport> report = world.reload(*before, *library.find("tank"));
+        const Result<ReloadReport> report = reloader.reload(*before, *library.find("tank"));
         ASSERT_TRUE(report.ok()) << report.message();
         EXPECT_EQ(report->num_changed, 2u);
     }

@@ -3,8 +3,11 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/page_memory.h"
-#include "shoal/world/persist.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/copy.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 
 #include "support/address_space.h"
 #include "support/level.h"
@@ -57,6 +60,7 @@ struct Scene {
     Levels& levels;
     Sea sea{nullptr, 1, true};
     World& world = sea.world;
+    Frames frames{world, 0};
     std::vector<Entity> all;
     std::optional<Array<std::byte>> saved;
 };
@@ -157,9 +161,9 @@ const Step kSteps[] = {
      [](Scene& s) {
          SpawnOptions options;
          options.copies = 20;
-         return status_of(s.world.copy(s.all[s.levels.count - 2], options));
+         return status_of(copy(s.world, s.all[s.levels.count - 2], options));
      }},
-    {"reload", Rule::kIds, [](Scene& s) { return status_of(s.world.reload(s.levels.first, s.levels.second)); }},
+    {"reload", Rule::kIds, [](Scene& s) { return status_of(s.sea.reloader->reload(s.levels.first, s.levels.second)); }},
     {"step after that", Rule::kLess,
      [](Scene& s) {
          s.sea.run(1);
@@ -168,38 +172,41 @@ const Step kSteps[] = {
     {"save to memory", Rule::kNothing,
      [](Scene& s) {
          s.saved.emplace(Owner("test"));
-         return s.world.save(*s.saved);
+         return save(s.world, *s.saved);
      }},
-    {"save to a file", Rule::kNothing, [](Scene& s) { return s.world.save(s.levels.folder + "/reef.save"); }},
+    {"save to a file", Rule::kNothing, [](Scene& s) { return save(s.world, s.levels.folder + "/reef.save"); }},
     {"step before loading", Rule::kLess,
      [](Scene& s) {
          s.sea.run(2);
          return Status();
      }},
-    {"load from memory", Rule::kNothing, [](Scene& s) { return s.world.load(std::span<const std::byte>(*s.saved)); }},
-    {"load from a file", Rule::kNothing, [](Scene& s) { return s.world.load(s.levels.folder + "/reef.save"); }},
+    {"load from memory", Rule::kNothing, [](Scene& s) { return load(s.world, std::span<const std::byte>(*s.saved)); }},
+    {"load from a file", Rule::kNothing, [](Scene& s) { return load(s.world, s.levels.folder + "/reef.save"); }},
     {"keep frames", Rule::kLess,
      [](Scene& s) {
-         s.world.keep_frames(4);
+         s.frames.keep(4);
          s.sea.run(3);
          return Status();
      }},
-    {"rewind", Rule::kNothing, [](Scene& s) { return s.world.rewind(s.world.frame() - 2); }},
+    {"rewind", Rule::kNothing, [](Scene& s) { return s.frames.rewind(s.world.frame() - 2); }},
     {"persist", Rule::kNothing,
      [](Scene& s) {
-         Status status = s.world.persist(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
+         Status status =
+             s.sea.persistence.start(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
          if (!status) return status;
-         return s.world.stop_persisting();
+         return s.sea.persistence.stop();
      }},
     {"persist a frame", Rule::kLess,
      [](Scene& s) {
-         Status status = s.world.persist(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
+         Status status =
+             s.sea.persistence.start(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
          s.sea.run(1);
-         const Status stopped = s.world.stop_persisting();
+         const Status stopped = s.sea.persistence.stop();
          if (!status || !stopped) log(LogLevel::kError, "it could not be persisted");
          return Status();
      }},
-    {"recover", Rule::kNothing, [](Scene& s) { return status_of(s.world.recover(s.levels.folder + "/world")); }},
+    {"recover", Rule::kNothing,
+     [](Scene& s) { return status_of(s.sea.persistence.recover(s.levels.folder + "/world")); }},
 };
 
 // --- pages -------------------------------------------------------------------------------------------------------
@@ -234,7 +241,7 @@ Answer broken(const char* what, const std::string& more = {}) {
 
 SavedState state_of(const World& world) {
     SavedState state;
-    const Status status = world.save(state);
+    const Status status = save(world, state);
     SHOAL_ASSERT(status.ok(), "the world of the test can be saved");
     return state;
 }

@@ -1,6 +1,7 @@
 // Worlds that survive their process: what is recovered is the world of the last frame that is whole, bit for bit.
 
-#include "shoal/world/persist.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
 
 #include "shoal/base/file.h"
 #include "shoal/base/folder.h"
@@ -8,7 +9,8 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 
 #include "support/kills.h"
 #include "support/level.h"
@@ -70,7 +72,7 @@ struct Folder {
 };
 
 Recovered recover(Sea& sea, const std::string& folder) {
-    const Result<Recovered> recovered = sea.world.recover(folder);
+    const Result<Recovered> recovered = sea.persistence.recover(folder);
     EXPECT_TRUE(recovered.ok()) << recovered.message();
     return recovered ? *recovered : Recovered();
 }
@@ -78,11 +80,11 @@ Recovered recover(Sea& sea, const std::string& folder) {
 /// The bytes of a world at the end of each frame.
 std::vector<std::string> run_persisted(const std::string& folder, const PersistOptions& options, int num_frames) {
     Sea sea;
-    const Status status = sea.world.persist(folder, options);
+    const Status status = sea.persistence.start(folder, options);
     EXPECT_TRUE(status.ok()) << status.message();
     std::vector<std::string> frames = {bytes_of(sea.world)};
     for (int i = 0; i < num_frames; ++i) sea.run(1), frames.push_back(bytes_of(sea.world));
-    const Status stopped = sea.world.stop_persisting();
+    const Status stopped = sea.persistence.stop();
     EXPECT_TRUE(stopped.ok()) << stopped.message();
     return frames;
 }
@@ -92,9 +94,9 @@ TEST(Persist, what_is_recovered_is_the_last_frame_and_goes_on_as_the_world_that_
     const Folder folder("goes_on");
     Sea sea;
     sea.run(3);
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     sea.run(20);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     Sea other(nullptr, 99);
     other.run(5);
     const Recovered recovered = recover(other, folder.path);
@@ -102,10 +104,10 @@ TEST(Persist, what_is_recovered_is_the_last_frame_and_goes_on_as_the_world_that_
     EXPECT_EQ(recovered.frame, sea.world.frame());
     EXPECT_EQ(recovered.damage, "");
     ASSERT_EQ(bytes_of(other.world), bytes_of(sea.world));
-    ASSERT_TRUE(other.world.persist(folder.path).ok());
+    ASSERT_TRUE(other.persistence.start(folder.path).ok());
     sea.run(10), other.run(10);
     ASSERT_EQ(bytes_of(other.world), bytes_of(sea.world));
-    ASSERT_TRUE(other.world.stop_persisting().ok());
+    ASSERT_TRUE(other.persistence.stop().ok());
     Sea third;
     EXPECT_EQ(recover(third, folder.path).frame, sea.world.frame());
     EXPECT_EQ(bytes_of(third.world), bytes_of(sea.world));
@@ -119,9 +121,9 @@ TEST(Persist, blocks_that_are_full_are_recovered_with_what_transforms_write_with
     ASSERT_TRUE(sea.entities.create(more).ok() && sea.world.transforms().add(more).ok());
     sea.run(10);
     ASSERT_GT(sea.world.transforms().num_rows(), kElementsPerStateBlock);
-    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(20);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     Sea other;
     EXPECT_EQ(recover(other, folder.path).num_records, 20u);
     // A state that shares nothing is the truth; that of the other world goes on from it.
@@ -133,16 +135,16 @@ TEST(Persist, what_a_program_changes_between_two_steps_is_there_after_a_flush_an
     const Folder folder("between");
     Sea sea;
     sea.run(3);
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     static_cast<void>(sea.world.random().next());
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
-    EXPECT_EQ(sea.world.persist_statistics().num_records, 1u) << "the second flush has nothing new";
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    EXPECT_EQ(sea.persistence.statistics().num_records, 1u) << "the second flush has nothing new";
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 3u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
     ASSERT_TRUE(sea.world.entities().create().ok());
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).num_records, 2u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }
@@ -156,16 +158,16 @@ TEST(Persist, an_empty_folder_and_none_leave_the_world_as_it_is) {
     fs::create_directory(folder.path);
     EXPECT_FALSE(recover(sea, folder.path).found);
     EXPECT_EQ(bytes_of(sea.world), before);
-    EXPECT_TRUE(sea.world.persist(folder.path).ok());
+    EXPECT_TRUE(sea.persistence.start(folder.path).ok());
 }
 
 TEST(Persist, every_frame_has_a_record_if_a_step_waits_for_the_writer) {
     const Folder folder("all");
     Sea sea;
-    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(40);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
-    const PersistStatistics statistics = sea.world.persist_statistics();
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    const PersistStatistics statistics = sea.persistence.statistics();
     EXPECT_TRUE(statistics.is_running);
     EXPECT_EQ(statistics.num_records, 40u);
     EXPECT_EQ(statistics.num_merged, 0u);
@@ -177,10 +179,10 @@ TEST(Persist, every_frame_has_a_record_if_a_step_waits_for_the_writer) {
 TEST(Persist, frames_that_have_no_record_were_merged_into_later_ones) {
     const Folder folder("merged");
     Sea sea;
-    ASSERT_TRUE(sea.world.persist(folder.path, {.every_frames = 3}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.every_frames = 3}).ok());
     sea.run(30);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
-    const PersistStatistics statistics = sea.world.persist_statistics();
+    ASSERT_TRUE(sea.persistence.flush().ok());
+    const PersistStatistics statistics = sea.persistence.statistics();
     EXPECT_EQ(statistics.num_records + statistics.num_merged, 10u);
     EXPECT_EQ(statistics.last_frame, 30u);
 }
@@ -233,7 +235,7 @@ TEST(Persist, each_snapshot_can_be_read_without_a_world_up_to_the_last_record_of
     for (PersistedSnapshot& snapshot : *snapshots) {
         const Result<SavedState> state = read_persisted(snapshot, {});
         ASSERT_TRUE(state.ok()) << state.message();
-        ASSERT_TRUE(sea.world.load(*state, false).ok());
+        ASSERT_TRUE(load(sea.world, *state, false).ok());
         EXPECT_EQ(bytes_of(sea.world), frames[snapshot.last_frame]);
         EXPECT_EQ(snapshot.last_frame, snapshot.frame + snapshot.num_records);
         EXPECT_EQ(snapshot.whole_log_bytes, fs::file_size(snapshot.log_path));
@@ -269,7 +271,7 @@ TEST(Persist, a_snapshot_that_is_damaged_gives_the_last_frame_before_it_and_if_a
     ASSERT_TRUE(write_file(folder.path + "/" + folder.names(".save").front(), "nonsense").ok());
     sea.run(1);
     const std::string before = bytes_of(sea.world);
-    const Result<Recovered> none = sea.world.recover(folder.path);
+    const Result<Recovered> none = sea.persistence.recover(folder.path);
     ASSERT_FALSE(none.ok());
     EXPECT_TRUE(none.message().starts_with("no snapshot in \"" + folder.path + "\" can be read: ")) << none.message();
     EXPECT_EQ(bytes_of(sea.world), before);
@@ -281,12 +283,12 @@ TEST(Persist, a_frame_that_is_larger_than_it_may_be_is_an_error_and_no_older_one
     Sea sea;
     sea.run(1);
     const std::string before = bytes_of(sea.world);
-    EXPECT_FALSE(sea.world.recover(folder.path, {.max_bytes = 1000}).ok());
+    EXPECT_FALSE(sea.persistence.recover(folder.path, {.max_bytes = 1000}).ok());
     EXPECT_EQ(bytes_of(sea.world), before);
     std::uint64_t refused = 1000, taken = std::uint64_t(1) << 30;
     while (taken - refused > 1) {
         const std::uint64_t max_bytes = refused + (taken - refused) / 2;
-        const Result<Recovered> recovered = sea.world.recover(folder.path, {.max_bytes = max_bytes});
+        const Result<Recovered> recovered = sea.persistence.recover(folder.path, {.max_bytes = max_bytes});
         (recovered.ok() ? taken : refused) = max_bytes;
         if (recovered.ok()) {
             ASSERT_EQ(recovered->frame, 12u);
@@ -302,61 +304,62 @@ TEST(Persist, a_frame_that_is_larger_than_it_may_be_is_an_error_and_no_older_one
 TEST(Persist, a_folder_takes_one_world_at_a_time_and_only_the_one_that_it_has) {
     const Folder folder("taken");
     Sea first, second;
-    ASSERT_TRUE(first.world.persist(folder.path).ok());
-    EXPECT_EQ(second.world.persist(folder.path).message(),
+    ASSERT_TRUE(first.persistence.start(folder.path).ok());
+    EXPECT_EQ(second.persistence.start(folder.path).message(),
               "cannot lock \"" + folder.path + "/lock\": another world or program has locked it");
-    EXPECT_EQ(first.world.persist(folder.path).message(),
-              "the world is persisted to \"" + folder.path + "\" already; call World::stop_persisting() first");
-    EXPECT_FALSE(first.world.recover(folder.path).ok());
+    EXPECT_EQ(first.persistence.start(folder.path).message(),
+              "the world is persisted to \"" + folder.path + "\" already; call Persistence::stop() first");
+    EXPECT_FALSE(first.persistence.recover(folder.path).ok());
     first.run(2);
-    ASSERT_TRUE(first.world.stop_persisting().ok());
-    const std::string error = "the folder \"" + folder.path +
-                              "\" has a world that this one does not go on from; call World::recover() first, set "
-                              "PersistOptions::replace, or take another folder";
-    EXPECT_EQ(second.world.persist(folder.path).message(), error);
-    ASSERT_TRUE(first.world.persist(folder.path).ok());  // its own
-    ASSERT_TRUE(first.world.stop_persisting().ok());
-    ASSERT_TRUE(second.world.persist(folder.path, {.replace = true}).ok());
+    ASSERT_TRUE(first.persistence.stop().ok());
+    const std::string error =
+        "the folder \"" + folder.path +
+        "\" has a world that this one does not go on from; call Persistence::recover() first, set "
+        "PersistOptions::replace, or take another folder";
+    EXPECT_EQ(second.persistence.start(folder.path).message(), error);
+    ASSERT_TRUE(first.persistence.start(folder.path).ok());  // its own
+    ASSERT_TRUE(first.persistence.stop().ok());
+    ASSERT_TRUE(second.persistence.start(folder.path, {.replace = true}).ok());
     EXPECT_EQ(folder.names(".save"), std::vector<std::string>{"0000000003.save"});
-    ASSERT_TRUE(second.world.stop_persisting().ok());
-    EXPECT_EQ(first.world.persist(folder.path).message(), error);
+    ASSERT_TRUE(second.persistence.stop().ok());
+    EXPECT_EQ(first.persistence.start(folder.path).message(), error);
 }
 
 TEST(Persist, a_folder_that_cannot_be_made_is_an_error) {
     const Folder folder("file");
     ASSERT_TRUE(write_file(folder.path, "text").ok());
     Sea sea;
-    EXPECT_EQ(sea.world.persist(folder.path).message(),
+    EXPECT_EQ(sea.persistence.start(folder.path).message(),
               "cannot make the folder \"" + folder.path + "\": cannot create: File exists");
-    EXPECT_EQ(sea.world.persist(folder.path + "/in").message(),
+    EXPECT_EQ(sea.persistence.start(folder.path + "/in").message(),
               "cannot make the folder \"" + folder.path + "/in\": cannot create: Not a directory");
     sea.run(1);
-    EXPECT_FALSE(sea.world.persist_statistics().is_running);
+    EXPECT_FALSE(sea.persistence.statistics().is_running);
 }
 
 TEST(Persist, a_full_disk_is_logged_once_and_what_was_written_can_be_recovered) {
     const Folder folder("full");
     const Logged logged;
     Sea sea;
-    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(5);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
     const std::string written = bytes_of(sea.world);
     {
         const SmallFiles limit(fs::file_size(folder.newest(".log")) + 100);
         sea.run(10);
     }
     EXPECT_EQ(sea.world.frame(), 15u);
-    EXPECT_FALSE(sea.world.persist_statistics().is_running);
+    EXPECT_FALSE(sea.persistence.statistics().is_running);
     const std::string error = "cannot append to \"" + folder.newest(".log") + "\": cannot write: File too large";
     EXPECT_EQ(logged.lines, std::vector<std::string>{"the world is no longer persisted: " + error});
-    EXPECT_EQ(sea.world.stop_persisting().message(), error);
+    EXPECT_EQ(sea.persistence.stop().message(), error);
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 5u);
     EXPECT_EQ(bytes_of(other.world), written);
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());  // there is room again
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());  // there is room again
     sea.run(1);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 16u);
 }
 
@@ -369,9 +372,9 @@ TEST(Persist, a_value_that_could_not_be_recovered_is_named_and_what_was_written_
         all.push_back(*sea.entities.create());
         ASSERT_TRUE(sea.sea.insert(all.back(), Zone(7), Plankton{}).ok());
     }
-    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(3);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
     const std::string written = bytes_of(sea.world);
     sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind(9));
     sea.run(2);
@@ -381,16 +384,16 @@ TEST(Persist, a_value_that_could_not_be_recovered_is_named_and_what_was_written_
                      ": it cannot be saved: the field \"plankton.kind\" of ", entity_text(all[2000]),
                      " in \"plankton\" holds a number that its enum does not name, which no program "
                      "would load; set it to a value of its type before, or settle the world if the entity is dead"));
-    EXPECT_FALSE(sea.world.stop_persisting().ok());
-    EXPECT_FALSE(sea.world.persist(folder.path).ok());
+    EXPECT_FALSE(sea.persistence.stop().ok());
+    EXPECT_FALSE(sea.persistence.start(folder.path).ok());
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 3u);
     EXPECT_EQ(bytes_of(other.world), written);
     sea.sea.set<&Plankton::kind>(sea.sea.find(all[2000]), Kind::kAnimal);
-    const Status again = sea.world.persist(folder.path);
+    const Status again = sea.persistence.start(folder.path);
     ASSERT_TRUE(again.ok()) << again.message();
     sea.run(1);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 6u);
 }
 
@@ -398,15 +401,15 @@ TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_it
     const Folder folder("full_snapshot");
     const Logged logged;
     Sea sea;
-    ASSERT_TRUE(sea.world.persist(folder.path, {.max_log_records = 3, .keeps_all_frames = true}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.max_log_records = 3, .keeps_all_frames = true}).ok());
     sea.run(3);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
     const std::string written = bytes_of(sea.world);
     {
         const SmallFiles limit(1000);
         sea.run(3);
     }
-    EXPECT_FALSE(sea.world.stop_persisting().ok());
+    EXPECT_FALSE(sea.persistence.stop().ok());
     EXPECT_EQ(folder.names(".save"), std::vector<std::string>{"0000000001.save"});
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 3u);
@@ -416,21 +419,21 @@ TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_it
 TEST(Persist, a_world_that_goes_back_or_is_loaded_is_recovered_as_it_is_then) {
     const Folder folder("back");
     Sea sea;
-    sea.world.keep_frames(8);
-    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    Frames frames(sea.world, 8);
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(10);
-    ASSERT_TRUE(sea.world.rewind(6).ok());
+    ASSERT_TRUE(frames.rewind(6).ok());
     sea.world.random() = Random(12345);  // another course than before
     sea.run(2);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 8u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
     SavedState state;
-    ASSERT_TRUE(Sea().world.save(state).ok());
-    ASSERT_TRUE(sea.world.load(state).ok());
+    ASSERT_TRUE(save(Sea().world, state).ok());
+    ASSERT_TRUE(load(sea.world, state).ok());
     sea.run(1);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 1u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }
@@ -445,15 +448,16 @@ void damage(const std::string& path) {
 TEST(Persist, a_world_that_was_recovered_before_another_went_on_in_the_folder_is_refused) {
     const Folder folder("gone_on");
     Sea first, second;
-    ASSERT_TRUE(first.world.persist(folder.path).ok());
+    ASSERT_TRUE(first.persistence.start(folder.path).ok());
     first.run(5);
-    ASSERT_TRUE(first.world.flush_persisted().ok());
+    ASSERT_TRUE(first.persistence.flush().ok());
     EXPECT_EQ(recover(second, folder.path).frame, 5u);
     first.run(10);
-    ASSERT_TRUE(first.world.stop_persisting().ok());
-    EXPECT_NE(std::string(second.world.persist(folder.path).message()).find("does not go on from"), std::string::npos);
+    ASSERT_TRUE(first.persistence.stop().ok());
+    EXPECT_NE(std::string(second.persistence.start(folder.path).message()).find("does not go on from"),
+              std::string::npos);
     EXPECT_EQ(recover(second, folder.path).frame, 15u);
-    EXPECT_TRUE(second.world.persist(folder.path).ok());
+    EXPECT_TRUE(second.persistence.start(folder.path).ok());
 }
 
 TEST(Persist, a_damaged_snapshot_is_not_counted_among_those_that_stay) {
@@ -462,8 +466,8 @@ TEST(Persist, a_damaged_snapshot_is_not_counted_among_those_that_stay) {
     damage(folder.newest(".save"));
     Sea sea;
     EXPECT_EQ(recover(sea, folder.path).frame, 9u);
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(folder.names(".save").size(), 3u) << "the new one, the damaged one, and the one that was read";
     damage(folder.newest(".save"));
     EXPECT_EQ(recover(sea, folder.path).frame, 9u);
@@ -478,15 +482,15 @@ TEST(Persist, a_snapshot_or_log_that_cannot_be_read_now_is_an_error_and_not_dama
         const std::string path = folder.newest(ending);
         fs::rename(path, path + ".away");
         fs::create_directory(path);  // reading it fails, whoever the user is
-        const Result<Recovered> recovered = sea.world.recover(folder.path);
+        const Result<Recovered> recovered = sea.persistence.recover(folder.path);
         ASSERT_FALSE(recovered.ok());
         EXPECT_TRUE(recovered.message().starts_with("cannot read \"" + path)) << recovered.message();
         EXPECT_EQ(bytes_of(sea.world), before);
-        EXPECT_FALSE(sea.world.persist(folder.path).ok()) << "whose world it has is not known";
+        EXPECT_FALSE(sea.persistence.start(folder.path).ok()) << "whose world it has is not known";
         if (path.ends_with(".save")) {  // nor is it if nothing but the number is left
             const std::string log = folder.newest(".log");
             fs::rename(log, log + ".away");
-            EXPECT_FALSE(sea.world.persist(folder.path).ok());
+            EXPECT_FALSE(sea.persistence.start(folder.path).ok());
             fs::rename(log + ".away", log);
         }
         fs::remove(path);
@@ -510,11 +514,11 @@ std::string why_not_recovered(const Folder& folder, std::uint32_t fail_at = 0) {
     const std::map<std::string, std::string> files = files_of(folder);
     const Result<Recovered> recovered = [&] {
         const ShortZstdMemory memory(fail_at);
-        return sea.world.recover(folder.path);
+        return sea.persistence.recover(folder.path);
     }();
     EXPECT_EQ(recovered ? recovered->frame : 12u, 12u) << "an older frame took its place";
     if (recovered) return {};
-    EXPECT_FALSE(sea.world.persist(folder.path).ok()) << "it would go on from an older frame";
+    EXPECT_FALSE(sea.persistence.start(folder.path).ok()) << "it would go on from an older frame";
     EXPECT_EQ(bytes_of(sea.world), before);
     EXPECT_EQ(files_of(folder), files);
     return std::string(recovered.message());
@@ -575,10 +579,10 @@ TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
     const Logged logged;
     {
         Sea sea;
-        ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+        ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
         const SmallFiles limit(fs::file_size(folder.newest(".log")));
         sea.run(1);
-        while (sea.world.persist_statistics().is_running) std::this_thread::yield();
+        while (sea.persistence.statistics().is_running) std::this_thread::yield();
     }
     ASSERT_EQ(logged.lines.size(), 1u);
     EXPECT_NE(logged.lines[0].find("File too large"), std::string::npos) << logged.lines[0];
@@ -587,12 +591,12 @@ TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
 TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
     const Folder folder("newest");
     Sea sea, other;
-    ASSERT_TRUE(sea.world.persist(folder.path, {.every_frames = 10}).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path, {.every_frames = 10}).ok());
     sea.run(7);
-    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    ASSERT_TRUE(sea.persistence.flush().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 7u);
     sea.run(6);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 13u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }
@@ -601,11 +605,11 @@ TEST(Persist, what_was_loaded_last_is_what_a_world_that_stops_has_written) {
     const Folder folder("loaded_last");
     Sea sea, other;
     SavedState state;
-    ASSERT_TRUE(sea.world.save(state).ok());
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(save(sea.world, state).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     sea.run(6);
-    ASSERT_TRUE(sea.world.load(state).ok());
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(load(sea.world, state).ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 0u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }
@@ -614,12 +618,14 @@ TEST(Persist, worlds_that_share_their_entities_are_neither_persisted_nor_kept) {
     const Folder folder("shared");
     EntityManager entities;
     World world(entities), second(entities);
-    EXPECT_NE(std::string(world.persist(folder.path).message()).find("2 worlds share the entities"), std::string::npos);
+    Persistence persistence(world);
+    EXPECT_NE(std::string(persistence.start(folder.path).message()).find("2 worlds share the entities"),
+              std::string::npos);
     EXPECT_FALSE(fs::exists(folder.path));
-    world.keep_frames(4);
+    Frames frames(world, 4);
     world.step(0.1f);
-    EXPECT_EQ(world.frame_statistics().num_frames, 0u);
-    EXPECT_NE(std::string(world.rewind(0).message()).find("2 worlds share the entities"), std::string::npos);
+    EXPECT_EQ(frames.statistics().num_frames, 0u);
+    EXPECT_NE(std::string(frames.rewind(0).message()).find("2 worlds share the entities"), std::string::npos);
 }
 
 TEST(Persist, a_folder_is_the_same_one_however_it_is_spelled) {
@@ -627,7 +633,7 @@ TEST(Persist, a_folder_is_the_same_one_however_it_is_spelled) {
     run_persisted(folder.path, {}, 3);
     Sea sea;
     EXPECT_TRUE(recover(sea, folder.path).found);
-    EXPECT_TRUE(sea.world.persist(folder.path + "/./").ok());
+    EXPECT_TRUE(sea.persistence.start(folder.path + "/./").ok());
 }
 
 TEST(Persist, after_the_last_number_a_folder_takes_no_snapshot) {
@@ -637,7 +643,7 @@ TEST(Persist, after_the_last_number_a_folder_takes_no_snapshot) {
         fs::rename(folder.newest(ending), folder.path + "/9999999999" + ending);
     Sea sea;
     EXPECT_EQ(recover(sea, folder.path).frame, 3u);
-    EXPECT_NE(std::string(sea.world.persist(folder.path).message()).find("no number"), std::string::npos);
+    EXPECT_NE(std::string(sea.persistence.start(folder.path).message()).find("no number"), std::string::npos);
     EXPECT_TRUE(FileLock::take(folder.path + "/lock").ok());
     EXPECT_EQ(recover(sea, folder.path).frame, 3u);
 }
@@ -645,22 +651,22 @@ TEST(Persist, after_the_last_number_a_folder_takes_no_snapshot) {
 TEST(Persist, a_start_that_fails_leaves_no_snapshot_and_can_be_repeated) {
     const Folder folder("failed_start"), other("failed_start_other");
     Sea sea;
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     sea.run(1);
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.stop().ok());
     fs::create_directory(other.path);
     has_bad_disk = true;  // the log fails, when its snapshot is there already
-    const Status status = sea.world.persist(other.path);
+    const Status status = sea.persistence.start(other.path);
     has_bad_disk = false;
     EXPECT_TRUE(status.message().starts_with("cannot flush \"" + other.path)) << status.message();
     EXPECT_EQ(other.names(".save"), std::vector<std::string>());
-    ASSERT_TRUE(sea.world.persist(folder.path).ok()) << "it is still known";
-    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok()) << "it is still known";
+    ASSERT_TRUE(sea.persistence.stop().ok());
     Sea second;
-    ASSERT_TRUE(second.world.persist(other.path).ok()) << "nobody has locked it";
-    ASSERT_TRUE(second.world.stop_persisting().ok());
+    ASSERT_TRUE(second.persistence.start(other.path).ok()) << "nobody has locked it";
+    ASSERT_TRUE(second.persistence.stop().ok());
     EXPECT_EQ(recover(sea, other.path).frame, second.world.frame());
-    ASSERT_TRUE(sea.world.persist(other.path).ok());
+    ASSERT_TRUE(sea.persistence.start(other.path).ok());
 }
 
 struct Shell {
@@ -673,17 +679,18 @@ TEST(Persist, component_types_and_texts_that_come_later_are_recovered) {
     const Folder folder("later");
     EntityManager entities;
     World world(entities);
-    ASSERT_TRUE(world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    Persistence persistence(world);
+    ASSERT_TRUE(persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     world.step(0.1f);
     const Entity entity = *entities.create();
     ASSERT_TRUE(world.manager<Shell>().add(entity, Shell{7, *world.strings().intern("conch")}).ok());
     world.step(0.1f);
     world.manager<Shell>().set<&Shell::name>(world.manager<Shell>().instance(entity), *world.strings().intern("whelk"));
     world.step(0.1f);
-    ASSERT_TRUE(world.stop_persisting().ok());
+    ASSERT_TRUE(persistence.stop().ok());
     EntityManager other_entities;
     World other(other_entities);
-    const Result<Recovered> recovered = other.recover(folder.path);
+    const Result<Recovered> recovered = Persistence(other).recover(folder.path);
     ASSERT_TRUE(recovered.ok()) << recovered.message();
     EXPECT_EQ(recovered->num_records, 3u);
     EXPECT_EQ(other.state_hash(), world.state_hash());
@@ -697,7 +704,7 @@ TEST(Persist, temporary_files_of_a_killed_program_go_when_the_next_one_starts) {
         ASSERT_TRUE(write_file(folder.path + name, "x").ok());
     Sea sea;
     EXPECT_FALSE(recover(sea, folder.path).found);
-    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     EXPECT_EQ(*list_folder(folder.path),
               (std::vector<std::string>{"0000000001.log", "0000000001.save", "lock", "notes.txt"}));
 }
@@ -706,13 +713,14 @@ TEST(Persist, temporary_files_of_a_killed_program_go_when_the_next_one_starts) {
 
 Status play(World& world, const std::string& folder, void (*build)(World&), const std::function<bool()>& runs) {
     // [persist]
-    const Result<Recovered> recovered = world.recover(folder);
+    Persistence persistence(world);
+    const Result<Recovered> recovered = persistence.recover(folder);
     if (!recovered) return recovered.status();
     if (!recovered->found) build(world);  // the first start
     if (!recovered->damage.empty()) log(LogLevel::kWarning, recovered->damage);
-    if (Status status = world.persist(folder); !status) return status;
+    if (Status status = persistence.start(folder); !status) return status;
     while (runs()) world.step(1.0f / 60);
-    return world.stop_persisting();  // what waits is written; why it had ended, if it had
+    return persistence.stop();  // what waits is written; why it had ended, if it had
     // [persist]
 }
 
@@ -755,7 +763,7 @@ struct ChangingSea {
         const Blob* const next = next_version();
         const Blob& before = next == &versions[0] ? versions[1] : versions[0];
         if (next != nullptr)
-            if (Status status = sea.world.reload(before, loaded != nullptr ? *loaded : *next).status(); !status)
+            if (Status status = sea.reloader->reload(before, loaded != nullptr ? *loaded : *next).status(); !status)
                 return status;
         sea.run(1);
         return {};
@@ -779,11 +787,12 @@ struct Places {
     };
     ChangingSea changing(versions);
     World& world = changing.sea.world;
-    const Result<Recovered> recovered = world.recover(places.folder);
+    Persistence& persistence = changing.sea.persistence;
+    const Result<Recovered> recovered = persistence.recover(places.folder);
     if (!recovered) ::_exit(2);
     if (!recovered->found) changing.begin();
     if (!recovered->found && !changing.run_frame()) ::_exit(8);  // loading makes relations, of which there are none yet
-    if (!world.persist(places.folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
+    if (!persistence.start(places.folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
     for (bool is_first = true;; is_first = false) {
         std::optional<Blob> level;
         if (const Blob* const version = changing.next_version()) {
@@ -795,11 +804,11 @@ struct Places {
             says(Doing::kReloading);
         }
         if (!changing.run_frame(level ? &*level : nullptr)) ::_exit(8);
-        if (is_first && !world.flush_persisted()) ::_exit(5);
+        if (is_first && !persistence.flush()) ::_exit(5);
         says(Doing::kRunning);
         if (world.frame() % 5 != 0) continue;
         says(Doing::kSaving);
-        if (!world.save(places.save)) ::_exit(4);
+        if (!save(world, places.save)) ::_exit(4);
     }
 }
 
@@ -886,7 +895,7 @@ TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_save_a
         last = recovered.frame;
         ASSERT_TRUE(is_whole_level(places.level, versions)) << "round " << round;
         if (!fs::exists(places.save)) continue;
-        const Status status = sea.world.load(places.save);
+        const Status status = load(sea.world, places.save);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(sea.world.frame() % 5, 0u);
         ASSERT_GE(sea.world.frame() + 5, last_saved) << "round " << round;

@@ -5,6 +5,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -354,9 +355,9 @@ TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too)
     ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
     world.settle(), world.settle();
     SavedState saved;
-    ASSERT_TRUE(world.save(saved).ok());
+    ASSERT_TRUE(save(world, saved).ok());
     world.follow<&Buoy::place>(Follower::kTransform), world.follow<&Float::position>(Follower::kField);
-    ASSERT_TRUE(world.load(saved).ok());
+    ASSERT_TRUE(load(world, saved).ok());
     world.settle();
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
     EXPECT_EQ(database.get<&Float::position>(database.find(made)), (Vec3{1, 2, 3}));

@@ -3,6 +3,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
 #include "support/testing.h"
@@ -528,11 +529,11 @@ TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_
     ASSERT_TRUE(world.manager<Wick>().add(make(3), Wick{}));
     world.settle();
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(world.save(bytes));
+    ASSERT_TRUE(save(world, bytes));
     EntityManager others;
     World other(others);
     other.keep_journal(25);
-    ASSERT_TRUE(other.load(bytes));
+    ASSERT_TRUE(load(other, bytes));
     const std::uint64_t loaded = other.stamp();
     other.settle();
     ASSERT_TRUE(other.journal(loaded).is_complete);

@@ -1,10 +1,12 @@
 // Recordings: what is played again is what was recorded, what differs is named, and a damaged file does no harm.
 
 #include "shoal/world/recording.h"
+#include "shoal/world/frames.h"
 
 #include "shoal/base/file.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
 #include "world/state_log.h"
 
 #include "support/small_files.h"
@@ -272,12 +274,12 @@ TEST(Recording, a_pass_that_declares_nothing_is_watched_too) {
 
 TEST(Recording, ends_when_the_world_is_taken_to_another_frame_and_says_so) {
     Small small;
-    small.world.keep_frames(4);
+    Frames frames(small.world, 4);
     const std::string path = temporary_path("rewound");
     Recorder recorder(small.world);
     ASSERT_TRUE(recorder.start(path).ok());
     recorder.step(1), recorder.step(1);
-    ASSERT_TRUE(small.world.rewind(1).ok());
+    ASSERT_TRUE(frames.rewind(1).ok());
     recorder.step(1);
     EXPECT_FALSE(recorder.is_recording());
     EXPECT_EQ(recorder.num_frames(), 2u);
@@ -552,7 +554,7 @@ TEST(Recording, a_difference_leaves_the_frames_that_the_world_keeps_and_no_store
 
     Result<Replay> replay = Replay::open(bytes_of(bytes));
     ASSERT_TRUE(replay.ok() && replay->begin(other.world).ok());
-    other.world.keep_frames(8);
+    Frames frames(other.world, 8);
     std::vector<std::uint64_t> hashes{other.world.state_hash()};
     for (int i = 0; i < 4; ++i) {
         ASSERT_TRUE(replay->next());
@@ -563,11 +565,11 @@ TEST(Recording, a_difference_leaves_the_frames_that_the_world_keeps_and_no_store
     EXPECT_EQ(replay->difference().text(),
               "frame 4, settle: fin.drag of entity 1:1 is 5.0 here and 0.0 in the recording");
     EXPECT_EQ(other.world.find_store(schema_of<Age>().id()), nullptr);
-    EXPECT_EQ(other.world.frame_statistics().num_frames, 5u);
+    EXPECT_EQ(frames.statistics().num_frames, 5u);
     other.world.step(1);
     hashes.push_back(other.world.state_hash());
     for (std::uint64_t frame = 5; frame != ~std::uint64_t(0); --frame) {
-        ASSERT_TRUE(other.world.rewind(frame).ok()) << frame;
+        ASSERT_TRUE(frames.rewind(frame).ok()) << frame;
         EXPECT_EQ(other.world.state_hash(), hashes[frame]) << frame;
     }
 }

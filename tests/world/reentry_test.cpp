@@ -4,8 +4,13 @@
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/copy.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
+#include "shoal/world/zone_streaming.h"
 #include "support/testing.h"
 
 #include <functional>
@@ -52,7 +57,7 @@ struct Garden {
         EXPECT_TRUE(slimes.add(snails).ok());
         EXPECT_TRUE(entities.create(leaves).ok());
         EXPECT_TRUE(world.manager<Leaf>().add(leaves).ok());
-        world.keep_frames(2);
+        frames.keep(2);
         world.step(0);
         callback = entities.add_destruction_callback(
             [](void* self, std::span<const Entity>) { static_cast<Garden*>(self)->call(&Garden::on_death); }, this);
@@ -80,6 +85,9 @@ struct Garden {
 
     EntityManager entities;
     World world{entities};
+    Frames frames{world, 0};
+    Persistence persistence{world};
+    ZoneStreaming zones{world};
     Manager<Slime>& slimes = world.manager<Slime>();
     std::vector<Entity> snails = std::vector<Entity>(6), leaves = std::vector<Entity>(3);
     Function on_death, on_spawn;
@@ -216,7 +224,7 @@ TEST_P(Reentry, may_spawn_and_copy) {
     expect(
         [](Garden& garden) {
             ASSERT_TRUE(garden.world.spawn(garden.leaf, {.copies = 4}).ok());
-            ASSERT_TRUE(garden.world.copy(garden.leaves[1], {.copies = 3}).ok());
+            ASSERT_TRUE(copy(garden.world, garden.leaves[1], {.copies = 3}).ok());
         },
         [](Garden& garden) { EXPECT_GE(garden.world.manager<Leaf>().num_rows(), 3u + 4 + 3); });
 }
@@ -268,13 +276,13 @@ constexpr Refused kRefused[] = {
     {"save",
      [](Garden& garden) {
          Array<std::byte> bytes;
-         static_cast<void>(garden.world.save(bytes));
+         static_cast<void>(save(garden.world, bytes));
      }},
-    {"load", [](Garden& garden) { static_cast<void>(garden.world.load(SavedState())); }},
-    {"rewind", [](Garden& garden) { static_cast<void>(garden.world.rewind(1)); }},
+    {"load", [](Garden& garden) { static_cast<void>(load(garden.world, SavedState())); }},
+    {"rewind", [](Garden& garden) { static_cast<void>(garden.frames.rewind(1)); }},
     {"detach", [](Garden& garden) { garden.world.detach(garden.slimes.core()); }},
-    {"persist", [](Garden& garden) { static_cast<void>(garden.world.persist("nowhere")); }},
-    {"load_zone", [](Garden& garden) { static_cast<void>(garden.world.load_zone(0)); }},
+    {"persist", [](Garden& garden) { static_cast<void>(garden.persistence.start("nowhere")); }},
+    {"load_zone", [](Garden& garden) { static_cast<void>(garden.zones.load(0)); }},
 };
 
 /// What messages call it: each names the kind of caller that made the call.
@@ -297,7 +305,7 @@ TEST(ReentryDeathTest, a_destruction_callback_outside_of_a_settle_may_settle_and
     Garden garden;
     kCallers[1].trigger(garden, [&] {
         garden.world.settle();
-        garden.world.keep_frames(0);
+        garden.frames.keep(0);
         garden.world.step(0);
     });
     garden.expect_whole();
@@ -305,7 +313,7 @@ TEST(ReentryDeathTest, a_destruction_callback_outside_of_a_settle_may_settle_and
     EXPECT_DEATH(kCallers[1].trigger(other,
                                      [&] {
                                          Array<std::byte> bytes;
-                                         static_cast<void>(other.world.save(bytes));
+                                         static_cast<void>(save(other.world, bytes));
                                      }),
                  "a destruction callback saved the entities; save them afterwards");
 }
@@ -322,7 +330,7 @@ TEST(ReentryDeathTest, a_pass_that_calls_what_changes_the_world_ends_the_program
         EXPECT_DEATH(run([&] { refused.run(garden); }), "a pass ");
     }
     EXPECT_DEATH(run([&] { static_cast<void>(garden.world.spawn(garden.leaf)); }), "a pass called World::spawn");
-    EXPECT_DEATH(run([&] { static_cast<void>(garden.world.copy(garden.leaves[0])); }), "a pass called World::spawn");
+    EXPECT_DEATH(run([&] { static_cast<void>(copy(garden.world, garden.leaves[0])); }), "a pass called World::spawn");
     EXPECT_DEATH(run([&] { static_cast<void>(garden.slimes.add(garden.leaves[0])); }),
                  "add\\(\\) of a manager for \"slime\" was called in the pass");
     EXPECT_DEATH(run([&] { garden.world.remove_reaction({1}); }), "a pass removed a reaction");
@@ -514,28 +522,26 @@ TEST(ReentryHooksDeathTest, a_page_hook_that_reserves_pages_ends_the_program) {
     set_page_hooks(before);
 }
 
-TEST(ReentryHooks, a_schema_listener_may_stop_itself_and_others_and_look_at_the_new_stores) {
+TEST(ReentryHooks, a_service_that_is_told_of_other_fields_may_end_and_look_at_the_new_stores) {
     const Schema before = Schema::make({.name = "pot", .fields = {{.name = "size"}}}).value();
     const Schema after = Schema::make({.name = "pot", .fields = {{.name = "size"}, {.name = "depth"}}}).value();
     Garden garden;
     ASSERT_TRUE(garden.world.manager(before).ok());
-    struct Told {
+    struct Told final : WorldService {
+        explicit Told(Garden& of) : WorldService("told"), garden(of) { garden.world.services().add(*this); }
+        void fields_changed() override {
+            ++num_told;
+            num_fields = garden.world.find_store(ComponentId("pot"))->schemas()[0]->fields().size();
+            garden.world.services().remove(*this);
+        }
         Garden& garden;
         int num_told = 0;
         std::size_t num_fields = 0;
     } first{garden}, second{garden};
-    const auto tell = [](void* context) {
-        auto& told = *static_cast<Told*>(context);
-        ++told.num_told;
-        told.num_fields = told.garden.world.find_store(ComponentId("pot"))->schemas()[0]->fields().size();
-        told.garden.world.stop_telling(context);
-    };
-    garden.world.tell_schema_changes(tell, &first);
-    garden.world.tell_schema_changes(tell, &second);
     for (const Schema* schema : {&after, &before}) {
-        Result<SchemaChange*> change = garden.world.begin_schema_change(*schema);
+        Result<SchemaChange*> change = begin_schema_change(garden.world, *schema);
         ASSERT_TRUE(change.ok()) << change.message();
-        garden.world.end_schema_change(*change, true);
+        end_schema_change(*change, true);
     }
     EXPECT_EQ(first.num_told, 1);
     EXPECT_EQ(second.num_told, 1) << "though the one before it has gone";

@@ -4,6 +4,7 @@
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"
 #include "support/testing.h"
@@ -306,11 +307,11 @@ TEST(Relations, of_a_state_without_any_nobody_is_listed) {
     Entities made(2);
     ASSERT_TRUE(entities.create(made));
     SavedState before;
-    ASSERT_TRUE(world.save(before));
+    ASSERT_TRUE(save(world, before));
     ASSERT_TRUE(world.manager<Remora>().add(made[1], Remora{made[0]}));
     world.settle();
     EXPECT_EQ(world.referrers<&Remora::host>(made[0]).size(), 1u);
-    ASSERT_TRUE(world.load(before));
+    ASSERT_TRUE(load(world, before));
     EXPECT_TRUE(world.referrers<&Remora::host>(made[0]).empty());
     ASSERT_TRUE(world.manager<Remora>().add(made[0], Remora{made[1]}));
     world.settle();

@@ -1,6 +1,5 @@
 // Live reload: what a newer version of a blob changes in a running world.
 
-#include "shoal/world/reload.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -13,7 +12,11 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/copy.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "support/changed_state.h"
 #include "support/logged.h"
 #include "support/merged_list.h"
@@ -244,7 +247,8 @@ State state_of(World& world, const EntityManager& entities) {
 struct Reload : ::testing::Test {
     shoal_test::LeakCheck leaks;
     EntityManager entities;
-    World world{entities, {.reloadable = true}};
+    World world{entities};
+    Reloader reloader{world};
     Manager<Hull>& hulls = world.manager<Hull>();
     Database& database = world.database();
 
@@ -260,7 +264,7 @@ struct Reload : ::testing::Test {
         return std::move(*result);
     }
     ReloadReport reloaded(const Blob& before, const Blob& after) {
-        const Result<ReloadReport> result = world.reload(before, after);
+        const Result<ReloadReport> result = reloader.reload(before, after);
         EXPECT_TRUE(result.ok()) << result.message();
         return result ? *result : ReloadReport();
     }
@@ -354,11 +358,11 @@ TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts
     const Entity ship = spawned(first).entity(0);
     SavedState state;
     Array<std::byte> file{Owner("test")};
-    ASSERT_TRUE(world.save(state).ok());
-    ASSERT_TRUE(world.save(file).ok());
+    ASSERT_TRUE(save(world, state).ok());
+    ASSERT_TRUE(save(world, file).ok());
     for (const bool is_file : {false, true}) {
         EXPECT_EQ(reloaded(first, second).num_other_copies, 0u);
-        ASSERT_TRUE((is_file ? world.load(file) : world.load(state)).ok());
+        ASSERT_TRUE((is_file ? load(world, file) : load(world, state)).ok());
         spawned(second);
         ReloadReport report = reloaded(second, third);
         EXPECT_EQ(report.num_copies, 1u) << "the one that was spawned since";
@@ -370,7 +374,7 @@ TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts
         EXPECT_EQ(hull_of(ship).armor, 3);
         EXPECT_EQ(reloaded(third, fourth).num_copies, 2u) << "reloading, loading and reloading go on";
         EXPECT_EQ(hull_of(ship).armor, 4);
-        ASSERT_TRUE(world.load(state).ok());
+        ASSERT_TRUE(load(world, state).ok());
     }
     ASSERT_TRUE(entities.destroy(ship));
     EXPECT_EQ(reloaded(second, third).num_other_copies, 0u) << "nobody lives in it";
@@ -382,7 +386,7 @@ TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_
     world.settle();
     ASSERT_EQ(all_with_hull().size(), 1u);
     const Entity original = all_with_hull()[0];
-    const Result<Spawned> copy = world.copy(original);
+    const Result<Spawned> copy = shoal::copy(world, original);
     ASSERT_TRUE(copy.ok()) << copy.message();
     EXPECT_EQ(reloaded(before, after).num_copies, 1u);
     EXPECT_EQ(hull_of(original).armor, 2);
@@ -419,7 +423,8 @@ TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_al
     const Blob before = blob_of(source), after = blob_of(edited);
     for (const bool loads : {false, true}) {
         EntityManager entities({.minimum_waiting = 1});
-        World world(entities, {.reloadable = true});
+        World world(entities);
+        Reloader reloader(world);
         auto& hulls = world.manager<Hull>();
         const Spawned ship = world.spawn(before).value();
         const Entity one = ship.entity(1);
@@ -428,11 +433,11 @@ TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_al
         world.settle();
         for (Entity next = *entities.create(); next != one; next = *entities.create()) entities.destroy(next);
         ASSERT_TRUE(hulls.add(one, Hull{50}).ok());
-        Array<std::byte> save;
+        Array<std::byte> bytes;
         if (loads) {
-            ASSERT_TRUE(world.save(save).ok() && world.load(save).ok());
+            ASSERT_TRUE(save(world, bytes).ok() && load(world, bytes).ok());
         }
-        ASSERT_TRUE(world.reload(before, after).ok());
+        ASSERT_TRUE(reloader.reload(before, after).ok());
         EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(one)), 50);
         EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ship.entity(0))), 11);
     }
@@ -584,7 +589,7 @@ TEST_F(Reload, with_an_owner_that_is_owned_by_the_owned_is_an_error) {
     const Spawned ships = spawned(before);
     ASSERT_TRUE(world.ownership().own(ships.entity(0), ships.entity(1)).ok());
     const State state = state_of(world, entities);
-    const Result<ReloadReport> report = world.reload(before, after);
+    const Result<ReloadReport> report = reloader.reload(before, after);
     ASSERT_FALSE(report.ok());
     EXPECT_NE(report.message().find("cannot be owned by"), std::string_view::npos) << report.message();
     EXPECT_TRUE(is_same_state(state_of(world, entities), state));
@@ -730,7 +735,8 @@ TEST(ReloadLists, have_the_order_that_a_spawn_of_the_newer_version_has) {
     const std::vector<std::string> words[] = {{"a", "b", "c"}, {"c", "a", "b"}, {"a", "d", "b", "c"}, {"c"}, {}};
     for (const bool has_notes_in_database : {false, true}) {
         EntityManager entities;
-        World world(entities, {.reloadable = true});
+        World world(entities);
+        Reloader reloader(world);
         ASSERT_TRUE(!has_notes_in_database || world.home<Note>(world.database()).ok());
         if (!has_notes_in_database) world.manager<Note>();
         const auto source = [&](std::size_t i) {
@@ -741,7 +747,7 @@ TEST(ReloadLists, have_the_order_that_a_spawn_of_the_newer_version_has) {
         const Entity ship = world.spawn(before)->entity(0);
         for (std::size_t i = 1; i < 36; ++i) {
             Blob after = source(i * 5);
-            ASSERT_TRUE(world.reload(before, after).ok());
+            ASSERT_TRUE(reloader.reload(before, after).ok());
             world.settle();
             World other(entities);
             other.manager<Note>(), other.manager<Tag>();
@@ -952,7 +958,7 @@ TEST_F(Reload, keeps_the_root_poses_of_those_that_live_when_copies_before_and_be
     for (const std::uint32_t copy : {0u, 2u}) entities.destroy(moved.entity(0, copy));
     world.settle();
     SavedState state;
-    ASSERT_TRUE(world.save(state).ok());
+    ASSERT_TRUE(save(world, state).ok());
     edited[0].transform->position.y = 5;
     const Blob after = blob_of(edited);
     edited.push_back({.guid = 2, .parent = 1, .transform = at(0, 0, 7)}), edited[0].transform->position.y = 6;
@@ -967,7 +973,7 @@ TEST_F(Reload, keeps_the_root_poses_of_those_that_live_when_copies_before_and_be
         reloaded(after, later);
         for (const auto& [entity, x] : living) EXPECT_EQ(place(entity), (Vec3{x + 1, 6, 0}));
         EXPECT_EQ(place(another.entity(0)), (Vec3{1, 6, 0}));
-        ASSERT_TRUE(world.load(state).ok());
+        ASSERT_TRUE(load(world, state).ok());
     }
 }
 
@@ -1102,7 +1108,7 @@ TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_
     for (const std::uint32_t copy : {0u, 3u}) entities.destroy(ships.entity(0, copy));
     world.settle();
     SavedState state;
-    ASSERT_TRUE(world.save(state));
+    ASSERT_TRUE(save(world, state));
     EXPECT_EQ(reloaded(before, after).num_copies, 3u);
     const auto armors = [&] {
         std::vector<std::pair<float, std::int32_t>> found;
@@ -1112,7 +1118,7 @@ TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_
     };
     const std::vector<std::pair<float, std::int32_t>> wanted = {{5, 2}, {5, 6}, {9, 6}};
     EXPECT_EQ(armors(), wanted);
-    ASSERT_TRUE(world.load(state));
+    ASSERT_TRUE(load(world, state));
     EXPECT_EQ(reloaded(before, after).num_copies, 3u);
     EXPECT_EQ(armors(), wanted);
 }
@@ -1142,7 +1148,7 @@ TEST_F(Reload, refuses_saved_overrides_that_are_false_and_leaves_out_values_that
                alone = blob_of({{.guid = 2, .hull = Hull{4}}});
     spawned(blob, {.copies = 2, .overrides = {{"n1", "hull.level", 6}, {"n1", "hull.armor", 9, 1}}});
     SavedState state;
-    ASSERT_TRUE(world.save(state));
+    ASSERT_TRUE(save(world, state));
     const std::uint64_t hash = world.state_hash();
     struct Lie {
         const char* part;
@@ -1171,12 +1177,12 @@ TEST_F(Reload, refuses_saved_overrides_that_are_false_and_leaves_out_values_that
         {"override_values", [](Bytes& b) { b.push_back({}); }, "do not fill their texts and values"},
     };
     for (const Lie& lie : lies) {
-        const Status status = world.load(with_other_spawns(state, lie.part, lie.change), false);
+        const Status status = load(world, with_other_spawns(state, lie.part, lie.change), false);
         EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
         EXPECT_EQ(world.state_hash(), hash);
     }
     const auto change_level = [](Bytes& bytes) { bytes[2] = std::byte(1); };  // 65542, which is out of range
-    ASSERT_TRUE(world.load(with_other_spawns(state, "override_values", change_level), false));
+    ASSERT_TRUE(load(world, with_other_spawns(state, "override_values", change_level), false));
     reloaded(blob, alone), world.settle();
     reloaded(alone, blob), world.settle();
     std::vector<Hull> hulls_of_first;
@@ -1239,7 +1245,8 @@ TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
             return values;
         };
         EntityManager entities, others;
-        World reloaded(entities, {.reloadable = true}), fresh(others);
+        World reloaded(entities), fresh(others);
+        Reloader reloader(reloaded);
         for (World* world : {&reloaded, &fresh}) ASSERT_TRUE(world->home<Cargo>(world->database()));
         for (World* world : {&reloaded, &fresh}) world->manager<Hull>();
         auto blob = std::make_unique<Blob>(blob_of(source));
@@ -1248,7 +1255,7 @@ TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
         for (int version = 0; version < 3; ++version) {
             source = random_source_with_hulls(random);
             auto newer = std::make_unique<Blob>(blob_of(source));
-            ASSERT_TRUE(reloaded.reload(*blob, *newer));
+            ASSERT_TRUE(reloader.reload(*blob, *newer));
             reloaded.settle();
             blob = std::move(newer);
         }
@@ -1264,9 +1271,9 @@ TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
     const Blob before = blob_of(source);
     const Blob other = SourceWriter(source, "levels/lagoon").write().value(),
                nameless = SourceWriter(source, "").write().value();
-    EXPECT_EQ(world.reload(before, other).message(),
+    EXPECT_EQ(reloader.reload(before, other).message(),
               "\"levels/reef\" cannot be reloaded as \"levels/lagoon\"; give two versions of one resource");
-    EXPECT_EQ(world.reload(before, nameless).message(),
+    EXPECT_EQ(reloader.reload(before, nameless).message(),
               "a blob without a name cannot be reloaded; give it one when it is compiled");
 }
 
@@ -1298,7 +1305,8 @@ public:
 TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
     shoal_test::LeakCheck leaks;
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
+    Reloader reloader(world);
     world.manager<Hull>();
     ASSERT_TRUE(world.home<Cargo>(world.database()).ok());
     world.make_store<Stubborn>();
@@ -1321,14 +1329,14 @@ TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
     world.settle();
     TagManager tags(world.manager<Tag>(), world.strings());
     const std::uint64_t hash = world.state_hash();
-    const Result<ReloadReport> report = world.reload(before, refused);
+    const Result<ReloadReport> report = reloader.reload(before, refused);
     ASSERT_FALSE(report.ok());
     EXPECT_EQ(report.message(), "cannot reload \"levels/reef\": notes are carved in stone");
     world.settle();
     EXPECT_EQ(world.state_hash(), hash);
     EXPECT_TRUE(tags.has_tag(ships->entity(0), "a"));
     EXPECT_FALSE(tags.has_tag(ships->entity(0), "c"));
-    ASSERT_TRUE(world.reload(before, fine).ok()) << "the next version is taken";
+    ASSERT_TRUE(reloader.reload(before, fine).ok()) << "the next version is taken";
     EXPECT_TRUE(tags.has_tag(ships->entity(0), "c"));
 }
 
@@ -1345,7 +1353,8 @@ TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_a
     for (const bool has_notes_in_database : {false, true}) {
         shoal_test::LeakCheck leaks;
         EntityManager entities;
-        World world(entities, {.reloadable = true});
+        World world(entities);
+        Reloader reloader(world);
         ASSERT_TRUE(!has_notes_in_database || world.home<Note>(world.database()).ok());
         if (!has_notes_in_database) world.manager<Note>();
         world.manager<Hull>();
@@ -1395,7 +1404,7 @@ TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_a
         TagManager tags(world.manager<Tag>(), world.strings());
         ASSERT_TRUE(tags.add_tag(own, "mine").ok());
         const State state = state_of(world, entities);
-        const Result<ReloadReport> report = world.reload(before, refused);
+        const Result<ReloadReport> report = reloader.reload(before, refused);
         ASSERT_FALSE(report.ok());
         EXPECT_EQ(report.message(), "cannot reload \"levels/reef\": labels stick");
         EXPECT_TRUE(is_same_state(state_of(world, entities), state));
@@ -1404,7 +1413,7 @@ TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_a
         ASSERT_TRUE(world.transforms().validate().ok() && world.ownership().validate().ok());
         EXPECT_EQ(tags.entities_with("b").size(), 2u);
         EXPECT_EQ(tags.entities_with("d").size(), 0u);
-        ASSERT_TRUE(world.reload(before, fine).ok()) << "the next version is taken";
+        ASSERT_TRUE(reloader.reload(before, fine).ok()) << "the next version is taken";
         EXPECT_NE(state_of(world, entities), state);
         EXPECT_EQ(values_of<Note>(world, ships->entity(0)), edited[1].notes);
     }
@@ -1412,25 +1421,28 @@ TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_a
 
 TEST(ReloadErrors, components_that_a_spawn_function_took_cannot_be_changed) {
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
+    Reloader reloader(world);
     ASSERT_TRUE(
         world.registry().set_spawn_function("hull", [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
     const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
     const Blob more = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{3}}});
     ASSERT_TRUE(world.spawn(before).ok());
     EXPECT_EQ(
-        world.reload(before, after).message(),
+        reloader.reload(before, after).message(),
         "cannot reload \"levels/reef\": \"hull\" of an entity that stays has changed, and it was taken by a spawn "
         "function, which cannot be told; spawn the resource again");
-    EXPECT_TRUE(world.reload(before, more).ok()) << "of new entities, it is called";
+    EXPECT_TRUE(reloader.reload(before, more).ok()) << "of new entities, it is called";
 }
 
-using ReloadDeathTest = Reload;
-
-TEST_F(ReloadDeathTest, of_a_world_that_does_not_know_what_was_spawned_ends_the_program) {
+TEST_F(Reload, what_was_spawned_before_there_was_a_reloader_stays_as_it_is) {
     World forgetful(entities);
-    const Blob blob = blob_of({{.guid = 1}});
-    EXPECT_DEATH(static_cast<void>(forgetful.reload(blob, blob)), "WorldOptions\\{.reloadable = true\\}");
+    const Blob before = blob_of({{.guid = 1}}), after = blob_of({{.guid = 1}, {.guid = 2}});
+    ASSERT_TRUE(forgetful.spawn(before).ok());
+    Reloader late(forgetful);
+    EXPECT_EQ(late.reload(before, after)->num_copies, 0u);
+    ASSERT_TRUE(forgetful.spawn(before, {.copies = 2}).ok());
+    EXPECT_EQ(late.reload(before, after)->num_created, 2u);
 }
 
 // --- what lies in blobs ------------------------------------------------------------------------------------------
@@ -1462,7 +1474,8 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
     shoal_test::LeakCheck leaks;
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     auto& managed = world.manager<Route>();
     const Blob* const loaded = library.add(routes({{1, 2}, {3}, {7, 8, 9}}, 1)).value();
     const Result<Spawned> ships = world.spawn(*loaded);
@@ -1481,7 +1494,7 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
     {
         Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}, {7, 8, 9}}, 1));
         ASSERT_TRUE(before.ok()) << before.message();
-        const Result<ReloadReport> report = world.reload(*before, *library.find("routes"));
+        const Result<ReloadReport> report = reloader.reload(*before, *library.find("routes"));
         ASSERT_TRUE(report.ok()) << report.message();
         EXPECT_EQ(report->num_fields, 2u);
     }
@@ -1490,7 +1503,7 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
     EXPECT_EQ(depths(ships->entity(2)), (std::vector<float>{7, 8, 9}));
     EXPECT_EQ(depths(own), (std::vector<float>{7, 8, 9}));
     EXPECT_EQ(depths(lost), std::vector<float>());
-    const Result<ReloadReport> wrong = world.reload(routes({{1}, {2}, {3}}, 1), routes({{4}, {5}, {6}}, 1));
+    const Result<ReloadReport> wrong = reloader.reload(routes({{1}, {2}, {3}}, 1), routes({{4}, {5}, {6}}, 1));
     EXPECT_EQ(
         wrong.message(),
         "the library has another version of \"routes\" than the newer one, and rows refer to its read-only arrays; "
@@ -1500,7 +1513,8 @@ TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_o
 TEST(ReloadArrays, values_of_commands_that_wait_refer_to_the_newer_version_too) {
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     auto& managed = world.manager<Route>();
     const Result<Spawned> ships = world.spawn(*library.add(routes({{1, 2}, {3}}, 1)).value());
     ASSERT_TRUE(ships.ok()) << ships.message();
@@ -1510,7 +1524,7 @@ TEST(ReloadArrays, values_of_commands_that_wait_refer_to_the_newer_version_too) 
     world.commands().add(kept, Route{array_of(ships->entity(0)), 5});
     world.commands().add(lost, Route{array_of(ships->entity(1)), 5});
     const Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}}, 1));
-    ASSERT_TRUE(before.ok() && world.reload(*before, *library.find("routes")).ok());
+    ASSERT_TRUE(before.ok() && reloader.reload(*before, *library.find("routes")).ok());
     world.settle();
     const std::span<const float> depths = library.view(array_of(kept));
     EXPECT_EQ(std::vector<float>(depths.begin(), depths.end()), (std::vector<float>{1, 2}));
@@ -1521,7 +1535,8 @@ TEST(ReloadArrays, rows_of_the_dead_do_not_keep_a_world_from_being_saved_and_loa
     for (const bool in_database : {false, true}) {
         ResourceLibrary library;
         EntityManager entities;
-        World world(entities, {.library = &library, .reloadable = true});
+        World world(entities, {.library = &library});
+        Reloader reloader(world);
         if (in_database)
             world.database().component<Route>();
         else
@@ -1530,10 +1545,10 @@ TEST(ReloadArrays, rows_of_the_dead_do_not_keep_a_world_from_being_saved_and_loa
         ASSERT_TRUE(ships.ok()) << ships.message();
         entities.destroy(ships->entities());
         const Result<Blob> before = library.replace(routes({{}, {}}, 1));
-        ASSERT_TRUE(before.ok() && world.reload(*before, *library.find("routes")).ok());
+        ASSERT_TRUE(before.ok() && reloader.reload(*before, *library.find("routes")).ok());
         Array<std::byte> saved{Owner("test")};
-        ASSERT_TRUE(world.save(saved).ok());
-        const Status loaded = world.load(std::span<const std::byte>(saved));
+        ASSERT_TRUE(save(world, saved).ok());
+        const Status loaded = load(world, std::span<const std::byte>(saved));
         EXPECT_TRUE(loaded.ok()) << loaded.message();
         const Status unloaded = library.unload("routes");
         EXPECT_TRUE(unloaded.ok()) << unloaded.message();
@@ -1543,7 +1558,8 @@ TEST(ReloadArrays, rows_of_the_dead_do_not_keep_a_world_from_being_saved_and_loa
 TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
     shoal_test::LeakCheck leaks;
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
+    Reloader reloader(world);
     auto& hulls = world.manager<Hull>();
     const Source source = {{.guid = 1, .hull = Hull{1}, .tags = {"a"}}};
     Source edited = source;
@@ -1553,7 +1569,7 @@ TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
     const Result<Spawned> ships = world.spawn(*before);
     {
         const Blob after = blob_of(edited);
-        ASSERT_TRUE(world.reload(*before, after).ok());
+        ASSERT_TRUE(reloader.reload(*before, after).ok());
         before.reset();
     }
     world.settle();
@@ -1563,7 +1579,7 @@ TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
     const Blob again = blob_of(edited);  // the world knows the version by its checksum
     Source last = edited;
     last[0].hull->armor = 3;
-    ASSERT_TRUE(world.reload(again, blob_of(last)).ok());
+    ASSERT_TRUE(reloader.reload(again, blob_of(last)).ok());
     EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships->entity(0))), 3);
 }
 
@@ -1600,7 +1616,8 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
         shoal_test::LeakCheck leaks;
         ResourceLibrary library;
         EntityManager entities;
-        World world(entities, {.library = &library, .reloadable = true});
+        World world(entities, {.library = &library});
+        Reloader reloader(world);
         ASSERT_TRUE(!is_in_database || world.home<Course>(world.database()).ok());
         if (!is_in_database) world.manager<Course>();
         world.make_store<Clinging>();
@@ -1636,7 +1653,7 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
         {
             Result<Blob> before = library.replace(courses(next));  // without the labels, which stick
             ASSERT_TRUE(before.ok()) << before.message();
-            ASSERT_FALSE(world.reload(*before, *library.find("courses")).ok());
+            ASSERT_FALSE(reloader.reload(*before, *library.find("courses")).ok());
             ASSERT_TRUE(library.replace(std::move(*before)).ok());
         }
         EXPECT_EQ(courses_of(ships->entity(0)), first[0]);
@@ -1644,7 +1661,7 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
         {
             const Result<Blob> before = library.replace(courses(next, true));
             ASSERT_TRUE(before.ok()) << before.message();
-            const Result<ReloadReport> report = world.reload(*before, *library.find("courses"));
+            const Result<ReloadReport> report = reloader.reload(*before, *library.find("courses"));
             ASSERT_TRUE(report.ok()) << report.message();
             EXPECT_EQ(report->num_changed, 2u);
             EXPECT_EQ(report->num_left_out, 1u);
@@ -1673,12 +1690,13 @@ TEST(ReloadArrays, each_of_several_values_of_a_new_entity_refers_to_entities_of_
     };
     for (const bool is_in_database : {false, true}) {
         EntityManager entities;
-        World world(entities, {.reloadable = true});
+        World world(entities);
+        Reloader reloader(world);
         ASSERT_TRUE(!is_in_database || world.home<Course>(world.database()).ok());
         if (!is_in_database) world.manager<Course>();
         const Blob before = blob({}), after = blob({0, 2, 1, 0});
         const Spawned ships = std::move(*world.spawn(before, {.copies = 2}));
-        ASSERT_TRUE(world.reload(before, after).ok());
+        ASSERT_TRUE(reloader.reload(before, after).ok());
         std::set<Entity> made;
         world.query<Read<&Course::number>>().for_each([&](Entity entity, std::int32_t) { made.insert(entity); });
         ASSERT_EQ(made.size(), 2u);
@@ -1707,18 +1725,19 @@ TEST(ReloadArrays, of_lists_are_found_again_though_what_they_refer_to_has_died) 
         return Blob::load(*writer.write()).value();
     };
     EntityManager entities;
-    World world(entities, {.reloadable = true});
+    World world(entities);
+    Reloader reloader(world);
     auto& courses = world.manager<Course>();
     const Blob none = blob({}), one = blob({1}), other = blob({5});
     const Result<Spawned> ships = world.spawn(none);
     const Entity ship = ships->entity(0);
     entities.destroy(ships->entities().subspan(1, 1));
     world.settle();
-    ASSERT_TRUE(world.reload(none, one).ok());
+    ASSERT_TRUE(reloader.reload(none, one).ok());
     ASSERT_EQ(values_of<Course>(world, ship).size(), 1u);
     EXPECT_FALSE(values_of<Course>(world, ship)[0].ship) << "it has died";
     ASSERT_TRUE(courses.add(ship, {.number = 7}).ok());
-    ASSERT_TRUE(world.reload(one, other).ok());
+    ASSERT_TRUE(reloader.reload(one, other).ok());
     ASSERT_EQ(values_of<Course>(world, ship).size(), 2u);
     EXPECT_EQ(values_of<Course>(world, ship)[0].number, 7);
     EXPECT_EQ(values_of<Course>(world, ship)[1].number, 5);
@@ -1738,7 +1757,8 @@ public:
 TEST(ReloadArrays, that_lie_where_they_lay_are_not_asked_for) {
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     auto& store = world.make_store<CountingRoutes>();
     std::vector<std::vector<float>> all;
     for (std::uint32_t i = 0; i < 1000; ++i) all.push_back({float(i), float(i + 1)});
@@ -1748,7 +1768,7 @@ TEST(ReloadArrays, that_lie_where_they_lay_are_not_asked_for) {
     const auto reload = [&](Blob newer) {
         const Result<Blob> before = library.replace(std::move(newer));
         store.num_asked = 0;
-        const Result<ReloadReport> report = world.reload(*before, *library.find("routes"));
+        const Result<ReloadReport> report = reloader.reload(*before, *library.find("routes"));
         EXPECT_TRUE(report.ok()) << report.message();
         return report->num_fields;
     };
@@ -1796,7 +1816,8 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     shoal_test::LeakCheck leaks;
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     const Blob* const loaded = library.add(models({{1, 2}, {3}, {9, 9}, {}})).value();
     const Result<Spawned> ships = world.spawn(*loaded, {.copies = 2});
     ASSERT_TRUE(ships.ok()) << ships.message();
@@ -1805,7 +1826,7 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     {
         const Result<Blob> before = library.replace(models({{5, 6, 7}, {3}, {}, {4}}));
         ASSERT_TRUE(before.ok()) << before.message();
-        const Result<ReloadReport> report = world.reload(*before, *library.find("models"));
+        const Result<ReloadReport> report = reloader.reload(*before, *library.find("models"));
         ASSERT_TRUE(report.ok()) << report.message();
     }
     poses.compute();
@@ -1826,13 +1847,14 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
 TEST(ReloadArrays, one_model_alone_starts_anew_when_its_tree_has_changed) {
     ResourceLibrary library;
     EntityManager entities;
-    World world(entities, {.library = &library, .reloadable = true});
+    World world(entities, {.library = &library});
+    Reloader reloader(world);
     const Result<Spawned> ship = world.spawn(*library.add(models({{1, 2}})).value());
     ASSERT_TRUE(ship.ok()) << ship.message();
     {
         const Result<Blob> before = library.replace(models({{5, 6, 7}}));
         ASSERT_TRUE(before.ok()) << before.message();
-        const Result<ReloadReport> report = world.reload(*before, *library.find("models"));
+        const Result<ReloadReport> report = reloader.reload(*before, *library.find("models"));
         ASSERT_TRUE(report.ok()) << report.message();
     }
     ModelPoseManager& poses = world.model_poses();
@@ -1869,7 +1891,9 @@ struct Routes {
 
     ResourceLibrary library;
     EntityManager entities;
-    World world{entities, {.library = &library, .reloadable = true}};
+    World world{entities, {.library = &library}};
+    Reloader reloader{world};
+    Persistence persistence{world};
 };
 
 std::string hex_of(const Blob& blob) {
@@ -1884,12 +1908,12 @@ std::string refusal(const Blob& older, const Blob& newer, const char* what = "ro
         "the saved state, part \"arrays/blobs\": \"", what, "\" refers to arrays of the resource \"", older.name(),
         "\" with the checksum ", hex_of(older), ", and the library has it with the checksum ", hex_of(newer),
         " and other arrays; give the library the older build with ResourceLibrary::replace(), load the state, "
-        "and then go on to the newer one with replace() and World::reload()");
+        "and then go on to the newer one with replace() and Reloader::reload()");
 }
 
 SavedState state_of(const World& world) {
     SavedState state;
-    const Status status = world.save(state);
+    const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
 }
@@ -1899,26 +1923,26 @@ TEST(SavedArrays, a_save_is_refused_where_the_library_has_another_build_and_load
         Routes saved(routes({{1, 2}, {3}}, 1), is_in_database);
         const Entity ship = saved.spawn();
         Array<std::byte> bytes{Owner("test")};
-        ASSERT_TRUE(saved.world.save(bytes).ok());
+        ASSERT_TRUE(save(saved.world, bytes).ok());
 
         Routes same(routes({{1, 2}, {3}}, 1), is_in_database);
-        ASSERT_TRUE(same.world.load(bytes).ok());
+        ASSERT_TRUE(load(same.world, bytes).ok());
         EXPECT_EQ(same.depths(ship), (std::vector<float>{1, 2}));
 
         Routes other(routes({{7, 8, 9}, {1, 2}, {3}}, 1), is_in_database);
         const Entity own = other.spawn();
         const std::string before = std::to_string(other.world.state_hash());
-        EXPECT_EQ(other.world.load(bytes).message(),
+        EXPECT_EQ(load(other.world, bytes).message(),
                   refusal(*saved.library.find("routes"), *other.library.find("routes")));
         EXPECT_EQ(std::to_string(other.world.state_hash()), before);
         EXPECT_EQ(other.depths(own), (std::vector<float>{7, 8, 9}));
 
         // What the message says: the older build, then the newer one.
         Result<Blob> newer = other.library.replace(routes({{1, 2}, {3}}, 1));
-        ASSERT_TRUE(newer.ok() && other.world.load(bytes).ok());
+        ASSERT_TRUE(newer.ok() && load(other.world, bytes).ok());
         EXPECT_EQ(other.depths(ship), (std::vector<float>{1, 2}));
         const Result<Blob> older = other.library.replace(std::move(*newer));
-        ASSERT_TRUE(older.ok() && other.world.reload(*older, *other.library.find("routes")).ok());
+        ASSERT_TRUE(older.ok() && other.reloader.reload(*older, *other.library.find("routes")).ok());
         EXPECT_EQ(other.depths(ship), (std::vector<float>{7, 8, 9}));
     }
 }
@@ -1928,8 +1952,8 @@ TEST(SavedArrays, a_build_with_other_values_beside_the_same_arrays_takes_a_save_
     ASSERT_NE(hex_of(*saved.library.find("routes")), hex_of(*other.library.find("routes")));
     const Entity ship = saved.spawn();
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(saved.world.save(bytes).ok());
-    const Status status = other.world.load(bytes);
+    ASSERT_TRUE(save(saved.world, bytes).ok());
+    const Status status = load(other.world, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(other.depths(ship), (std::vector<float>{1, 2}));
 }
@@ -1943,13 +1967,13 @@ TEST(SavedArrays, a_state_that_follows_another_knows_the_builds_of_its_own_time)
     ASSERT_TRUE(game.world.spawn(*game.library.find("canals"), {.copies = 3}).ok());
     const SavedState before = state_of(game.world);
     const Result<Blob> older = game.library.replace(routes({{7, 8}, {3}}, 1));
-    ASSERT_TRUE(game.world.reload(*older, *game.library.find("routes")).ok());
+    ASSERT_TRUE(game.reloader.reload(*older, *game.library.find("routes")).ok());
     SavedState now;
-    ASSERT_TRUE(game.world.save(now, &before).ok());
-    const Status status = same.world.load(now);
+    ASSERT_TRUE(save(game.world, now, &before).ok());
+    const Status status = load(same.world, now);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(same.depths(ship), (std::vector<float>{7, 8}));
-    EXPECT_EQ(other.world.load(now).message(), refusal(*game.library.find("canals"), *other.library.find("canals")));
+    EXPECT_EQ(load(other.world, now).message(), refusal(*game.library.find("canals"), *other.library.find("canals")));
 }
 
 TEST(SavedArrays, what_rows_hold_that_their_entities_have_left_does_not_count) {
@@ -1965,7 +1989,7 @@ TEST(SavedArrays, what_rows_hold_that_their_entities_have_left_does_not_count) {
     ASSERT_TRUE(library.unload("routes").ok()) << "nothing refers to it";
     const SavedState state = state_of(world);
     EXPECT_EQ(state.find("arrays/blobs"), state.num_parts());
-    const Status status = world.load(state, false);
+    const Status status = load(world, state, false);
     EXPECT_TRUE(status.ok()) << status.message();
 }
 
@@ -1975,7 +1999,7 @@ TEST(SavedArrays, a_resource_that_is_not_loaded_is_named) {
     const SavedState state = state_of(saved.world);
     ASSERT_TRUE(other.library.unload("routes").ok());
     for (const bool is_trusted : {false, true})
-        EXPECT_EQ(other.world.load(state, is_trusted).message(),
+        EXPECT_EQ(load(other.world, state, is_trusted).message(),
                   concat("the saved state, part \"arrays/blobs\": \"route.depths\" refers to arrays of the resource "
                          "\"routes\" with the checksum ",
                          hex_of(*saved.library.find("routes")),
@@ -1984,36 +2008,37 @@ TEST(SavedArrays, a_resource_that_is_not_loaded_is_named) {
     EntityManager entities;
     World without_library(entities);
     without_library.manager<Route>();
-    EXPECT_TRUE(without_library.load(state, false).ok()) << "a tool that shows the state";
+    EXPECT_TRUE(load(without_library, state, false).ok()) << "a tool that shows the state";
 }
 
-Status go_back_over_a_reload(World& world, ResourceLibrary& library, Blob older, std::uint64_t frame) {
+Status go_back_over_a_reload(Frames& frames, Reloader& reloader, ResourceLibrary& library, Blob older,
+                             std::uint64_t frame) {
     // [go_back]
-    Result<Blob> newer = library.replace(std::move(older));  // what World::reload() was given as `before`
+    Result<Blob> newer = library.replace(std::move(older));  // what reload() was given as `before`
     if (!newer) return newer.status();
-    if (Status status = world.rewind(frame); !status) return status;
+    if (Status status = frames.rewind(frame); !status) return status;
     const Result<Blob> before = library.replace(std::move(*newer));
     if (!before) return before.status();
-    return world.reload(*before, *library.find(before->id())).status();
+    return reloader.reload(*before, *library.find(before->id())).status();
     // [go_back]
 }
 
 TEST(SavedArrays, a_rewind_over_a_reload_is_refused_until_the_library_has_the_older_build_again) {
     Routes game(routes({{1, 2}, {3}}, 1));
     const Entity ship = game.spawn();
-    game.world.keep_frames(4);
+    Frames frames(game.world, 4);
     game.world.step(0.1f);
     const std::uint64_t frame = game.world.frame();
     Result<Blob> older = game.library.replace(routes({{7, 8, 9}, {1, 2}, {3}}, 1));
-    ASSERT_TRUE(game.world.reload(*older, *game.library.find("routes")).ok());
+    ASSERT_TRUE(game.reloader.reload(*older, *game.library.find("routes")).ok());
     game.world.step(0.1f);
     const std::uint64_t hash = game.world.state_hash();
-    EXPECT_EQ(game.world.rewind(frame).message(), refusal(*older, *game.library.find("routes")));
+    EXPECT_EQ(frames.rewind(frame).message(), refusal(*older, *game.library.find("routes")));
     EXPECT_EQ(game.world.state_hash(), hash);
     EXPECT_EQ(game.depths(ship), (std::vector<float>{7, 8, 9}));
-    EXPECT_TRUE(game.world.rewind(frame + 1).ok()) << "what was kept since";
+    EXPECT_TRUE(frames.rewind(frame + 1).ok()) << "what was kept since";
 
-    const Status status = go_back_over_a_reload(game.world, game.library, std::move(*older), frame);
+    const Status status = go_back_over_a_reload(frames, game.reloader, game.library, std::move(*older), frame);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(game.world.frame(), frame);
     EXPECT_EQ(game.depths(ship), (std::vector<float>{7, 8, 9}));
@@ -2025,15 +2050,15 @@ TEST(SavedArrays, a_persisted_world_comes_back_with_the_build_that_it_had_only) 
     std::filesystem::remove_all(folder);
     Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{7, 8, 9}, {1, 2}}, 1)), same(routes({{1, 2}, {3}}, 1));
     const Entity ship = saved.spawn();
-    ASSERT_TRUE(saved.world.persist(folder).ok());
+    ASSERT_TRUE(saved.persistence.start(folder).ok());
     saved.world.step(0.1f);
-    ASSERT_TRUE(saved.world.stop_persisting().ok());
-    const Result<Recovered> refused = other.world.recover(folder);
+    ASSERT_TRUE(saved.persistence.stop().ok());
+    const Result<Recovered> refused = other.persistence.recover(folder);
     EXPECT_NE(refused.message().find(refusal(*saved.library.find("routes"), *other.library.find("routes"))),
               std::string::npos)
         << refused.message();
     EXPECT_EQ(other.entities.num_alive(), 0u);
-    const Result<Recovered> recovered = same.world.recover(folder);
+    const Result<Recovered> recovered = same.persistence.recover(folder);
     ASSERT_TRUE(recovered.ok()) << recovered.message();
     EXPECT_EQ(same.depths(ship), (std::vector<float>{1, 2}));
     std::filesystem::remove_all(folder);
@@ -2046,7 +2071,7 @@ TEST(SavedArrays, of_commands_that_wait_and_of_models_are_refused_likewise) {
     saved.entities.destroy(ships->entities());
     saved.world.settle();
     saved.world.commands().create(route);
-    EXPECT_EQ(other.world.load(state_of(saved.world)).message(),
+    EXPECT_EQ(load(other.world, state_of(saved.world)).message(),
               refusal(*saved.library.find("routes"), *other.library.find("routes")));
 
     const auto library_of = [](ResourceLibrary& library, const std::vector<std::vector<float>>& all) {
@@ -2059,7 +2084,7 @@ TEST(SavedArrays, of_commands_that_wait_and_of_models_are_refused_likewise) {
     const Blob* const after = library_of(newer, {{1, 4}, {3}});
     ASSERT_TRUE(world.spawn(*before).ok());
     loaded.model_poses();
-    EXPECT_EQ(loaded.load(state_of(world)).message(), refusal(*before, *after, "model_pose.names"));
+    EXPECT_EQ(load(loaded, state_of(world)).message(), refusal(*before, *after, "model_pose.names"));
 }
 
 /// A copy of a state in which `change` has changed the first value of a part.
@@ -2089,20 +2114,20 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     constexpr std::string_view kWhy = "\"route.depths\" refers to an array that the resource \"routes\" does not have";
     for (const auto& [change, is_right] : changes) {
         const Status row =
-            game.world.load(with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", change), false);
+            load(game.world, with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", change), false);
         EXPECT_EQ(row.message(), is_right ? "" : concat("the saved state, part \"stores/route\": ", kWhy));
         const Status command =
-            game.world.load(with_other<BlobArrayBase>(state, "commands/list/0/route/field/depths", change), false);
+            load(game.world, with_other<BlobArrayBase>(state, "commands/list/0/route/field/depths", change), false);
         EXPECT_EQ(command.ok(), is_right);
         EXPECT_NE(concat(command.message(), is_right ? kWhy : "").find(kWhy), std::string::npos) << command.message();
-        ASSERT_TRUE(game.world.load(state, false).ok());
+        ASSERT_TRUE(load(game.world, state, false).ok());
         EXPECT_EQ(game.world.state_hash(), hash);
     }
     const auto elsewhere = [](BlobArrayBase& array) { array.resource = ResourceId("elsewhere"); };
-    EXPECT_EQ(
-        game.world.load(with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", elsewhere), false).message(),
-        "the saved state, part \"stores/route\": \"route.depths\" refers to an array of a resource that is not "
-        "loaded; load it through the world's library, WorldOptions::library, before the state");
+    EXPECT_EQ(load(game.world, with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", elsewhere), false)
+                  .message(),
+              "the saved state, part \"stores/route\": \"route.depths\" refers to an array of a resource that is not "
+              "loaded; load it through the world's library, WorldOptions::library, before the state");
 
     ResourceLibrary library;
     EntityManager entities;
@@ -2110,10 +2135,10 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     ASSERT_TRUE(world.spawn(*library.add(models({{1, 2}})).value()).ok());
     ASSERT_TRUE(library.add(routes({{1}}, 1)).ok());
     const SavedState posed = state_of(world);
-    ASSERT_TRUE(world.load(posed, false).ok());
+    ASSERT_TRUE(load(world, posed, false).ok());
     const auto change_model = [&](void (*change)(ModelPose&)) -> std::string {
         const Status status =
-            world.load(with_other<ModelPose>(posed, "stores/model_pose/tree/0/source", change), false);
+            load(world, with_other<ModelPose>(posed, "stores/model_pose/tree/0/source", change), false);
         return std::string(status.message());
     };
     constexpr std::string_view kModel =
@@ -2173,7 +2198,8 @@ Blob engines(const Schema& schema, const std::vector<std::tuple<std::uint32_t, T
 struct ReloadSchema : ::testing::Test {
     shoal_test::LeakCheck leaks;
     EntityManager entities;
-    World world{entities, {.reloadable = true}};
+    World world{entities};
+    Reloader reloader{world};
     const FieldDefinition power = field_of("power", FieldType::kFloat, 1.0f),
                           place = field_of("place", FieldType::kVec3), crew = field_of("crew", FieldType::kInt32, 5);
 
@@ -2203,7 +2229,7 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     Entity own;  // of the program
     ASSERT_TRUE(entities.create({&own, 1}).ok());
     ASSERT_TRUE(world.find_store(one.id())->add_values(one, {&own, 1}, {}).ok());
-    const Result<ReloadReport> report = world.reload(before, after);
+    const Result<ReloadReport> report = reloader.reload(before, after);
     ASSERT_TRUE(report.ok()) << report.message();
     EXPECT_EQ(report->num_schemas, 1u);
     EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20) << "the source has not changed it";
@@ -2215,7 +2241,7 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     EXPECT_EQ(value<std::int32_t>(own, "engine.crew"), 5);
     EXPECT_FALSE(world.field(own, "engine.place").ok());
     world.settle();
-    ASSERT_TRUE(world.reload(after, before).ok()) << "and back";
+    ASSERT_TRUE(reloader.reload(after, before).ok()) << "and back";
     EXPECT_EQ(value<Vec3>(ships.entity(0), "engine.place"), (Vec3{1, 2, 3}));
     EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20);
     EXPECT_FALSE(world.find_store(one.id())->find_row(one.id(), ships.entity(2), 0));
@@ -2235,9 +2261,9 @@ TEST_F(ReloadSchema, a_store_that_was_replaced_keeps_no_rows_in_memory_and_no_de
     ASSERT_TRUE(entities.create(own).ok());
     ASSERT_TRUE(world.find_store(one.id())->add_values(one, own, {}).ok());
     const auto there_and_back = [&] {
-        ASSERT_TRUE(world.reload(before, after).ok());
+        ASSERT_TRUE(reloader.reload(before, after).ok());
         world.settle();
-        ASSERT_TRUE(world.reload(after, before).ok());
+        ASSERT_TRUE(reloader.reload(after, before).ok());
         world.settle();
     };
     there_and_back();
@@ -2260,11 +2286,11 @@ TEST_F(ReloadSchema, values_are_converted_to_another_type_if_they_fit) {
     const Blob after = engines(two, std::vector<Broken>{{0, 3}, {1, 4.5}}, 2);
     const Spawned ships = spawned(before);
     ASSERT_TRUE(world.set_field(ships.entity(0), "engine.crew", AnyValue(30)).ok());
-    ASSERT_TRUE(world.reload(before, after).ok());
+    ASSERT_TRUE(reloader.reload(before, after).ok());
     EXPECT_EQ(value<double>(ships.entity(0), "engine.crew"), 30);
     EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
     const std::uint64_t hash = world.state_hash();
-    const Result<ReloadReport> report = world.reload(after, before);
+    const Result<ReloadReport> report = reloader.reload(after, before);
     ASSERT_FALSE(report.ok());
     EXPECT_NE(report.message().find("cannot change the fields of \"engine\""), std::string_view::npos)
         << report.message();
@@ -2279,7 +2305,7 @@ TEST_F(ReloadSchema, migrations_say_what_became_of_a_field) {
     const Spawned ships = spawned(before);
     ASSERT_TRUE(world.set_field(ships.entity(0), "engine.power", AnyValue(30.0f)).ok());
     world.registry().migrations(two).from(1).rename("power", "thrust");
-    const Result<ReloadReport> report = world.reload(before, after);
+    const Result<ReloadReport> report = reloader.reload(before, after);
     ASSERT_TRUE(report.ok()) << report.message();
     EXPECT_EQ(value<float>(ships.entity(0), "engine.thrust"), 30);
 }
@@ -2291,7 +2317,7 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     const Blob after = engines(two, std::vector<One>{{0, 1}, {0, 2}, {0, 4}}, 1);
     const Spawned ships = spawned(before);
     ASSERT_TRUE(world.set_field(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
-    ASSERT_TRUE(world.reload(before, after).ok());
+    ASSERT_TRUE(reloader.reload(before, after).ok());
     EXPECT_EQ(value<float>(ships.entity(0), "engine[0].power"), 1);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
@@ -2306,8 +2332,8 @@ TEST_F(ReloadSchema, what_a_world_saved_in_memory_with_the_older_fields_is_refus
     const Spawned ships = spawned(before);
     const SavedState state = state_of(world);
     world.registry().migrations(two).from(1).rename("power", "thrust");
-    ASSERT_TRUE(world.reload(before, after).ok());
-    const Status status = world.load(state);
+    ASSERT_TRUE(reloader.reload(before, after).ok());
+    const Status status = load(world, state);
     EXPECT_NE(status.message().find("it has \"engine\" with other fields than the world"), std::string_view::npos)
         << status.message();
     EXPECT_EQ(value<float>(ships.entity(0), "engine.thrust"), 30);
@@ -2324,7 +2350,7 @@ TEST_F(ReloadSchema, drops_and_logs_commands_that_wait_with_values_of_the_older_
     const Schema& older = *world.find_store(one.id())->schemas()[0];
     const float asked = 30;
     world.commands().add(given, older, reinterpret_cast<const std::byte*>(&asked));
-    ASSERT_TRUE(world.reload(before, after).ok());
+    ASSERT_TRUE(reloader.reload(before, after).ok());
     std::vector<std::string> lines;
     {
         const shoal_test::Logged logged;
@@ -2359,11 +2385,11 @@ TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_compo
         world.registry().set_spawn_function("sail", [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
     const Blob before = make(one, 1, false), refused = make(two, 2, true), fine = make(two, 1, true);
     const Spawned ships = spawned(before);
-    EXPECT_FALSE(world.reload(before, refused).ok()) << "a function took the sail";
+    EXPECT_FALSE(reloader.reload(before, refused).ok()) << "a function took the sail";
     EXPECT_FALSE(world.field(ships.entity(0), "engine.crew").ok());
     EXPECT_EQ(value<float>(ships.entity(0), "engine.power"), 1);
     world.settle();
-    ASSERT_TRUE(world.reload(before, fine).ok());
+    ASSERT_TRUE(reloader.reload(before, fine).ok());
     EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine.crew"), 5);
     EXPECT_EQ(value<float>(ships.entity(0, 1), "hatch.area"), 1);
 }
@@ -2377,7 +2403,7 @@ TEST_F(ReloadSchema, a_type_does_not_become_one_that_a_world_has_once) {
     const Blob before = engines(many, std::vector<One>{{0, 1}}, 1),
                after = engines(single, std::vector<One>{{0, 1}}, 1);
     spawned(before);
-    EXPECT_EQ(world.reload(before, after).message(),
+    EXPECT_EQ(reloader.reload(before, after).message(),
               "cannot reload \"engines\": \"engine\" is now something that a world has once; start the program again");
 }
 
@@ -2388,7 +2414,7 @@ TEST_F(ReloadSchema, component_types_of_cpp_and_of_the_database_say_that_they_ca
     ASSERT_TRUE(world.set_home(one, world.database()).ok());
     spawned(before);
     const std::uint64_t hash = world.state_hash();
-    EXPECT_EQ(world.reload(before, after).message(),
+    EXPECT_EQ(reloader.reload(before, after).message(),
               "cannot reload \"engines\": \"engine\" has other fields now, " + two.to_text() +
                   ", but the database of the running program cannot change them: only component types that come with a "
                   "schema alone, and have managers, can; start the program again");
@@ -2703,7 +2729,7 @@ private:
         edit_source(edited);
         Blob newer = blob_of(edited);
         const std::size_t num_before = entities.num_alive();
-        const Result<ReloadReport> report = world.reload(*blob, newer);
+        const Result<ReloadReport> report = reloader.reload(*blob, newer);
         ASSERT_TRUE(report.ok()) << report.message();
         std::erase_if(copies, [](const Copy& copy) {
             return std::none_of(copy.begin(), copy.end(), [](const auto& one) { return one.second.lives; });
@@ -2859,7 +2885,8 @@ private:
 
     Random random{shoal_test::seed()};
     EntityManager entities;
-    World world{entities, {.reloadable = true}};
+    World world{entities};
+    Reloader reloader{world};
     Entity dock;
     Source source;
     std::uint64_t last_guid = 1;

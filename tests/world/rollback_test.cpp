@@ -2,6 +2,8 @@
 
 #include "shoal/base/random.h"
 #include "shoal/store/manager.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -45,6 +47,7 @@ struct Game {
 // [rollback]
 struct Player {
     Game& game;
+    Frames& frames;
     std::vector<Input> known;   // by frame, as far as they have come
     std::vector<Input> played;  // by frame: what it was played with
 
@@ -63,7 +66,7 @@ struct Player {
         std::uint64_t first = 0;
         while (first < now && played[first] == guess(first)) ++first;
         if (first == now) return {};
-        if (Status status = game.world.rewind(first); !status) return status;
+        if (Status status = frames.rewind(first); !status) return status;
         while (game.world.frame() < now) play();
         return {};
     }
@@ -74,8 +77,8 @@ struct Player {
 Status let_join(const World& world, World& joined) {
     // [join]
     Array<std::byte> bytes{Owner("snapshot")};
-    if (Status status = world.save(bytes); !status) return status;   // in pieces, to the one who joins
-    if (Status status = joined.load(bytes); !status) return status;  // there: checked, whoever has sent it
+    if (Status status = save(world, bytes); !status) return status;   // in pieces, to the one who joins
+    if (Status status = load(joined, bytes); !status) return status;  // there: checked, whoever has sent it
     // [join]
     return {};
 }
@@ -87,8 +90,8 @@ TEST(Rollback, a_world_that_learns_inputs_late_ends_as_one_that_knew_them_and_so
     std::vector<Input> inputs(kNumFrames);
     for (Input& input : inputs) input.push = static_cast<int>(random.below(5));
     Game in_time, late, joined;
-    late.world.keep_frames(kMostLate + 1);
-    Player player{late, {}, {}};
+    Frames frames(late.world, kMostLate + 1);
+    Player player{late, frames, {}, {}};
     for (std::uint64_t frame = 0; frame < kNumFrames; ++frame) {
         in_time.input = inputs[frame];
         in_time.world.step(1.0f / 60);

@@ -3,8 +3,9 @@
 #include "shoal/resource/zone_blob.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/store/relation_index.h"
-#include "shoal/world/persist.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
+#include "shoal/world/zone_streaming.h"
 #include "world/state_file.h"
 
 #include "support/changed_state.h"
@@ -37,7 +38,7 @@ TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) 
     Then saved(1);
     const Array<std::byte> bytes = saved.bytes();
     Now loaded;
-    const Status status = loaded.world.load(bytes);
+    const Status status = load(loaded.world, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     ASSERT_TRUE(loaded.sea.validate().ok()) << loaded.sea.validate().message();
     World &before = saved.world, &after = loaded.world;
@@ -121,17 +122,17 @@ TEST(SaveMigration, the_files_of_unloaded_zones_become_what_the_same_rows_in_mem
     Then saved(8, 300);
     Now whole, away, streaming;
     const Array<std::byte> in_memory = saved.bytes();
-    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
-    ASSERT_TRUE(saved.world.unload_zone(1).ok() && saved.world.unload_zone(2).ok());
+    ASSERT_TRUE(saved.zones.start(then.path).ok());
+    ASSERT_TRUE(saved.zones.unload(1).ok() && saved.zones.unload(2).ok());
     const Array<std::byte> in_files = saved.bytes();
-    ASSERT_TRUE(streaming.world.stream_zones(now.path).ok());
-    ASSERT_TRUE(whole.world.load(in_memory).ok());
-    Status status = away.world.load(in_files);
+    ASSERT_TRUE(streaming.zones.start(now.path).ok());
+    ASSERT_TRUE(load(whole.world, in_memory).ok());
+    Status status = load(away.world, in_files);
     ASSERT_TRUE(status.ok()) << status.message();
-    status = streaming.world.load(in_files);
+    status = load(streaming.world, in_files);
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(streaming.world.unloaded_zones(), (ZoneSet{1, 2}));
-    ASSERT_TRUE(streaming.world.load_all_zones().ok());
+    EXPECT_EQ(streaming.zones.unloaded(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(streaming.zones.load_all().ok());
     for (Now* program : {&away, &streaming}) {
         ASSERT_TRUE(program->sea.validate().ok()) << program->sea.validate().message();
         ASSERT_EQ(program->sea.num_rows(), whole.sea.num_rows());
@@ -142,14 +143,14 @@ TEST(SaveMigration, the_files_of_unloaded_zones_become_what_the_same_rows_in_mem
                         program->sea.find(entity).table->zone() == whole.sea.find(entity).table->zone());
     }
     Now again;
-    ASSERT_TRUE(again.world.load(saved.bytes()).ok()) << "the save has not changed";
+    ASSERT_TRUE(load(again.world, saved.bytes()).ok()) << "the save has not changed";
 }
 
 TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_gives_a_world_that_works) {
     const ZonesFolder then("damaged");
     Then saved(9, 120);
-    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
-    ASSERT_TRUE(saved.world.unload_zone(1).ok() && saved.world.unload_zone(2).ok());
+    ASSERT_TRUE(saved.zones.start(then.path).ok());
+    ASSERT_TRUE(saved.zones.unload(1).ok() && saved.zones.unload(2).ok());
     SerialExecutor serial;
     const Result<SavedState> state = read_state(saved.bytes(), serial);
     ASSERT_TRUE(state.ok());
@@ -163,7 +164,7 @@ TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_giv
         const Entity one = *program.entities.create();
         ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());
         const std::uint64_t before = program.world.state_hash();
-        const Status status = program.world.load(damaged, false);
+        const Status status = load(program.world, damaged, false);
         ++(status ? num_taken : num_refused);
         if (!status) {
             ASSERT_EQ(program.world.state_hash(), before) << status.message();
@@ -178,8 +179,8 @@ TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_giv
 TEST(SaveMigration, a_zone_is_converted_in_the_time_of_the_number_of_its_tables) {
     const ZonesFolder then("tables");
     Then saved(10, 30);
-    ASSERT_TRUE(saved.world.stream_zones(then.path).ok());
-    ASSERT_TRUE(saved.world.unload_zone(1).ok());
+    ASSERT_TRUE(saved.zones.start(then.path).ok());
+    ASSERT_TRUE(saved.zones.unload(1).ok());
     SerialExecutor serial;
     const Result<SavedState> state = read_state(saved.bytes(), serial);
     ASSERT_TRUE(state.ok());
@@ -200,9 +201,9 @@ TEST(SaveMigration, a_zone_is_converted_in_the_time_of_the_number_of_its_tables)
         to.array(path + "berth/column/0", std::span<const std::uint32_t>());
     }
     Now program, expected;
-    const Status status = program.world.load(with_file(*state, 1, large), false);
+    const Status status = load(program.world, with_file(*state, 1, large), false);
     ASSERT_TRUE(status.ok()) << status.message();
-    ASSERT_TRUE(expected.world.load(*state, false).ok());
+    ASSERT_TRUE(load(expected.world, *state, false).ok());
     for (const Entity entity : saved.all)
         ASSERT_EQ(text_of(program.world, entity), text_of(expected.world, entity)) << entity.index();
 }
@@ -210,7 +211,7 @@ TEST(SaveMigration, a_zone_is_converted_in_the_time_of_the_number_of_its_tables)
 TEST(SaveMigration, a_component_of_a_save_becomes_what_it_becomes_in_a_blob) {
     Then saved(2);
     Now loaded, spawned;
-    ASSERT_TRUE(loaded.world.load(saved.bytes()).ok());
+    ASSERT_TRUE(load(loaded.world, saved.bytes()).ok());
     const Result<ZoneBlob> zone_blob = save_zones(saved.sea, {0, 1, 2});
     ASSERT_TRUE(zone_blob.ok()) << zone_blob.message();
     const Result<Blob> blob = Blob::load(zone_blob->bytes);
@@ -246,7 +247,7 @@ TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schema
         const Entity one = *entities.create();
         EXPECT_TRUE((*manager)->add_images({&one, 1}, (*manager)->schema().default_image().data(), 0).ok());
         const std::uint64_t before = world.state_hash();
-        const std::string message(world.load(bytes).message());
+        const std::string message(load(world, bytes).message());
         EXPECT_EQ(world.state_hash(), before);
         EXPECT_EQ(world.stores().size(), 1u);
         return message;
@@ -271,8 +272,8 @@ TEST(SaveMigration, a_save_of_a_newer_program_is_refused) {
     World newer(entities), older(older_entities);
     newer.manager<now::Hull>(), older.manager<then::Hull>();
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(newer.save(bytes).ok());
-    const Status status = older.load(bytes);
+    ASSERT_TRUE(save(newer, bytes).ok());
+    const Status status = load(older, bytes);
     EXPECT_NE(status.message().find("this program knows versions up to 1; update the program"), std::string::npos)
         << status.message();
 }
@@ -282,7 +283,7 @@ TEST(SaveMigration, a_type_that_only_a_registry_knows_is_converted_to_what_it_sa
     EntityManager entities;
     World world(entities);
     say_what_changed(world.registry());
-    const Status status = world.load(saved.bytes());
+    const Status status = load(world, saved.bytes());
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(value_of<float>(world, saved.all[2], "sail.area"), 102);
     EXPECT_EQ(value_of<float>(world, saved.all[2], "hull.length"), 5);
@@ -307,7 +308,7 @@ std::uint64_t stamp_of(World& world, const char* component, const char* field) {
 TEST(SaveMigration, columns_that_are_converted_count_as_written_when_the_world_was_saved) {
     Then saved(7, 50);
     Now loaded;
-    ASSERT_TRUE(loaded.world.load(saved.bytes()).ok());
+    ASSERT_TRUE(load(loaded.world, saved.bytes()).ok());
     const std::uint64_t then = stamp_of(saved.world, "spot", "position");
     ASSERT_GT(then, 0u);
     for (const char* field : {"number", "armor", "width", "place"})
@@ -328,9 +329,9 @@ TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_th
         saved.database().set<&then::Hull::number>(saved.database().find(one), 9);
     }
     SavedState state;
-    ASSERT_TRUE(saved.save(state).ok());
+    ASSERT_TRUE(save(saved, state).ok());
     ASSERT_NE(stamp_of(saved, "hull", "number"), stamp_of(saved, "hull", "armour"));
-    const Status status = loaded.load(state);
+    const Status status = load(loaded, state);
     ASSERT_TRUE(status.ok()) << status.message();
     for (const char* field : {"armour", "size", "number", "paint"})
         EXPECT_EQ(stamp_of(loaded, "hull", field), stamp_of(saved, "hull", field)) << field;
@@ -353,7 +354,7 @@ TEST(SaveMigration, a_save_that_has_a_field_of_now_beside_those_of_then_is_refus
     ASSERT_TRUE(to.status().ok()) << to.status().message();
     Now program;
     const std::uint64_t before = program.world.state_hash();
-    EXPECT_EQ(program.world.load(both, false).message(),
+    EXPECT_EQ(load(program.world, both, false).message(),
               "two parts of the state are called \"stores/database/table/0/field/hull.place.x\"");
     EXPECT_EQ(program.world.state_hash(), before);
 }
@@ -369,7 +370,7 @@ TEST(SaveMigration, an_archetype_that_has_a_component_type_twice_is_refused) {
     });
     Now program;
     const std::uint64_t before = program.world.state_hash();
-    EXPECT_EQ(program.world.load(twice, false).message(),
+    EXPECT_EQ(load(program.world, twice, false).message(),
               "the saved state, part \"stores/database/archetypes\": an archetype has a component type twice");
     EXPECT_EQ(program.world.state_hash(), before);
 }
@@ -379,10 +380,10 @@ TEST(SaveMigration, a_save_whose_rows_become_too_large_is_refused) {
     Now program;
     const Result<SavedState> older = read_save(bytes, {});
     ASSERT_TRUE(older.ok());
-    const Status status = program.world.load(bytes, {.max_bytes = older->num_bytes() + 1000});
+    const Status status = load(program.world, bytes, {.max_bytes = older->num_bytes() + 1000});
     EXPECT_NE(status.message().find("if you trust its source, set LoadOptions::max_bytes"), std::string_view::npos)
         << status.message();
-    EXPECT_TRUE(program.world.load(bytes, {.max_bytes = older->num_bytes() * 3}).ok());
+    EXPECT_TRUE(load(program.world, bytes, {.max_bytes = older->num_bytes() * 3}).ok());
 }
 
 TEST(SaveMigration, a_damaged_save_of_an_older_program_is_refused_or_gives_a_world_that_works) {
@@ -398,7 +399,7 @@ TEST(SaveMigration, a_damaged_save_of_an_older_program_is_refused_or_gives_a_wor
         const Entity one = *program.entities.create();
         ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());
         const std::uint64_t before = program.world.state_hash();
-        const Status status = program.world.load(damaged, false);
+        const Status status = load(program.world, damaged, false);
         if (!status) {
             ++num_refused;
             ASSERT_EQ(program.world.state_hash(), before) << status.message();

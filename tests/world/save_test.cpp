@@ -1,12 +1,14 @@
 // Saving and loading a world: what is loaded goes on as what was saved, whatever it keeps, and what is false does no harm.
 
+#include "shoal/world/save.h"
 #include "shoal/base/file.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
 #include "world/state_file.h"
 
 #include "support/changed_state.h"
@@ -35,7 +37,7 @@ using namespace shoal_test;
 
 SavedState state_of(const World& world) {
     SavedState state;
-    const Status status = world.save(state);
+    const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
 }
@@ -56,10 +58,10 @@ TEST(Save, a_world_that_was_loaded_into_another_program_goes_on_as_the_one_that_
         Sea saved(nullptr, seed);
         saved.run(30);
         saved.meddle();  // what was not settled is saved too
-        ASSERT_TRUE(saved.world.save(path).ok()) << saved.world.save(path).message();
+        ASSERT_TRUE(save(saved.world, path).ok()) << save(saved.world, path).message();
         Sea loaded(nullptr, 99);
         loaded.run(7);  // what was there before is gone
-        const Status status = loaded.world.load(path);
+        const Status status = load(loaded.world, path);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
         expect_sound(loaded);
@@ -84,20 +86,20 @@ TEST(Save, the_bytes_of_a_world_are_those_of_its_file_and_bring_it_back) {
     saved.run(12), loaded.run(3);
     Array<std::byte> bytes{Owner("test")};
     bytes.resize(3);
-    ASSERT_TRUE(saved.world.save(bytes).ok());
-    ASSERT_TRUE(saved.world.save(path).ok());
+    ASSERT_TRUE(save(saved.world, bytes).ok());
+    ASSERT_TRUE(save(saved.world, path).ok());
     const Result<std::string> file = read_file(path);
     ASSERT_TRUE(file);
     ASSERT_EQ(bytes.size(), file->size());
     EXPECT_EQ(std::memcmp(bytes.data(), file->data(), file->size()), 0);
     const std::string before = difference(state_of(loaded.world), state_of(saved.world));
     EXPECT_NE(before, "");
-    EXPECT_FALSE(loaded.world.load(std::span<const std::byte>(bytes).first(bytes.size() - 1)).ok());
+    EXPECT_FALSE(load(loaded.world, std::span<const std::byte>(bytes).first(bytes.size() - 1)).ok());
     EXPECT_EQ(difference(state_of(loaded.world), state_of(saved.world)), before);
-    loaded.world.keep_frames(4);
-    ASSERT_TRUE(loaded.world.load(bytes).ok());
+    Frames frames(loaded.world, 4);
+    ASSERT_TRUE(load(loaded.world, bytes).ok());
     EXPECT_EQ(difference(state_of(loaded.world), state_of(saved.world)), "");
-    EXPECT_EQ(loaded.world.frame_statistics().first, saved.world.frame()) << "frames of before are forgotten";
+    EXPECT_EQ(frames.statistics().first, saved.world.frame()) << "frames of before are forgotten";
     std::filesystem::remove(path);
 }
 
@@ -110,7 +112,7 @@ TEST(Save, a_state_in_memory_brings_a_world_back_and_the_program_that_goes_on_do
         sea.run(15);
         const SavedState first = state_of(sea.world);
         const std::string told = std::exchange(sea.told, {});
-        const Status status = sea.world.load(then);
+        const Status status = load(sea.world, then);
         ASSERT_TRUE(status.ok()) << status.message();
         EXPECT_EQ(difference(then, state_of(sea.world)), "");
         EXPECT_EQ(sea.told, "") << "reactions are told of nothing when a state is loaded";
@@ -141,23 +143,23 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     ASSERT_TRUE(fins.add(all, Fin{}).ok());
     world.step(0.1f);
     SavedState first, second, third;
-    ASSERT_TRUE(world.save(first).ok());
+    ASSERT_TRUE(save(world, first).ok());
     fins.set<&Fin::drag>(fins.instance(all[5000]), 7);
-    ASSERT_TRUE(world.save(second, &first).ok());
+    ASSERT_TRUE(save(world, second, &first).ok());
     EXPECT_EQ(first.num_bytes(), second.num_bytes());
     EXPECT_LT(second.num_own_bytes(), first.num_bytes() / 20) << "one block of one column, and what is small";
     SavedState alone, later;
-    ASSERT_TRUE(world.save(alone).ok());
+    ASSERT_TRUE(save(world, alone).ok());
     first.clear();  // what is shared stays, also when memory is taken for others
     for (std::size_t i = 0; i < all.size(); i += 1024) fins.set<&Fin::drag>(fins.instance(all[i]), 9);
-    ASSERT_TRUE(world.save(later, &second).ok());
+    ASSERT_TRUE(save(world, later, &second).ok());
     EXPECT_EQ(difference(second, alone), "");
-    ASSERT_TRUE(world.load(second).ok());
+    ASSERT_TRUE(load(world, second).ok());
     EXPECT_EQ(fins.get<&Fin::drag>(fins.instance(all[5000])), 7);
     fins.set<&Fin::drag>(fins.instance(all[5000]), 8);
-    ASSERT_TRUE(world.save(third, &second).ok());
+    ASSERT_TRUE(save(world, third, &second).ok());
     SavedState whole;
-    ASSERT_TRUE(world.save(whole).ok());
+    ASSERT_TRUE(save(world, whole).ok());
     EXPECT_EQ(difference(third, whole), "");
 }
 
@@ -207,7 +209,7 @@ TEST(Save, states_that_share_with_any_earlier_one_have_what_a_whole_copy_has_and
             Kept made;
             const SavedState* const before =
                 kept.empty() ? nullptr : &kept[random.below(std::uint32_t(kept.size()))].state;
-            ASSERT_TRUE(sea.world.save(made.state, before).ok());
+            ASSERT_TRUE(save(sea.world, made.state, before).ok());
             made.whole = state_of(sea.world);
             ASSERT_EQ(difference(made.state, made.whole, is_saved_apart), "");
             if (kept.size() == 5) kept.erase(kept.begin() + random.below(5));
@@ -215,7 +217,7 @@ TEST(Save, states_that_share_with_any_earlier_one_have_what_a_whole_copy_has_and
         }
         if (dice == 9 && !kept.empty()) {
             const Kept& back = kept[random.below(std::uint32_t(kept.size()))];
-            ASSERT_TRUE(sea.world.load(back.state).ok());
+            ASSERT_TRUE(load(sea.world, back.state).ok());
             ASSERT_EQ(difference(back.whole, state_of(sea.world)), "");
         }
     }
@@ -234,15 +236,15 @@ TEST(Save, a_state_shares_nothing_with_one_of_another_history_that_differs) {
     world.step(0.1f);
     set(1);
     SavedState first, second, third, whole;
-    ASSERT_TRUE(world.save(first).ok());
+    ASSERT_TRUE(save(world, first).ok());
     world.step(0.1f);
     set(2);
     world.step(0.1f), world.step(0.1f);
-    ASSERT_TRUE(world.save(second).ok());
-    ASSERT_TRUE(world.load(first).ok());  // back, and on in another way, with stamps that were there before
+    ASSERT_TRUE(save(world, second).ok());
+    ASSERT_TRUE(load(world, first).ok());  // back, and on in another way, with stamps that were there before
     set(3);
-    ASSERT_TRUE(world.save(third, &second).ok());
-    ASSERT_TRUE(world.save(whole).ok());
+    ASSERT_TRUE(save(world, third, &second).ok());
+    ASSERT_TRUE(save(world, whole).ok());
     EXPECT_EQ(difference(third, whole), "");
 }
 
@@ -274,7 +276,7 @@ TEST(Save, channels_of_types_with_one_name_are_saved_apart) {
     const SavedState state = state_of(world);
     world.step(0.1f), world.step(0.1f);
     EXPECT_EQ(first() + second(), 0u);
-    ASSERT_TRUE(world.load(state).ok());
+    ASSERT_TRUE(load(world, state).ok());
     EXPECT_EQ(first(), 7u);
     EXPECT_EQ(second(), 17u);
 }
@@ -290,7 +292,7 @@ TEST(Save, channels_of_one_name_are_saved_apart) {
     (*named)->append(std::as_bytes(std::span(&number, 1)));
     const SavedState state = state_of(world);
     world.step(0.1f), world.step(0.1f);
-    ASSERT_TRUE(world.load(state).ok());
+    ASSERT_TRUE(load(world, state).ok());
     ASSERT_EQ(bites.read().size(), 1u);
     EXPECT_EQ(bites.read()[0].strength, 7u);
     ASSERT_EQ((*named)->read().size(), 4u);
@@ -303,7 +305,7 @@ TEST(Rewind, the_world_goes_back_to_any_kept_frame_and_on_from_there_as_it_did) 
     Sea sea(nullptr, 7);
     sea.run(10);
     constexpr std::uint32_t kKept = 8;
-    sea.world.keep_frames(kKept);
+    Frames frames(sea.world, kKept);
     std::vector<SavedState> states(200);
     std::vector<std::string> told(200);
     const auto note = [&] { states[sea.world.frame()] = state_of(sea.world); };
@@ -322,27 +324,27 @@ TEST(Rewind, the_world_goes_back_to_any_kept_frame_and_on_from_there_as_it_did) 
         note();
         told[frame + 1] = sea.told;
         if (random.below(3) != 0) continue;
-        const FrameStatistics kept = sea.world.frame_statistics();
+        const FrameStatistics kept = frames.statistics();
         const std::uint64_t back = kept.first + random.below(kept.num_frames);
-        const Status status = sea.world.rewind(back);
+        const Status status = frames.rewind(back);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(sea.world.frame(), back);
         ASSERT_EQ(difference(states[back], state_of(sea.world)), "") << "back at frame " << back;
-        ASSERT_EQ(sea.world.frame_statistics().last, back);
+        ASSERT_EQ(frames.statistics().last, back);
         expect_sound(sea);
     }
-    EXPECT_LE(sea.world.frame_statistics().num_frames, kKept);
+    EXPECT_LE(frames.statistics().num_frames, kKept);
 }
 
 TEST(Rewind, a_frame_that_is_not_kept_is_refused) {
     Sea sea;
     sea.run(3);
-    EXPECT_EQ(sea.world.rewind(2).message(),
-              "the world keeps no frames that it could go back to; call World::keep_frames() before");
-    sea.world.keep_frames(2);
+    Frames frames(sea.world, 0);
+    EXPECT_EQ(frames.rewind(2).message(),
+              "the world keeps no frames that it could go back to; call Frames::keep() before");
+    frames.keep(2);
     sea.run(3);
-    EXPECT_EQ(sea.world.rewind(4).message(),
-              "frame 4 is not kept; those from 5 to 6 are, of 2 at most; keep more frames");
+    EXPECT_EQ(frames.rewind(4).message(), "frame 4 is not kept; those from 5 to 6 are, of 2 at most; keep more frames");
     EXPECT_EQ(sea.world.frame(), 6u);
 }
 
@@ -354,9 +356,9 @@ struct Game {
 /// What a program does that saves when it is told to.
 Status save_and_load(World& world, const std::string& path) {
     // [save]
-    if (Status status = world.save(path); !status) return status;  // the file is what it was then
+    if (Status status = save(world, path); !status) return status;  // the file is what it was then
     world.step(0.1f);
-    if (Status status = world.load(path); !status) return status;  // as if the step had not been
+    if (Status status = load(world, path); !status) return status;  // as if the step had not been
     // [save]
     return {};
 }
@@ -364,10 +366,10 @@ Status save_and_load(World& world, const std::string& path) {
 /// What one does that steps again what a late input has changed.
 Status step_again(World& world, const std::function<void(std::uint64_t frame)>& apply_inputs) {
     // [rewind]
-    world.keep_frames(8);
+    Frames frames(world, 8);
     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
     const std::uint64_t now = world.frame();
-    if (Status status = world.rewind(now - 3); !status) return status;  // an input of then has come
+    if (Status status = frames.rewind(now - 3); !status) return status;  // an input of then has come
     while (world.frame() < now) {
         apply_inputs(world.frame());
         world.step(1.0f / 60);
@@ -406,19 +408,19 @@ TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
     World world(entities);
     ASSERT_TRUE(world.manager<Notebook>().add(*entities.create(), Notebook{"x"}).ok());
     EXPECT_EQ(
-        world.save(path).message(),
+        save(world, path).message(),
         path +
             ": it cannot be saved: the field \"text\" of \"notebook\" has a type that only C++ knows; keep what it "
             "holds in plain fields, or remove the components before");
     world.manager<Notebook>().clear();
     const Entity one = *entities.create();
     world.commands().call(one, [](Entity) {});
-    EXPECT_EQ(world.save(path).message(),
+    EXPECT_EQ(save(world, path).message(),
               path + ": it cannot be saved: commands.call() about " + entity_text(one) +
                   " waits, and its C++ function cannot be saved; settle first, with World::settle()");
     world.settle();
     world.commands().add(one, Notebook{"y"});
-    EXPECT_EQ(world.save(path).message(),
+    EXPECT_EQ(save(world, path).message(),
               path +
                   ": it cannot be saved: 1 commands that wait to add \"notebook\" have values with a field that only "
                   "C++ knows; settle first, with World::settle()");
@@ -426,7 +428,7 @@ TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
     world.manager<Notebook>().clear();
     EXPECT_EQ(*read_file(path), "what was there");
     world.settle();
-    EXPECT_TRUE(world.save(path).ok());
+    EXPECT_TRUE(save(world, path).ok());
     std::filesystem::remove(path);
 }
 
@@ -435,7 +437,7 @@ TEST(Save, a_state_of_shared_entities_is_not_loaded_into_one_of_several_worlds) 
     World world(entities);
     const SavedState state = state_of(world);
     World other(entities);
-    EXPECT_EQ(world.load(state).message(),
+    EXPECT_EQ(load(world, state).message(),
               "2 worlds share the entities, which a state has all of; load it into a world with an entity manager of "
               "its own");
 }
@@ -450,7 +452,7 @@ TEST(Save, a_state_of_shared_entities_is_loaded_into_a_world_that_has_its_own) {
     EntityManager own;
     World loaded(own);
     loaded.manager<Fin>();
-    const Status status = loaded.load(state);
+    const Status status = load(loaded, state);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(own.alive(here) && own.alive(there));
     EXPECT_TRUE(loaded.manager<Fin>().has(here));
@@ -471,11 +473,11 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
         ASSERT_TRUE(corals.add_images({&coral, 1}, reinterpret_cast<const std::byte*>(&height), 0).ok());
         ASSERT_TRUE(world.database().add(coral, Spot{{1, 2, 3}}).ok());
         ASSERT_TRUE(world.strings().intern("staghorn").ok());
-        ASSERT_TRUE(world.save(path).ok()) << world.save(path).message();
+        ASSERT_TRUE(save(world, path).ok()) << save(world, path).message();
     }
     EntityManager entities;
     World world(entities);
-    const Status status = world.load(path);
+    const Status status = load(world, path);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(*world.field<float>(coral, "coral.height"), 2.5f);
     EXPECT_EQ(world.field<Vec3>(coral, "spot.position")->y, 2);
@@ -484,7 +486,7 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     EntityManager other_entities;
     World other(other_entities);
     ASSERT_TRUE(other.manager(Schema::make(definition).value()).ok());
-    EXPECT_EQ(other.load(path).message(),
+    EXPECT_EQ(load(other, path).message(),
               path +
                   ": the saved state, part \"types\": it has coral v1 {height float}, and this program has coral v1 "
                   "{height vec3}; no migration leads from one to the other: convert() is needed for component 0: "
@@ -499,7 +501,7 @@ TEST(Save, a_component_type_named_like_the_database_of_the_world_is_refused) {
     ASSERT_TRUE(world.manager(schema).ok());
     world.database();
     SavedState state;
-    EXPECT_EQ(world.save(state).message(),
+    EXPECT_EQ(save(world, state).message(),
               "it cannot be saved: two stores would have the name \"database\" in the save; give the component type "
               "another name");
 }
@@ -514,14 +516,14 @@ TEST(Save, what_no_program_could_read_again_is_refused_when_it_is_saved) {
     World with_blasts(entities);
     with_blasts.events<Blast>();
     EXPECT_NE(
-        with_blasts.save(state).message().find("has values of 2097152 bytes, and a save has values of up to 1048576"),
+        save(with_blasts, state).message().find("has values of 2097152 bytes, and a save has values of up to 1048576"),
         std::string::npos)
-        << with_blasts.save(state).message();
+        << save(with_blasts, state).message();
     for (const std::string& name : {std::string(5000, 'p'), std::string("\xff")}) {
         World world(entities);
         world.schedule().add(name, {}, [](PassContext&) {});
-        EXPECT_NE(world.save(state).message().find("is not UTF-8 or longer than 4,000 bytes"), std::string::npos)
-            << world.save(state).message();
+        EXPECT_NE(save(world, state).message().find("is not UTF-8 or longer than 4,000 bytes"), std::string::npos)
+            << save(world, state).message();
     }
 }
 
@@ -561,11 +563,11 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
         ASSERT_TRUE(labels.add(last, label).ok());
         world.database().set<&Plankton::kind>(world.database().find(last), plankton.kind);
         Array<std::byte> bytes{Owner("test")};
-        const Status saved = world.save(bytes);
+        const Status saved = save(world, bytes);
         EntityManager there;
         World loaded(there);
         if (saved) {
-            const Status status = loaded.load(bytes);
+            const Status status = load(loaded, bytes);
             ASSERT_TRUE(status.ok()) << status.message();
             ASSERT_EQ(difference(state_of(world), state_of(loaded)), "");
             ++num_loaded;
@@ -576,8 +578,8 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
                       std::string::npos)
                 << message;
             const SavedState state = state_of(world);  // of this run of the program
-            ASSERT_TRUE(world.load(state).ok());
-            ASSERT_FALSE(loaded.load(state, false).ok()) << message;
+            ASSERT_TRUE(load(world, state).ok());
+            ASSERT_FALSE(load(loaded, state, false).ok()) << message;
             ++num_refused;
         }
     }
@@ -596,12 +598,12 @@ TEST(Save, bytes_of_rows_that_nobody_has_do_not_keep_a_world_from_being_saved) {
     for (const Entity entity : all) ASSERT_TRUE(labels.add(entity, Label{}).ok());
     labels.set<&Label::kind>(labels.instance(all[2]), Kind(7));
     Array<std::byte> bytes{Owner("test")};
-    EXPECT_FALSE(world.save(bytes).ok());
+    EXPECT_FALSE(save(world, bytes).ok());
     labels.remove(all[2]);
     world.settle();
-    Status status = world.save(bytes);
+    Status status = save(world, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
-    status = loaded.load(bytes);
+    status = load(loaded, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(difference(state_of(world), state_of(loaded)), "");
 }
@@ -631,8 +633,8 @@ TEST(Save, numbers_between_those_of_an_enum_and_the_smallest_and_largest_are_ref
         loaded.manager<Machine>();
         ASSERT_TRUE(world.manager<Machine>().add(*entities.create(), Machine{Gear(gear), Far(far)}).ok());
         Array<std::byte> bytes{Owner("test")};
-        EXPECT_EQ(world.save(bytes).ok(), is_sound) << gear << ", " << far;
-        EXPECT_EQ(loaded.load(state_of(world), false).ok(), is_sound) << gear << ", " << far;
+        EXPECT_EQ(save(world, bytes).ok(), is_sound) << gear << ", " << far;
+        EXPECT_EQ(load(loaded, state_of(world), false).ok(), is_sound) << gear << ", " << far;
     }
 }
 
@@ -644,9 +646,9 @@ TEST(Save, what_follows_the_end_of_a_text_in_place_does_not_matter) {
     const Entity entity = *entities.create();
     ASSERT_TRUE(world.manager<Label>().add(entity, label).ok());
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(world.save(bytes).ok());
+    ASSERT_TRUE(save(world, bytes).ok());
     auto& labels = loaded.manager<Label>();
-    const Status status = loaded.load(bytes);
+    const Status status = load(loaded, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(labels.get<&Label::text>(labels.instance(entity)).view(), "cod");
 }
@@ -659,11 +661,11 @@ TEST(Save, a_load_that_fails_leaves_no_store_that_it_has_made) {
         for (int i = 0; i < 20; ++i) ASSERT_TRUE(world.manager<Fin>().add(*entities.create()).ok());
         world.transforms();
         world.database();
-        ASSERT_TRUE(world.save(bytes).ok());
+        ASSERT_TRUE(save(world, bytes).ok());
     }
     EntityManager few({.max_entities = 10});
     World world(few);
-    EXPECT_FALSE(world.load(bytes).ok());
+    EXPECT_FALSE(load(world, bytes).ok());
     EXPECT_TRUE(world.stores().empty());
     EXPECT_TRUE(world.manager<Fin>().add(*few.create()).ok());  // ends the program if the world has another for fins
 }
@@ -674,11 +676,11 @@ TEST(Save, a_state_that_may_not_be_lost_is_not_replaced_by_another) {
     const SavedState then = state_of(sea.world);
     sea.run(1);
     sea.world.commands().call(*sea.entities.create(), [](Entity) {});
-    const Status status = sea.world.load(then);
+    const Status status = load(sea.world, then);
     EXPECT_NE(status.message().find("could not be brought back if loading fails"), std::string::npos)
         << status.message();
     sea.world.settle();
-    EXPECT_TRUE(sea.world.load(then).ok());
+    EXPECT_TRUE(load(sea.world, then).ok());
 }
 
 TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
@@ -686,12 +688,12 @@ TEST(Save, a_store_that_the_file_does_not_have_is_empty_when_it_is_loaded) {
     World saved(entities), loaded(other_entities);
     ASSERT_TRUE(saved.manager<Fin>().add(*entities.create(), Fin{}).ok());
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(saved.save(bytes).ok());
+    ASSERT_TRUE(save(saved, bytes).ok());
     const Entity one = *other_entities.create();
     loaded.manager<Fin>();
     ASSERT_TRUE(loaded.manager<Scar>().add(one, {1}).ok());
     ASSERT_TRUE(loaded.database().add(one, Spot{}).ok());
-    const Status status = loaded.load(bytes);
+    const Status status = load(loaded, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(loaded.manager<Fin>().num_rows(), 1u);
     EXPECT_EQ(loaded.manager<Scar>().num_rows(), 0u);
@@ -705,7 +707,7 @@ Array<std::byte> small_file() {
     Sea sea(nullptr, 8);
     sea.run(6);
     const std::string path = temporary_path("small.save");
-    EXPECT_TRUE(sea.world.save(path).ok()) << sea.world.save(path).message();
+    EXPECT_TRUE(save(sea.world, path).ok()) << save(sea.world, path).message();
     const std::string text = *read_file(path);
     std::filesystem::remove(path);
     const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
@@ -715,7 +717,7 @@ Array<std::byte> small_file() {
 Status load_bytes(World& world, std::span<const std::byte> bytes) {
     SerialExecutor serial;
     const Result<SavedState> state = read_state(bytes, serial);
-    return state ? world.load(*state, false) : state.status();
+    return state ? load(world, *state, false) : state.status();
 }
 
 TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as_it_was) {
@@ -790,7 +792,7 @@ TEST(Save, a_store_that_a_file_lists_twice_is_refused) {
     World world(entities);
     ASSERT_TRUE(world.manager<Fin>().add(*entities.create()).ok());
     const SavedState twice = with_text(state_of(world), "stores", "fin\tmanager\nfin\tmanager\n");
-    EXPECT_EQ(world.load(twice, false).message(), "the saved state, part \"stores\": it lists \"fin\" twice");
+    EXPECT_EQ(load(world, twice, false).message(), "the saved state, part \"stores\": it lists \"fin\" twice");
 }
 
 /// A file whose state is `num_pieces` times 1 MiB of zeros.
@@ -821,7 +823,7 @@ std::vector<std::byte> file_of_zeros(std::uint32_t num_pieces) {
 
 Status load_what_a_stranger_sent(World& world, std::span<const std::byte> bytes) {
     // [limit]
-    return world.load(bytes, {.max_bytes = std::uint64_t(64) << 20});  // 64 MiB
+    return load(world, bytes, {.max_bytes = std::uint64_t(64) << 20});  // 64 MiB
     // [limit]
 }
 
@@ -831,22 +833,22 @@ TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unles
     const SavedState before = state_of(sea.world);
     const std::vector<std::byte> large = file_of_zeros(2048), small = file_of_zeros(4);
     ASSERT_LT(large.size(), 1u << 20) << "2 GiB";
-    EXPECT_EQ(sea.world.load(large).message(),
+    EXPECT_EQ(load(sea.world, large).message(),
               "the save takes 2147483648 bytes in memory, and may take 1073741824; if you trust its source, set "
               "LoadOptions::max_bytes");
-    EXPECT_EQ(sea.world.load(small, {.max_bytes = (4u << 20) - 1}).message(),
+    EXPECT_EQ(load(sea.world, small, {.max_bytes = (4u << 20) - 1}).message(),
               "the save takes 4194304 bytes in memory, and may take 4194303; if you trust its source, set "
               "LoadOptions::max_bytes");
-    EXPECT_EQ(sea.world.load(small, {.max_bytes = 4u << 20}).message(),
+    EXPECT_EQ(load(sea.world, small, {.max_bytes = 4u << 20}).message(),
               "the saved state, part \"entities/id_bytes\": it is missing");
     EXPECT_EQ(difference(before, state_of(sea.world)), "");
     Array<std::byte> own{Owner("test")};
-    ASSERT_TRUE(sea.world.save(own).ok());
-    EXPECT_FALSE(sea.world.load(own, {.max_bytes = 1000}).ok());
+    ASSERT_TRUE(save(sea.world, own).ok());
+    EXPECT_FALSE(load(sea.world, own, {.max_bytes = 1000}).ok());
     EXPECT_TRUE(load_what_a_stranger_sent(sea.world, own).ok());
     EXPECT_NE(load_what_a_stranger_sent(sea.world, file_of_zeros(65)).message().find("may take 67108864;"),
               std::string_view::npos);
-    EXPECT_TRUE(sea.world.load(own, {.max_bytes = before.num_bytes() + (1 << 20)}).ok());
+    EXPECT_TRUE(load(sea.world, own, {.max_bytes = before.num_bytes() + (1 << 20)}).ok());
 }
 
 TEST(Save, a_file_of_more_bytes_than_there_can_be_is_refused_whatever_it_may_take) {
@@ -860,7 +862,7 @@ TEST(Save, a_file_of_more_bytes_than_there_can_be_is_refused_whatever_it_may_tak
     EntityManager entities;
     World world(entities);
     for (const std::uint64_t max_bytes : {std::uint64_t(0), most})
-        EXPECT_EQ(world.load(bytes, {.max_bytes = max_bytes}).message(),
+        EXPECT_EQ(load(world, bytes, {.max_bytes = max_bytes}).message(),
                   "the file is not a complete save: the sizes in its header do not fit; take another copy of it");
 }
 
@@ -879,7 +881,7 @@ TEST(Save, stores_are_made_in_the_time_of_their_number) {
     }
     SavedState large = with_text(state, "stores", stores);
     StateWriter(large).array("types", std::span<const std::byte>(types.write().value()));
-    EXPECT_EQ(empty.load(large, false).message(), "the saved state, part \"stores/c0/rows/num_rows\": it is missing");
+    EXPECT_EQ(load(empty, large, false).message(), "the saved state, part \"stores/c0/rows/num_rows\": it is missing");
     EXPECT_TRUE(empty.stores().empty());
 }
 
@@ -895,7 +897,7 @@ TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_wo
         sea.run(2);
         const SavedState before = state_of(sea.world);
         const SavedState damaged = damaged_copy(*state, random);
-        const Status status = sea.world.load(damaged, false);
+        const Status status = load(sea.world, damaged, false);
         if (!status) {
             ++num_refused;
             ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
@@ -972,11 +974,11 @@ TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_
                 with_part(sound, path, [&](auto& bytes) { is_other = replace_first_entity(bytes, change); });
             if (!is_other) continue;
             seen.insert(name);
-            EXPECT_FALSE(other.world.load(damaged, false)) << path;
+            EXPECT_FALSE(load(other.world, damaged, false)) << path;
         }
     }
     EXPECT_EQ(seen, kNames);
-    EXPECT_TRUE(other.world.load(sound, false));
+    EXPECT_TRUE(load(other.world, sound, false));
 }
 
 TEST(Save, an_id_that_no_entity_can_have_or_that_is_there_twice_is_refused_in_a_zone) {
@@ -1050,11 +1052,11 @@ TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
     };
     const SavedState before = state_of(other);
     EXPECT_EQ(
-        other.load(with_since(world.stamp() + 1), false).message(),
+        load(other, with_since(world.stamp() + 1), false).message(),
         "the saved state, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
         "future");
     EXPECT_EQ(difference(before, state_of(other)), "");
-    const Status status = other.load(with_since(world.stamp()), false);
+    const Status status = load(other, with_since(world.stamp()), false);
     EXPECT_TRUE(status.ok()) << status.message();
 }
 

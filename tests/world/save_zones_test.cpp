@@ -4,6 +4,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/resource/blob.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/zone_streaming.h"
 
 #include "support/testing.h"
 #include "support/whole_world.h"
@@ -64,6 +65,7 @@ struct SaveZones : testing::Test {
 
     EntityManager entities;
     World world{entities};
+    ZoneStreaming zones{world};
     Database& sea = world.database();
 };
 
@@ -172,15 +174,15 @@ TEST_F(SaveZones, a_zone_that_is_unloaded_is_not_saved_as_if_it_were_empty) {
     const std::string folder = testing::TempDir() + "shoal_save_zones_" + std::to_string(getpid());
     const Entity one = *entities.create();
     ASSERT_TRUE(sea.insert(one, 12, Spot{}).ok());
-    ASSERT_TRUE(world.stream_zones(folder).ok() && world.unload_zone(12).ok());
+    ASSERT_TRUE(zones.start(folder).ok() && zones.unload(12).ok());
     EXPECT_EQ(save_zones(world, {11, 12}).message(),
-              "zone 12 cannot be saved while it is unloaded; call World::load_zone() before");
+              "zone 12 cannot be saved while it is unloaded; call ZoneStreaming::load() before");
     EXPECT_TRUE(save_zones(world, {11}).ok());
-    ASSERT_TRUE(world.load_zone(12).ok());
+    ASSERT_TRUE(zones.load(12).ok());
     const Result<EntityBlob> saved = save_zones(world, {12});
     ASSERT_TRUE(saved.ok());
     EXPECT_EQ(Blob::load(saved->bytes)->num_entities(), 1u);
-    ASSERT_TRUE(world.stop_streaming_zones().ok());
+    ASSERT_TRUE(zones.stop().ok());
     std::filesystem::remove_all(folder);
 }
 

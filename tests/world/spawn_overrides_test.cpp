@@ -13,7 +13,8 @@
 #include "shoal/resource/library.h"
 #include "shoal/store/spawn_override.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"
 #include "support/testing.h"
@@ -136,7 +137,7 @@ private:
 };
 
 struct Harbour {
-    explicit Harbour(bool reloadable = false) : world(entities, {.library = &library, .reloadable = reloadable}) {
+    Harbour() : world(entities, {.library = &library}) {
         world.manager<Light>();
         world.manager<Note>();
         EXPECT_TRUE(world.home<Cargo>(world.database()));
@@ -414,9 +415,9 @@ TEST(SpawnOverrides, of_commands_that_could_not_be_saved_while_they_wait_are_dro
         EXPECT_EQ(logged.lines[i], concat("a command to spawn a resource was dropped: the override of \"",
                                           wrong[i].field, '"', whys[i]));
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(harbour.world.save(bytes));
+    ASSERT_TRUE(save(harbour.world, bytes));
     Harbour loaded;
-    const Status status = loaded.world.load(std::span<const std::byte>(bytes));
+    const Status status = load(loaded.world, std::span<const std::byte>(bytes));
     ASSERT_TRUE(status) << status.message();
     harbour.world.settle();
     EXPECT_EQ(harbour.entities.num_alive(), 0u);
@@ -455,8 +456,8 @@ TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
     }
     commands.spawn(blob);
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(saved.world.save(bytes));
-    const Status status = loaded.world.load(std::span<const std::byte>(bytes));
+    ASSERT_TRUE(save(saved.world, bytes));
+    const Status status = load(loaded.world, std::span<const std::byte>(bytes));
     ASSERT_TRUE(status) << status.message();
     saved.world.settle();
     loaded.world.settle();

@@ -7,9 +7,11 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/reload.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/reloader.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/zone_streaming.h"
 
 #include "support/testing.h"
 
@@ -57,6 +59,7 @@ struct TextsTest : ::testing::Test {
     ResourceLibrary library;
     EntityManager entities;
     World world{entities, {.library = &library}};
+    ZoneStreaming zones{world};
     DebugNameManager names{world.manager<DebugName>(), world.strings()};
     TagManager tags{world.manager<Tag>(), world.strings()};
     int num_made = 0;
@@ -81,10 +84,10 @@ struct TextsTest : ::testing::Test {
 /// Returns how many texts a world has that loads what this one saves.
 std::size_t num_saved_texts(const World& world) {
     Array<std::byte> bytes{Owner("test")};
-    EXPECT_TRUE(world.save(bytes));
+    EXPECT_TRUE(save(world, bytes));
     EntityManager entities;
     World other(entities);
-    const Status loaded = other.load(bytes);
+    const Status loaded = load(other, bytes);
     EXPECT_TRUE(loaded.ok()) << loaded.message();
     return other.strings().size();
 }
@@ -272,7 +275,8 @@ std::vector<std::byte> sign_blob(bool has_name) {
 
 struct OverriddenTexts : ::testing::Test {
     EntityManager entities;
-    World world{entities, {.reloadable = true}};
+    World world{entities};
+    Reloader reloader{world};
     Blob named = Blob::load(sign_blob(true)).value(), bare = Blob::load(sign_blob(false)).value();
     StringId typed = *world.strings().intern_until_unused("typed");
 
@@ -293,18 +297,19 @@ TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_sav
         {.copies = 2, .overrides = {{"sign", "debug_name.name", "a text", 0}, {"sign", "debug_name.name", typed, 1}}});
     ASSERT_TRUE(spawned) << spawned.status().message();
     const Entity first = spawned->entity(0, 0), second = spawned->entity(0, 1);
-    ASSERT_TRUE(world.reload(named, bare));
+    ASSERT_TRUE(reloader.reload(named, bare));
     ASSERT_NO_FATAL_FAILURE(collect_in(world));
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(world.save(bytes));
+    ASSERT_TRUE(save(world, bytes));
     EntityManager other_entities;
-    World other(other_entities, {.reloadable = true});
+    World other(other_entities);
+    Reloader other_reloader(other);
     other.manager<DebugName>();
-    const Status loaded = other.load(bytes);
+    const Status loaded = load(other, bytes);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
     for (World* const in : {&world, &other}) {
         ASSERT_NO_FATAL_FAILURE(collect_in(*in));
-        ASSERT_TRUE(in->reload(bare, named));
+        ASSERT_TRUE((in == &world ? reloader : other_reloader).reload(bare, named));
         EXPECT_EQ(in->field(first, "debug_name.name")->to_text(&in->strings()), "\"a text\"");
         EXPECT_EQ(in->field(second, "debug_name.name")->to_text(&in->strings()), "\"typed\"");
     }
@@ -341,19 +346,20 @@ TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_als
     auto& database = world.database();
     const Entity entity = *entities.create();
     ASSERT_TRUE(database.insert(entity, Zone(3), Mark{5, keep("far away")}));
-    ASSERT_TRUE(world.stream_zones(folder));
-    ASSERT_TRUE(world.unload_zone(3));
+    ASSERT_TRUE(zones.start(folder));
+    ASSERT_TRUE(zones.unload(3));
     collect();
     ASSERT_TRUE(has("far away"));
     Array<std::byte> bytes{Owner("test")};
-    ASSERT_TRUE(world.save(bytes));
+    ASSERT_TRUE(save(world, bytes));
     {
         EntityManager other_entities;
         World other(other_entities);
+        ZoneStreaming other_zones(other);
         DebugNameManager other_names(other.manager<DebugName>(), other.strings());
         other.database().component<Mark>();
-        ASSERT_TRUE(other.stream_zones(folder + "_other"));
-        const Status loaded = other.load(bytes);
+        ASSERT_TRUE(other_zones.start(folder + "_other"));
+        const Status loaded = load(other, bytes);
         ASSERT_TRUE(loaded.ok()) << loaded.message();
         for (int round = 0; round < 2; ++round) {
             for (int i = 0; i < 3000; ++i)
@@ -361,14 +367,14 @@ TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_als
             other.settle();
         }
         EXPECT_LT(other.strings().size(), 3000u);
-        ASSERT_TRUE(other.load_zone(3));
+        ASSERT_TRUE(other_zones.load(3));
         EXPECT_EQ(other.field(entity, "mark.text")->to_text(&other.strings()), "\"far away\"");
     }
-    ASSERT_TRUE(world.load_zone(3));
+    ASSERT_TRUE(zones.load(3));
     EXPECT_EQ(world.field(entity, "mark.text")->to_text(&world.strings()), "\"far away\"");
     collect();
     EXPECT_TRUE(has("far away"));
-    ASSERT_TRUE(world.stop_streaming_zones());
+    ASSERT_TRUE(zones.stop());
     std::filesystem::remove_all(folder), std::filesystem::remove_all(folder + "_other");
 }
 
@@ -376,11 +382,11 @@ TEST_F(TextsTest, that_a_state_in_memory_needs_are_kept_as_long_as_it_lives) {
     const Entity entity = *entities.create();
     ASSERT_TRUE(names.set_name(entity, "Argo"));
     SavedState state;
-    ASSERT_TRUE(world.save(state));
+    ASSERT_TRUE(save(world, state));
     SavedState moved = std::move(state);
     ASSERT_TRUE(names.set_name(entity, "Beagle"));
     collect(), collect();
-    ASSERT_TRUE(world.load(moved));
+    ASSERT_TRUE(load(world, moved));
     EXPECT_EQ(names.name(entity), "Argo");
     collect();
     EXPECT_EQ(names.name(entity), "Argo") << "it is used again";
@@ -394,7 +400,7 @@ TEST_F(TextsTest, that_a_state_in_memory_needs_are_kept_as_long_as_it_lives) {
 }
 
 TEST_F(TextsTest, of_kept_frames_are_bounded_too) {
-    world.keep_frames(4);
+    Frames frames(world, 4);
     std::vector<Entity> passing(500);
     std::size_t most = 0;
     for (int frame = 0; frame < 40; ++frame) {
@@ -500,24 +506,24 @@ TEST_F(RandomTexts, agree_with_a_model_that_keeps_them_apart) {
         world.step(0.1f);
         if (step % 8 == 0) {
             kept.clear();
-            ASSERT_TRUE(world.save(kept));
+            ASSERT_TRUE(save(world, kept));
             kept_model = model;
         } else if (random.below(8) == 0) {
-            ASSERT_TRUE(world.load(kept));
+            ASSERT_TRUE(load(world, kept));
             model = kept_model;
         }
         ASSERT_NO_FATAL_FAILURE(expect_as_model(world)) << "step " << step;
     }
     EXPECT_LT(world.strings().size(), static_cast<std::size_t>(num_made) / 2) << "many texts were let go";
     Array<std::byte> bytes{Owner("test")}, again{Owner("test")};
-    ASSERT_TRUE(world.save(bytes));
+    ASSERT_TRUE(save(world, bytes));
     EntityManager other_entities;
     World other(other_entities);
     other.manager<DebugName>(), other.manager<Tag>(), other.manager<Sign>(), other.data();
-    ASSERT_TRUE(other.load(bytes));
+    ASSERT_TRUE(load(other, bytes));
     ASSERT_NO_FATAL_FAILURE(expect_as_model(other));
     EXPECT_EQ(other.state_hash(), world.state_hash());
-    ASSERT_TRUE(other.save(again));
+    ASSERT_TRUE(save(other, again));
     EXPECT_TRUE(bytes == again) << "what is not used any more is in no save";
 }
 

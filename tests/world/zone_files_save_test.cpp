@@ -5,9 +5,11 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/frames.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/recording.h"
-#include "shoal/world/zone_files.h"
+#include "shoal/world/save.h"
+#include "shoal/world/zone_streaming.h"
 
 #include "support/changed_state.h"
 #include "support/saved_zones.h"
@@ -37,13 +39,13 @@ namespace fs = std::filesystem;
 
 SavedState state_of(const World& world) {
     SavedState state;
-    const Status status = world.save(state);
+    const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
 }
 Array<std::byte> bytes_of_save(const World& world) {
     Array<std::byte> bytes{Owner("test")};
-    const Status status = world.save(bytes);
+    const Status status = save(world, bytes);
     EXPECT_TRUE(status.ok()) << status.message();
     return bytes;
 }
@@ -76,14 +78,15 @@ struct ZoneFilesSave : testing::Test {
 struct StreamedSea : Sea {
     explicit StreamedSea(const std::string& folder, std::uint64_t seed = 1, Executor* executor = nullptr)
         : Sea(executor, seed) {
-        must(world.stream_zones(folder, {.max_rows = 90, .max_bytes = 0, .kept = {2}}).ok());
+        must(zones.start(folder, budget()).ok());
         world.schedule().add("look", world.query<Read<&Hungry::since>>().in({1}), [](float) {}).every_frames(5);
     }
+    static ZoneFileOptions budget() { return {.max_rows = 90, .max_bytes = 0, .kept = {2}}; }
     void frame(const std::function<void()>& step) {
         const auto turn = static_cast<Zone>(world.frame());
         if (turn % 3 != 0) world.query<Read<&Spot::position>>().in({turn % 7, 40 + turn}).for_each([](Vec3) {});
-        if (turn % 4 == 1 && world.unload_zone(turn % 5).ok()) ++num_by_hand;
-        if (turn % 6 == 2 && world.load_zone(3).ok()) ++num_by_hand;
+        if (turn % 4 == 1 && zones.unload(turn % 5).ok()) ++num_by_hand;
+        if (turn % 6 == 2 && zones.load(3).ok()) ++num_by_hand;
         meddle();
         if (world.transforms().mode() == TransformMode::kDeferred && turn % 2 == 0) world.transforms().compute_moved();
         step();
@@ -94,13 +97,14 @@ struct StreamedSea : Sea {
     void frames(int count) {
         for (int i = 0; i < count; ++i) frame();
     }
+    ZoneStreaming zones{world};
     int num_by_hand = 0;
 };
 
 /// `is_all`: not only what hashes see.
 void expect_same(const StreamedSea& one, const StreamedSea& other, bool is_all = true) {
     ASSERT_EQ(one.world.state_hash(), other.world.state_hash()) << "frame " << one.world.frame();
-    ASSERT_EQ(one.world.unloaded_zones(), other.world.unloaded_zones()) << "frame " << one.world.frame();
+    ASSERT_EQ(one.zones.unloaded(), other.zones.unloaded()) << "frame " << one.world.frame();
     if (!is_all) return;
     ASSERT_EQ(difference(state_of(one.world), state_of(other.world)), "") << "frame " << one.world.frame();
 }
@@ -111,15 +115,15 @@ TEST_F(ZoneFilesSave, a_world_goes_on_as_the_one_that_was_saved_where_zones_are_
         StreamedSea saved(folder("saved"), seed);
         saved.frames(25);
         saved.world.query<Read<&Spot::position>>().in({1, 3, 9}).for_each([](Vec3) {});  // the next settle loads them
-        num_unloaded += saved.world.unloaded_zones().size();
+        num_unloaded += saved.zones.unloaded().size();
         num_failed += logged.size();
         StreamedSea from_file(folder("from_file"), 99), from_state(folder("from_state"), 98);
         from_file.frames(8), from_state.frames(3);
-        ASSERT_TRUE(saved.world.save(folder("whole.save")).ok());
+        ASSERT_TRUE(save(saved.world, folder("whole.save")).ok());
         const SavedState state = state_of(saved.world);
-        Status status = from_file.world.load(folder("whole.save"));
+        Status status = load(from_file.world, folder("whole.save"));
         ASSERT_TRUE(status.ok()) << status.message();
-        status = from_state.world.load(state);
+        status = load(from_state.world, state);
         ASSERT_TRUE(status.ok()) << status.message();
         for (int i = 0; i < 70; ++i) {
             saved.frame(), from_file.frame(), from_state.frame();
@@ -130,7 +134,7 @@ TEST_F(ZoneFilesSave, a_world_goes_on_as_the_one_that_was_saved_where_zones_are_
             EXPECT_TRUE(sea->validate().ok()) << sea->validate().message();
             EXPECT_GT(sea->num_by_hand, 0);
         }
-        EXPECT_EQ(num_files(folder("from_file")), saved.world.unloaded_zones().size()) << "others went";
+        EXPECT_EQ(num_files(folder("from_file")), saved.zones.unloaded().size()) << "others went";
     }
     EXPECT_GT(num_unloaded, 3u);
     EXPECT_GT(num_failed, 0u);
@@ -147,7 +151,7 @@ struct Pond {
         sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>(),
             sea.component<Napping>();
     }
-    explicit Pond(const std::string& folder) : Pond() { must(world.stream_zones(folder).ok()); }
+    explicit Pond(const std::string& folder) : Pond() { must(zones.start(folder).ok()); }
 
     std::vector<Entity> fill(Zone zone, int count) {
         std::vector<Entity> all;
@@ -163,7 +167,7 @@ struct Pond {
     }
     /// Fills zones 1 to `count`, and unloads all of them.
     void fill_and_unload(Zone count, int rows) {
-        for (Zone zone = 1; zone <= count; ++zone) fill(zone, rows), must(world.unload_zone(zone).ok());
+        for (Zone zone = 1; zone <= count; ++zone) fill(zone, rows), must(zones.unload(zone).ok());
         world.step(0.1f);
     }
     std::map<Entity, std::string> texts() const {
@@ -177,6 +181,8 @@ struct Pond {
     Random random{7};
     EntityManager entities;
     World world{entities};
+    ZoneStreaming zones{world};
+    Persistence persistence{world};
     Database& sea = world.database();
 };
 
@@ -190,16 +196,16 @@ TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     const std::vector<Entity> all = saved.fill(1, 40);
     saved.fill(3, 30), saved.fill(2, 30);
     saved.world.step(0.1f);
-    ASSERT_TRUE(saved.world.unload_zone(3).ok() && saved.world.unload_zone(1).ok());
+    ASSERT_TRUE(saved.zones.unload(3).ok() && saved.zones.unload(1).ok());
     saved.entities.destroy(std::span(all).first(5));
     ASSERT_TRUE(saved.sea.remove<Plankton>(all[6]));  // it has no row
     ASSERT_TRUE(saved.sea.insert(all[5], 2, Napping{4}).ok());
     saved.fill(1, 3);
     saved.world.step(0.1f);
     const Array<std::byte> bytes = bytes_of_save(saved.world);
-    const Status status = loaded.world.load(bytes);
+    const Status status = load(loaded.world, bytes);
     ASSERT_TRUE(status.ok()) << status.message();
-    ASSERT_TRUE(saved.world.load_all_zones().ok());
+    ASSERT_TRUE(saved.zones.load_all().ok());
     EXPECT_EQ(saved.world.state_hash(), loaded.world.state_hash());
     EXPECT_EQ(saved.texts(), loaded.texts());
     EXPECT_EQ(loaded.sea.num_rows(), 98u);
@@ -209,21 +215,21 @@ TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     EXPECT_EQ(saved.world.state_hash(), loaded.world.state_hash());
     EXPECT_EQ(come.size(), 65u) << "reactions are told of the rows that were away";
     Pond streaming(folder("others"));
-    ASSERT_TRUE(streaming.world.load(bytes_of_save(loaded.world)).ok());
-    EXPECT_EQ(streaming.world.unloaded_zones(), ZoneSet()) << "all were in memory";
+    ASSERT_TRUE(load(streaming.world, bytes_of_save(loaded.world)).ok());
+    EXPECT_EQ(streaming.zones.unloaded(), ZoneSet()) << "all were in memory";
 }
 
 TEST_F(ZoneFilesSave, a_row_that_was_given_again_meanwhile_keeps_no_other_from_being_loaded) {
     Pond saved(folder("zones")), streaming(folder("others")), whole;
     const std::vector<Entity> all = saved.fill(1, 10);
-    ASSERT_TRUE(saved.world.unload_zone(1).ok());
+    ASSERT_TRUE(saved.zones.unload(1).ok());
     ASSERT_TRUE(saved.sea.add(all[2], Spot{{9, 9, 9}}).ok());
     const Array<std::byte> bytes = bytes_of_save(saved.world);
     whole.fill(4, 10);
-    ASSERT_TRUE(whole.world.load(bytes).ok());
-    ASSERT_TRUE(streaming.world.load(bytes).ok());
-    EXPECT_EQ(streaming.world.unloaded_zones(), ZoneSet{1});
-    EXPECT_TRUE(streaming.world.load_zone(1).ok());
+    ASSERT_TRUE(load(whole.world, bytes).ok());
+    ASSERT_TRUE(load(streaming.world, bytes).ok());
+    EXPECT_EQ(streaming.zones.unloaded(), ZoneSet{1});
+    EXPECT_TRUE(streaming.zones.load(1).ok());
     for (Pond* pond : {&whole, &streaming}) {
         EXPECT_EQ(pond->sea.num_rows(1), 10u);
         EXPECT_EQ(pond->sea.get<&Spot::position>(pond->sea.find(all[2])), (Vec3{9, 9, 9}));
@@ -237,7 +243,7 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
     constexpr std::uint64_t kKept = 12;
     StreamedSea sea(folder("zones"), 4);
     sea.frames(6);
-    sea.world.keep_frames(kKept);
+    Frames frames(sea.world, kKept);
     std::map<std::uint64_t, SavedState> known;
     ZoneSet seen;
     known[sea.world.frame()] = state_of(sea.world);
@@ -250,14 +256,14 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
                 ASSERT_EQ(difference(at->second, now), "") << "frame " << sea.world.frame();
             }
             at->second = std::move(now);
-            seen.insert(sea.world.unloaded_zones());
+            seen.insert(sea.zones.unloaded());
         }
-        const FrameStatistics kept = sea.world.frame_statistics();
+        const FrameStatistics kept = frames.statistics();
         const std::uint64_t back = kept.first + random.below(kept.num_frames);
-        const Status status = sea.world.rewind(back);
+        const Status status = frames.rewind(back);
         ASSERT_TRUE(status.ok()) << status.message();
         ASSERT_EQ(difference(known[back], state_of(sea.world)), "") << "back at frame " << back;
-        ASSERT_EQ(num_files(folder("zones")), sea.world.unloaded_zones().size());
+        ASSERT_EQ(num_files(folder("zones")), sea.zones.unloaded().size());
     }
     EXPECT_GT(seen.size(), 3u);
     EXPECT_TRUE(sea.validate().ok()) << sea.validate().message();
@@ -267,8 +273,8 @@ TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going
     Pond pond(folder("zones"));
     for (Zone zone = 1; zone <= 3; ++zone) pond.fill(zone, 20);
     const std::map<Entity, std::string> texts = pond.texts();
-    for (Zone zone = 1; zone <= 3; ++zone) ASSERT_TRUE(pond.world.unload_zone(zone).ok());
-    pond.world.keep_frames(3);
+    for (Zone zone = 1; zone <= 3; ++zone) ASSERT_TRUE(pond.zones.unload(zone).ok());
+    Frames frames(pond.world, 3);
     const std::uint64_t then = pond.world.frame();
     const std::vector<std::string> names = *list_folder(folder("zones"));
     for (const std::string& name : names) {
@@ -276,25 +282,25 @@ TEST_F(ZoneFilesSave, a_file_that_was_cut_or_has_gone_is_whole_again_after_going
         if (name.starts_with("zone_2_")) fs::remove(folder("zones/" + name));
     }
     pond.world.step(0.1f);
-    ASSERT_FALSE(pond.world.load_zone(1).ok());
-    ASSERT_FALSE(pond.world.load_zone(2).ok());
-    const Status status = pond.world.rewind(then);
+    ASSERT_FALSE(pond.zones.load(1).ok());
+    ASSERT_FALSE(pond.zones.load(2).ok());
+    const Status status = frames.rewind(then);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(num_files(folder("zones")), 3u);
-    EXPECT_TRUE(pond.world.load_all_zones().ok());
+    EXPECT_TRUE(pond.zones.load_all().ok());
     EXPECT_EQ(pond.texts(), texts);
 }
 
 TEST_F(ZoneFilesSave, frames_that_are_not_kept_because_a_file_has_gone_are_logged_once) {
     Pond pond(folder("zones"));
-    pond.world.keep_frames(3);
+    Frames frames(pond.world, 3);
     pond.fill(1, 20);
-    ASSERT_TRUE(pond.world.unload_zone(1).ok());
+    ASSERT_TRUE(pond.zones.unload(1).ok());
     const std::vector<std::string> names = *list_folder(folder("zones"));
     for (const std::string& name : names)
         if (name.starts_with("zone_")) fs::remove(folder("zones/" + name));
     for (int i = 0; i < 3; ++i) pond.world.step(0.1f);
-    EXPECT_EQ(pond.world.frame_statistics().num_frames, 0u);
+    EXPECT_EQ(frames.statistics().num_frames, 0u);
     ASSERT_EQ(logged.size(), 1u);
     EXPECT_TRUE(logged[0].starts_with("no frame is kept: ")) << logged[0];
     EXPECT_NE(logged[0].find("zone 1 is unloaded, and cannot read"), std::string::npos) << logged[0];
@@ -303,9 +309,9 @@ TEST_F(ZoneFilesSave, frames_that_are_not_kept_because_a_file_has_gone_are_logge
 /// Persists a sea for some frames, and is killed.
 [[noreturn]] void live(const std::string& zones, const std::string& world, int num_frames) {
     StreamedSea sea(zones, 6);
-    must(sea.world.persist(world, {.max_log_records = 20, .keeps_all_frames = true}).ok());
+    must(sea.persistence.start(world, {.max_log_records = 20, .keeps_all_frames = true}).ok());
     sea.frames(num_frames);
-    must(sea.world.flush_persisted().ok());
+    must(sea.persistence.flush().ok());
     ::kill(::getpid(), SIGKILL);
     std::abort();
 }
@@ -321,18 +327,18 @@ TEST_F(ZoneFilesSave, a_persisted_world_is_recovered_with_its_unloaded_zones_aft
         ASSERT_EQ(::waitpid(child, &status, 0), child);
         ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         StreamedSea recovered(folder("zones"), 99);
-        const Result<Recovered> found = recovered.world.recover(folder("world " + std::to_string(count)));
+        const Result<Recovered> found = recovered.persistence.recover(folder("world " + std::to_string(count)));
         ASSERT_TRUE(found.ok()) << found.message();
         ASSERT_TRUE(found->found);
         for (; num_frames < count; ++num_frames) uninterrupted.frame();
         ASSERT_NO_FATAL_FAILURE(expect_same(uninterrupted, recovered));
-        ASSERT_TRUE(recovered.world.persist(folder("world " + std::to_string(count))).ok());
+        ASSERT_TRUE(recovered.persistence.start(folder("world " + std::to_string(count))).ok());
         for (int i = 0; i < 5; ++i, ++num_frames) uninterrupted.frame(), recovered.frame();
         ASSERT_NO_FATAL_FAILURE(expect_same(uninterrupted, recovered));
-        EXPECT_TRUE(recovered.world.stop_persisting().ok());
+        EXPECT_TRUE(recovered.persistence.stop().ok());
     }
-    EXPECT_GT(uninterrupted.world.zone_file_statistics().num_loads, 0u);
-    EXPECT_FALSE(uninterrupted.world.unloaded_zones().empty());
+    EXPECT_GT(uninterrupted.zones.statistics().num_loads, 0u);
+    EXPECT_FALSE(uninterrupted.zones.unloaded().empty());
 }
 
 TEST_F(ZoneFilesSave, states_share_the_files_of_zones_and_do_not_read_them_again) {
@@ -342,35 +348,35 @@ TEST_F(ZoneFilesSave, states_share_the_files_of_zones_and_do_not_read_them_again
         pond.fill(4, 5);
         for (const Zone zone : {1u, 2u}) pond.fill(zone, 1500);
         texts = pond.texts();
-        ASSERT_TRUE(pond.world.persist(folder("world")).ok());
-        pond.world.keep_frames(4);
-        ASSERT_TRUE(pond.world.unload_zone(1).ok() && pond.world.unload_zone(2).ok());
-        const std::uint64_t file_bytes = pond.world.zone_file_statistics().file_bytes;
+        ASSERT_TRUE(pond.persistence.start(folder("world")).ok());
+        Frames frames(pond.world, 4);
+        ASSERT_TRUE(pond.zones.unload(1).ok() && pond.zones.unload(2).ok());
+        const std::uint64_t file_bytes = pond.zones.statistics().file_bytes;
         ASSERT_GT(file_bytes, 20'000u);
         pond.world.step(0.1f);
-        EXPECT_GE(pond.world.frame_statistics().last_own_bytes, file_bytes);
-        ASSERT_TRUE(pond.world.flush_persisted().ok());
-        const std::uint64_t log_bytes = pond.world.persist_statistics().log_bytes;
+        EXPECT_GE(frames.statistics().last_own_bytes, file_bytes);
+        ASSERT_TRUE(pond.persistence.flush().ok());
+        const std::uint64_t log_bytes = pond.persistence.statistics().log_bytes;
         const std::vector<std::string> names = *list_folder(folder("zones"));
         for (const std::string& name : names)
             if (name.ends_with(".rows")) fs::remove(folder("zones") + "/" + name);
         for (int i = 0; i < 8; ++i) pond.world.step(0.1f);
-        EXPECT_EQ(pond.world.frame_statistics().num_frames, 4u);
-        EXPECT_LT(pond.world.frame_statistics().last_own_bytes, 3000u);
-        EXPECT_GE(pond.world.frame_statistics().last_state_bytes, file_bytes);
-        ASSERT_TRUE(pond.world.stop_persisting().ok());
-        EXPECT_LT(pond.world.persist_statistics().log_bytes - log_bytes, file_bytes / 4);
-        const Status status = pond.world.save(folder("whole.save"));
+        EXPECT_EQ(frames.statistics().num_frames, 4u);
+        EXPECT_LT(frames.statistics().last_own_bytes, 3000u);
+        EXPECT_GE(frames.statistics().last_state_bytes, file_bytes);
+        ASSERT_TRUE(pond.persistence.stop().ok());
+        EXPECT_LT(pond.persistence.statistics().log_bytes - log_bytes, file_bytes / 4);
+        const Status status = save(pond.world, folder("whole.save"));
         EXPECT_NE(status.message().find("it cannot be saved: zone 1 is unloaded, and cannot read"),
                   std::string_view::npos)
             << status.message();
         EXPECT_FALSE(fs::exists(folder("whole.save")));
     }
     Pond recovered(folder("zones"));
-    ASSERT_TRUE(recovered.world.recover(folder("world"))->found);
-    EXPECT_EQ(recovered.world.unloaded_zones(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(recovered.persistence.recover(folder("world"))->found);
+    EXPECT_EQ(recovered.zones.unloaded(), (ZoneSet{1, 2}));
     EXPECT_EQ(recovered.sea.num_rows(), 5u);
-    ASSERT_TRUE(recovered.world.load_all_zones().ok());
+    ASSERT_TRUE(recovered.zones.load_all().ok());
     EXPECT_EQ(recovered.texts(), texts);
 }
 
@@ -397,7 +403,7 @@ TEST_F(ZoneFilesSave, a_recording_is_played_again_alike_in_a_world_that_streams_
             sea.frame([&] { replay->step(); });
         }
         EXPECT_TRUE(replay->status().ok()) << replay->status().message();
-        EXPECT_EQ(num_files(folder("played")), sea.world.unloaded_zones().size());
+        EXPECT_EQ(num_files(folder("played")), sea.zones.unloaded().size());
         if (changed < 0) {
             EXPECT_FALSE(replay->difference()) << replay->difference().text();
             ASSERT_NO_FATAL_FAILURE(expect_same(recorded, sea));
@@ -415,7 +421,7 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
     SCOPED_TRACE(seed_text());
     Random random(seed());
     StreamedSea saved(folder("saved"), 3);
-    while (saved.world.unloaded_zones().size() < 3) saved.frame();
+    while (saved.zones.unloaded().size() < 3) saved.frame();
     const SavedState sound = state_of(saved.world);
     const std::vector<Zone> zones = zones_in(sound);
     int num_refused = 0, num_taken = 0;
@@ -430,23 +436,21 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
             const Zone zone = zones[random.below(std::uint32_t(zones.size()))];
             damaged = with_file(sound, zone, damaged_copy(file_in(sound, zone), random));
         }
-        std::unique_ptr<Sea> sea;
-        if (i % 2 == 0)
-            sea = std::make_unique<StreamedSea>(folder("loaded"), 11);
-        else
-            sea = std::make_unique<Sea>(nullptr, 11);
+        const auto sea = std::make_unique<Sea>(nullptr, 11);
+        ZoneStreaming zones(sea->world);
+        if (i % 2 == 0) must(zones.start(folder("loaded"), StreamedSea::budget()).ok());
         sea->run(2);
-        if (i % 2 == 0) static_cast<void>(sea->world.unload_zone(2));
+        if (i % 2 == 0) static_cast<void>(zones.unload(2));
         const SavedState before = state_of(sea->world);
-        const Status status = sea->world.load(damaged, false);
+        const Status status = load(sea->world, damaged, false);
         ++(status ? num_taken : num_refused);
         if (!status) {
             ASSERT_EQ(difference(before, state_of(sea->world)), "") << status.message();
         }
         if (i % 2 == 0) {
-            ASSERT_EQ(num_files(folder("loaded")), sea->world.unloaded_zones().size());
+            ASSERT_EQ(num_files(folder("loaded")), zones.unloaded().size());
         }
-        static_cast<void>(sea->world.load_all_zones());
+        static_cast<void>(zones.load_all());
         ASSERT_TRUE(sea->validate().ok()) << sea->validate().message();
         sea->run(1);
     }
@@ -460,10 +464,10 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     const SavedState sound = state_of(saved.world);
     const auto expect_refused = [&](const SavedState& state, std::string_view what) {
         for (Pond* pond : {&streaming, &whole}) {
-            const Status status = pond->world.load(state, false);
+            const Status status = load(pond->world, state, false);
             EXPECT_NE(status.message().find(what), std::string_view::npos) << status.message();
             EXPECT_EQ(pond->sea.num_rows(), 0u);
-            EXPECT_EQ(pond->world.unloaded_zones(), ZoneSet());
+            EXPECT_EQ(pond->zones.unloaded(), ZoneSet());
         }
         EXPECT_EQ(num_files(folder("streaming")), 0u);
     };
@@ -497,15 +501,15 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     expect_refused(
         with_rows("further/egg/owner", [&](auto& bytes) { std::memcpy(bytes.data(), &without, sizeof without); }),
         "has none of them");
-    EXPECT_TRUE(streaming.world.load(sound, false).ok());
-    const Status status = whole.world.load(sound, false);
+    EXPECT_TRUE(load(streaming.world, sound, false).ok());
+    const Status status = load(whole.world, sound, false);
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(whole.sea.num_rows(), 40u);
     // Only who makes files has a use for how many rows they have.
     const SavedState other_count = change_list([](auto& zones) { ++zones[1].num_rows; });
-    EXPECT_NE(streaming.world.load(other_count, false).message().find("zone 2 has 20 rows, not 21"),
+    EXPECT_NE(load(streaming.world, other_count, false).message().find("zone 2 has 20 rows, not 21"),
               std::string_view::npos);
-    EXPECT_EQ(streaming.world.unloaded_zones(), (ZoneSet{1, 2}));
+    EXPECT_EQ(streaming.zones.unloaded(), (ZoneSet{1, 2}));
 }
 
 TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is_missing) {
@@ -521,7 +525,7 @@ TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is
     const auto expect_refused = [&](const SavedState& state, std::string_view what) {
         const Array<std::byte> bytes = std::move(*write_state(state, saved.world.executor()));
         for (Pond* pond : {&streaming, &whole}) {
-            const Status status = pond->world.load(bytes);
+            const Status status = load(pond->world, bytes);
             EXPECT_NE(status.message().find(what), std::string_view::npos) << status.message();
             EXPECT_EQ(pond->entities.num_alive(), 0u);
         }
@@ -535,8 +539,8 @@ TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is
                    "part \"zones/2/file\": it is there, and its zone is not listed; take");
     expect_refused(with_format(sound, 1), "it lists zones, and \"world/format\" says that none is unloaded; take");
     expect_refused(with_format(without("zones/list"), 1), "part \"zones/1/file\": it is there, and its zone is not");
-    ASSERT_TRUE(saved.world.load_all_zones().ok());
-    EXPECT_TRUE(streaming.world.load(bytes_of_save(saved.world)).ok());
+    ASSERT_TRUE(saved.zones.load_all().ok());
+    EXPECT_TRUE(load(streaming.world, bytes_of_save(saved.world)).ok());
     EXPECT_EQ(streaming.sea.num_rows(), 40u);
 }
 
@@ -544,16 +548,16 @@ TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
     Pond pond(folder("zones"));
     pond.fill_and_unload(1, 10);
     pond.fill(2, 3000);
-    ASSERT_TRUE(pond.world.unload_zone(2).ok());
+    ASSERT_TRUE(pond.zones.unload(2).ok());
     const Array<std::byte> saved = bytes_of_save(pond.world);
     constexpr std::size_t kFullAt = 20'000;
-    ASSERT_GT(pond.world.zone_file_statistics().file_bytes, 2 * kFullAt);
-    pond.world.keep_frames(5);
+    ASSERT_GT(pond.zones.statistics().file_bytes, 2 * kFullAt);
+    Frames frames(pond.world, 5);
     const std::uint64_t then = pond.world.frame();
-    ASSERT_TRUE(pond.world.load_zone(1).ok() && pond.world.load_zone(2).ok());
+    ASSERT_TRUE(pond.zones.load(1).ok() && pond.zones.load(2).ok());
     pond.world.step(0.1f);
     pond.fill(5, 20);
-    ASSERT_TRUE(pond.world.unload_zone(5).ok());
+    ASSERT_TRUE(pond.zones.unload(5).ok());
     pond.world.step(0.1f);
     const std::string before = bytes_of(pond.world);
     const auto expect_refused = [&](const std::function<Status()>& load) {
@@ -567,11 +571,11 @@ TEST_F(ZoneFilesSave, files_that_cannot_be_written_leave_the_world_as_it_was) {
         EXPECT_EQ(bytes_of(pond.world), before);
         EXPECT_EQ(num_files(folder("zones")), 1u);
     };
-    expect_refused([&] { return pond.world.load(saved); });
-    expect_refused([&] { return pond.world.rewind(then); });
-    ASSERT_TRUE(pond.world.rewind(then).ok());
-    EXPECT_EQ(pond.world.unloaded_zones(), (ZoneSet{1, 2}));
-    ASSERT_TRUE(pond.world.load_all_zones().ok());
+    expect_refused([&] { return load(pond.world, saved); });
+    expect_refused([&] { return frames.rewind(then); });
+    ASSERT_TRUE(frames.rewind(then).ok());
+    EXPECT_EQ(pond.zones.unloaded(), (ZoneSet{1, 2}));
+    ASSERT_TRUE(pond.zones.load_all().ok());
     EXPECT_EQ(pond.sea.num_rows(), 3010u);
 }
 
@@ -582,14 +586,14 @@ TEST_F(ZoneFilesSave, what_all_files_take_together_when_they_are_decompressed_co
         std::vector<Entity> made(kCount);
         ASSERT_TRUE(saved.entities.create(made));
         ASSERT_TRUE(saved.sea.insert<Spot>(made, zone, std::vector<Spot>(kCount)).ok());
-        ASSERT_TRUE(saved.world.unload_zone(zone).ok());
+        ASSERT_TRUE(saved.zones.unload(zone).ok());
     }
     const Array<std::byte> bytes = bytes_of_save(saved.world);
     const std::uint64_t held = state_of(saved.world).num_bytes() + 10'000;
     const std::uint64_t one = held + kCount * kRowBytes, all = held + 3 * kCount * kRowBytes;
     for (Pond* pond : {&streaming, &whole}) {
         for (const std::uint64_t max_bytes : {one - kCount, one, all - kCount}) {
-            const Status status = pond->world.load(bytes, {.max_bytes = max_bytes});
+            const Status status = load(pond->world, bytes, {.max_bytes = max_bytes});
             EXPECT_NE(status.message().find(max_bytes < one ? "part \"zones/1/file\"" : "part \"zones/"),
                       std::string_view::npos)
                 << status.message();
@@ -599,11 +603,11 @@ TEST_F(ZoneFilesSave, what_all_files_take_together_when_they_are_decompressed_co
                 << status.message();
             EXPECT_EQ(pond->entities.num_alive(), 0u);
         }
-        const Status status = pond->world.load(bytes, {.max_bytes = all});
+        const Status status = load(pond->world, bytes, {.max_bytes = all});
         EXPECT_TRUE(status.ok()) << status.message();
     }
     EXPECT_EQ(whole.sea.num_rows(), 3 * kCount);
-    EXPECT_TRUE(streaming.world.load_all_zones().ok());
+    EXPECT_TRUE(streaming.zones.load_all().ok());
     EXPECT_EQ(streaming.sea.num_rows(), 3 * kCount);
 }
 
@@ -621,13 +625,13 @@ TEST_F(ZoneFilesSave, parts_of_files_that_nobody_reads_count_for_all_zones_toget
     const Array<std::byte> bytes = std::move(*write_state(with_hidden, saved.world.executor()));
     ASSERT_LT(bytes.size(), kHidden / 10);
     for (Pond* pond : {&streaming, &whole}) {
-        const Status status = pond->world.load(bytes, {.max_bytes = 4 * kHidden});
+        const Status status = load(pond->world, bytes, {.max_bytes = 4 * kHidden});
         EXPECT_NE(status.message().find("part \"zones/4/file\": what is made of it takes"), std::string_view::npos)
             << status.message();
         EXPECT_EQ(pond->entities.num_alive(), 0u);
         EXPECT_EQ(num_files(folder("streaming")), 0u);
     }
-    EXPECT_TRUE(streaming.world.load(bytes, {.max_bytes = 7 * kHidden}).ok());
+    EXPECT_TRUE(load(streaming.world, bytes, {.max_bytes = 7 * kHidden}).ok());
 }
 
 }  // namespace zone_files_save_test

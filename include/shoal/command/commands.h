@@ -162,7 +162,7 @@ public:
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
     SHOAL_API Entity spawn(const Blob& blob, Zone zone, Array<SpawnOverride> overrides);
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone, Array<SpawnOverride> overrides);
-    /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
+    /// Asks for a copy of an entity, with all of its components and what is below it, as copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }

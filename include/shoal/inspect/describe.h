@@ -23,6 +23,14 @@
 
 namespace shoal {
 
+/// Returns how large a world is, and a line for each of its services, in the order in which they have their turn (see
+/// world/service.h):
+///
+///     frame 12: entities 100, stores 3, passes 2; services:
+///       relations: limpet.whale
+///       frames: 8 of 8 are kept, from 5 to 12
+SHOAL_API std::string describe(const World& world);
+
 /// Total: any entity is fine. The components of a dead entity are those whose rows are not removed yet.
 SHOAL_API std::string describe(const World& world, Entity entity);
 

@@ -9,7 +9,7 @@
 //     return plugins.unload("wheels");
 //
 // Rows lie in stores of the world, so they outlive the code. A plugin declares its component types when it loads: if they
-// have other fields than before, rows keep what fits by name and type, as in World::reload(). What a plugin has made
+// have other fields than before, rows keep what fits by name and type, as in Reloader::reload(). What a plugin has made
 // otherwise goes with it, in this order: passes, reactions, queries, verbs, what it gave for component types, its stores with
 // their data, the last first; then its unload() is called, and channels of events are closed behind.
 //

@@ -29,7 +29,7 @@
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
-// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by World::reload(). What
+// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by Reloader::reload(). What
 // needs a store that is gone rests, with a line in the log, until there is one again.
 // Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.

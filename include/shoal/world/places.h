@@ -29,37 +29,41 @@
 #include "shoal/database/grid_zones.h"
 #include "shoal/store/store.h"
 #include "shoal/table/field_part.h"
+#include "shoal/world/service.h"
 
 namespace shoal {
 
 class Database;
 class TransformManager;
+class World;
 
 enum class Follower : std::uint8_t { kTransform, kField };
 
 /// What a world has declared of places. Programs use it through World.
-class FollowedPlaces {
+class FollowedPlaces final : public WorldService {
 public:
+    explicit FollowedPlaces(World& world) : WorldService("places", ServiceStage::kPlaces), world_(world) {}
+
     /// Lets a field of a component type that `store` keeps, and the transforms, follow each other.
     /// Errors: the field is no Vec3, or cannot be written; another declaration contradicts this one.
     SHOAL_API Status follow(Store& store, const Schema& component, std::uint32_t field, Follower follower);
     /// Keeps the rows of a database in the tiles of a field, and spawns into them.
     /// Errors: as above; the database has tiles for another field, or another grid.
     SHOAL_API Status keep_in_tiles(Store& store, const Schema& component, std::uint32_t field, const GridZones& tiles);
-    bool empty() const { return followed_.empty() && tiled_.empty(); }
 
-    /// Called for what was spawned: lets fields with their default value, which transforms follow, begin where those are.
-    SHOAL_API void begin_at_transforms(std::span<const Entity> spawned, const TransformManager* transforms);
-    /// Called before the stores settle: lets transforms follow.
-    SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
-    /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
-    SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
+    std::string describe() const override;
+    /// Lets fields with their default value, which transforms follow, begin where those are.
+    void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
+    /// Lets transforms follow.
+    void after_commands(const SettleContext& context) override;
+    /// Lets fields follow, then moves rows to their tiles.
+    void after_settle(const SettleContext& context) override;
+    void forget(const Store& store) override;
+    std::uint32_t state_version() const override { return 1; }
     /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all looked at
-    /// for what was not declared then. `stamp`: that of the world now.
-    SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from, std::uint64_t stamp);
-    /// Forgets what was declared of a store.
-    SHOAL_API void forget(const Store& store);
+    /// for what was not declared then.
+    void save_part(StateWriter& to) const override;
+    Status load_part(StateReader& from, std::uint32_t version) override;
 
 private:
     /// A field with a place.
@@ -105,6 +109,7 @@ private:
     void move_rows(Tiled& tiled, const SettleContext& context);
     bool move_leaving(Database& database, const SettleContext& context);
 
+    World& world_;
     Array<Followed> followed_{Owner("places")};
     Array<Tiled> tiled_{Owner("places")};
     // Of one settle; they keep their memory.

@@ -32,6 +32,7 @@
 #include "shoal/store/store.h"
 #include "shoal/table/describe.h"
 #include "shoal/world/journal.h"
+#include "shoal/world/service.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -39,6 +40,7 @@
 namespace shoal {
 
 class ComponentMirror;
+class World;
 
 enum class ReactionKind : std::uint8_t { kAdd, kRemove, kChange };
 
@@ -73,42 +75,36 @@ struct ReactionTo {
 };
 
 /// The reactions and the journal of a world. Programs use them through World.
-class Reactions {
+class Reactions final : public WorldService {
 public:
-    Reactions() = default;
-    Reactions(const Reactions&) = delete;
-    Reactions& operator=(const Reactions&) = delete;
-    SHOAL_API ~Reactions();
+    explicit Reactions(World& world) : WorldService("reactions", ServiceStage::kReactions), world_(world) {}
+    SHOAL_API ~Reactions() override;
 
     /// Adds a reaction to a component type that a store keeps; destroy(reaction) is called when it goes.
     SHOAL_API ReactionId add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
                              void (*destroy)(Reaction&));
     /// Removes it; others are ignored.
     SHOAL_API void remove(ReactionId id);
-    /// Ends all reactions and the journal.
-    SHOAL_API void clear();
-    /// Forgets what it knows of a store.
-    SHOAL_API void forget(const Store& store);
 
     /// Keeps a journal of all component types of the stores from now on; see World::keep_journal().
-    SHOAL_API void keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores);
+    SHOAL_API void keep_journal(std::size_t max_entities);
     const ChangeJournal& journal() const { return journal_; }
 
-    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
-    /// of nothing. Requires: the stores were loaded; no reaction runs.
-    SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from, std::uint64_t stamp, std::span<Store* const> stores);
-
-    /// As ComponentMirror::visit_texts(), for all that reactions and the journal remember.
-    SHOAL_API void visit_texts(void (*visit)(void* context, const Field& field, const std::byte* value),
-                               void* context) const;
-
-    /// Finds what has happened to components of the stores until `stamp`, and tells of it.
-    SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
-    /// Whether run() would do nothing.
-    bool empty() const { return entries_.empty() && !journal_.is_kept(); }
     /// Whether a reaction runs.
     bool is_telling() const { return is_telling_; }
+
+    std::string describe() const override;
+    /// Finds what has happened to components of the stores before the settle, and tells of it.
+    void after_settle(const SettleContext& context) override;
+    void forget(const Store& store) override;
+    /// Ends all reactions and the journal.
+    void world_ends() override;
+    void mark_texts(TextMarks& marks) const override;
+    std::uint32_t state_version() const override { return 1; }
+    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
+    /// of nothing. Requires: the stores were loaded; no reaction runs.
+    void save_part(StateWriter& to) const override;
+    Status load_part(StateReader& from, std::uint32_t version) override;
 
 private:
     struct Entry {
@@ -119,11 +115,12 @@ private:
         void (*destroy)(Reaction&);
         bool is_removed = false;
     };
-    void mirror_all(std::span<Store* const> stores, bool have_no_rows);
+    void mirror_all(bool have_no_rows);
     void tell(const Entry& entry);
     void drop_removed();
     void drop_mirrors(const Store* store);
 
+    World& world_;
     Array<ComponentMirror*> mirrors_{Owner("reactions")};  // for the journal: of all component types
     Array<Entry> entries_{Owner("reactions")};
     std::uint32_t num_made_ = 0;

@@ -38,6 +38,8 @@
 
 namespace shoal {
 
+struct LoadOptions;
+
 class Recorder {
 public:
     /// `world` outlives it.
@@ -96,7 +98,7 @@ struct ReplayDifference {
 
 class Replay {
 public:
-    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay. LoadOptions: see world/persist.h.
+    /// Reads how a recording begins. `bytes` are those of the file, and outlive the replay. LoadOptions: see world/save.h.
     /// Errors: they are not a recording, or of another version, byte order or width of ids, damaged, or take too much memory.
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes);
     SHOAL_API static Result<Replay> open(std::span<const std::byte> bytes, const LoadOptions& options);
@@ -108,7 +110,7 @@ public:
     /// What Recorder::start() was given. Lifetime: that of the replay.
     SHOAL_API std::span<const std::byte> setup() const;
     /// Puts the state with which the recording began into a world that was made as the recorded one was, and which outlives the
-    /// replay. Errors: it does not fit; see World::load(), which this is, so frames that the world has kept are forgotten.
+    /// replay. Errors: it does not fit; see load(world, ...), which this is, so frames that the world has kept are forgotten.
     SHOAL_API Status begin(World& world);
 
     /// Goes on to the next frame. Returns whether there is one that is whole.

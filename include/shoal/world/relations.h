@@ -21,36 +21,39 @@
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/referrers.h"
 #include "shoal/store/store.h"
+#include "shoal/world/service.h"
 
 namespace shoal {
 
 class RelationIndex;
+class World;
 
 /// Programs use it through World.
-class Relations {
+class Relations final : public WorldService {
 public:
-    explicit Relations(EntityManager& entities) : entities_(entities) {}
-    Relations(const Relations&) = delete;
-    Relations& operator=(const Relations&) = delete;
-    SHOAL_API ~Relations();
+    SHOAL_API explicit Relations(World& world);
+    SHOAL_API ~Relations() override;
 
-    /// Brings the indices up to date, those of relations that are new too, and deals with the dead. Destroys entities.
-    SHOAL_API void settle(std::span<Store* const> stores);
     /// Returns who refers to an entity through a field; nobody if it is no relation of a store of the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
+
+    std::string describe() const override;
+    /// Brings the indices up to date, those of relations that are new too, and deals with the dead. Destroys entities.
+    void after_commands(const SettleContext& context) override;
+    void forget(const Store& store) override;
+    std::uint32_t state_version() const override { return 1; }
     /// Writes what it knows, or takes it over; see RelationIndex::load(). Requires: the stores were loaded.
-    SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from, std::span<Store* const> stores);
-    /// Forgets what it knows of a store.
-    SHOAL_API void forget(const Store& store);
+    void save_part(StateWriter& to) const override;
+    Status load_part(StateReader& from, std::uint32_t version) override;
 
 private:
     const RelationIndex* find(ComponentId component, std::uint32_t field) const;
-    void find_new(std::span<Store* const> stores);
+    void find_new();
     template <class Chooses>
     void forget_if(Chooses&& chooses);
     void deal_with(std::span<const Entity> dead, Array<Entity>& doomed);
 
+    World& world_;
     EntityManager& entities_;
     DeathCursor cursor_;
     std::size_t num_known_ = 0;  // component types whose fields were looked at

@@ -44,6 +44,7 @@
 #include "shoal/world/reactions.h"
 #include "shoal/world/relations.h"
 #include "shoal/world/schedule.h"
+#include "shoal/world/service.h"
 
 #include <cstddef>
 
@@ -51,24 +52,12 @@ namespace shoal {
 
 class ActivityManager;
 class DataManager;
-class FrameHistory;
 class ModelPoseManager;
 class OwnershipManager;
-class Persistence;
-class SavedState;
 class SchemaChange;
-class SpawnLog;
 class TransformManager;
 class WorldHost;
-class ZoneFiles;
-struct LoadOptions;
-struct PersistOptions;
-struct PersistStatistics;
-struct Recovered;
-struct ReloadReport;
 struct TransformOptions;
-struct ZoneFileOptions;
-struct ZoneFileStatistics;
 
 /// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
 /// component types; inspect/report.h prints all three.
@@ -91,16 +80,7 @@ struct WorldOptions {
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
     DefaultHome default_home = DefaultHome::kManagers;
-    bool reloadable = false;  ///< remembers which entities were spawned from which blob, for World::reload()
     PagePoolOptions pages{};
-};
-
-/// The states that keep_frames() has kept. Units: bytes.
-struct FrameStatistics {
-    std::uint32_t num_frames = 0;
-    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest
-    std::uint64_t last_state_bytes = 0;  ///< all that the newest has
-    std::uint64_t last_own_bytes = 0;    ///< what it does not share with the one before
 };
 
 class World {
@@ -323,7 +303,7 @@ public:
     /// passes run; no reaction runs.
     SHOAL_API void keep_journal(std::size_t max_entities);
     /// Returns which components have come and gone since a stamp, for all stores.
-    Journal journal(std::uint64_t since) const { return reactions_.journal().since(since); }
+    SHOAL_API Journal journal(std::uint64_t since) const;
 
     // --- relations -----------------------------------------------------------------------------------------------
 
@@ -416,29 +396,6 @@ public:
     /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
-    /// Brings all copies of a blob that live in this world to a newer version of it: see world/reload.h.
-    /// Errors: the message says what cannot be reloaded, and why; nothing has changed. Requires: no passes run, and the
-    /// world is not settling; WorldOptions::reloadable.
-    SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
-    /// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. The change is taken
-    /// back unless end_schema_change() keeps it. Errors: as of reload(); a reaction runs; nothing has changed. Requires: no passes run.
-    SHOAL_API Result<SchemaChange*> begin_schema_change(const Schema& schema);
-    SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
-    /// Calls tell(context) after component types have got other fields, for whoever keeps queries by their texts: the stores are
-    /// others then. Lifetime: until stop_telling(context), or the end of the world.
-    SHOAL_API void tell_schema_changes(void (*tell)(void* context), void* context);
-    SHOAL_API void stop_telling(const void* context);
-
-    /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
-    /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
-    /// root; with options.root_poses, that is where it lies in the world, as its transform and the field say that decides about
-    /// its tile, and otherwise where the original does. It lies
-    /// in the zone of the original, unless it is placed elsewhere: by options.zone, or by a pose where tiles decide.
-    /// Entity 0 of each copy is that of `original`.
-    /// Errors: the entity is dead; options.overrides are given, which are of entities of a blob; a component cannot be
-    /// copied, or its store does not show its fields; what spawn() says. Nothing has changed.
-    SHOAL_API Result<Spawned> copy(Entity original, const SpawnOptions& options = {});
-
     // --- time ----------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
@@ -465,82 +422,13 @@ public:
     /// Returns the stamp that writes have carried since the last settle.
     std::uint64_t stamp() const { return stamp_; }
 
-    // --- saving --------------------------------------------------------------------------------------------------
-
-    /// Saves the whole world to a file, or loads it: ids, all stores, commands that wait, events, clocks, random numbers, and
-    /// what passes, reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See state/saved_state.h.
-    /// Zones that are unloaded are saved, too; they stay unloaded where zones are streamed, and are loaded where not.
-    /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
-    /// was then, and so is the world, but for new stores and texts. Requires: no passes run, and the world is not settling.
-    SHOAL_API Status save(const std::string& path) const;
-    SHOAL_API Status load(const std::string& path);
-    SHOAL_API Status load(const std::string& path, const LoadOptions& options);
-    /// The same in memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed.
-    /// Errors: as above; what is not trusted is checked as a file is.
-    SHOAL_API Status save(SavedState& to, const SavedState* before = nullptr) const;
-    SHOAL_API Status load(const SavedState& from, bool is_trusted = true);
-    /// The same as the bytes of a file, for programs that send or store them themselves. `to` gets them in place of what it
-    /// has. Bytes are checked as a file is, wherever they come from.
-    SHOAL_API Status save(Array<std::byte>& to) const;
-    SHOAL_API Status load(std::span<const std::byte> from);
-    SHOAL_API Status load(std::span<const std::byte> from, const LoadOptions& options);
-
-    /// Keeps the states at the ends of the last `max_frames` steps from now on, and that of now; 0: none. A state takes memory
-    /// for what has changed since the one before it.
-    /// Requires: no passes run, and the world is not settling.
-    SHOAL_API void keep_frames(std::uint32_t max_frames);
-    /// Takes the world back to the end of a step: frame() is `frame` then, and later states are forgotten. Stepping goes on
-    /// from there. Reactions are told of nothing; what programs keep beside the world is theirs to take back.
-    /// Errors: the frame is not kept; the message says which ones are; the file of a zone that was unloaded then cannot be written.
-    /// Requires: as above.
-    SHOAL_API Status rewind(std::uint64_t frame);
-    SHOAL_API FrameStatistics frame_statistics() const;
-
-    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step: see
-    /// world/persist.h. The folder is made if there is none; its parent has to be there. What fails later, such as a full disk,
-    /// is logged once, and returned by stop_persisting(); the world goes on, and what was written stays.
-    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
-    /// this one does not go on from; several worlds share the entities; this world is persisted. Requires: as above.
-    SHOAL_API Status persist(const std::string& folder);
-    SHOAL_API Status persist(const std::string& folder, const PersistOptions& options);
-    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer persisted.
-    SHOAL_API Status flush_persisted();
-    /// The same, and ends what persist() began, as the end of the world does.
-    SHOAL_API Status stop_persisting();
-    /// Loads what persist() wrote: the last frame that is whole. The program makes stores as it does before load(). An empty or
-    /// missing folder is no error: Recovered::found is false. Call persist() to go on in the same folder.
-    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
-    /// Requires: as above.
-    SHOAL_API Result<Recovered> recover(const std::string& folder);
-    SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options);
-    SHOAL_API PersistStatistics persist_statistics() const;
-
-    // --- zones in files ------------------------------------------------------------------------------------------
-
-    /// From now on, zones of database() can be unloaded to files in a folder, which is made if there is none; its parent has
-    /// to be there. Queries that visit such a zone bring it back, and a budget unloads those that nobody visits: see
-    /// world/zone_files.h. Called again, it takes other options, or another folder.
-    /// Errors: the folder cannot be written, or another world has locked it. Requires: no passes run, and the world is not
-    /// settling.
-    SHOAL_API Status stream_zones(const std::string& folder);
-    SHOAL_API Status stream_zones(const std::string& folder, const ZoneFileOptions& options);
-    /// Loads all zones, and ends what stream_zones() began. Errors: as of load_zone(); it goes on then. Requires: as above.
-    SHOAL_API Status stop_streaming_zones();
-    /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no error.
-    /// Errors: rows that cannot be written; the disk is full; zones are not streamed. Nothing has changed, but when the disk is
-    /// full, a zone which was unloaded, and has got rows since, is loaded. Requires: as above.
-    SHOAL_API Status unload_zone(Zone zone);
-    /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
-    /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays
-    /// unloaded, and can be loaded when that is mended. Requires: as above.
-    SHOAL_API Status load_zone(Zone zone);
-    /// The same for all. Errors: those of the first that cannot be loaded; the others are.
-    SHOAL_API Status load_all_zones();
-    SHOAL_API ZoneSet unloaded_zones() const;
-    SHOAL_API ZoneFileStatistics zone_file_statistics() const;
-
     // --- what the world is made of ------------------------------------------------------------------------------
 
+    /// The services of this world, in their order: see world/service.h.
+    WorldServices& services() { return services_; }
+    const WorldServices& services() const { return services_; }
+    /// Whether neither passes run, nor the world settles, nor a blob is spawned.
+    bool is_at_rest() const { return !passes_run_ && !is_settling_ && num_open_spawns_ == 0; }
     EntityManager& entities() { return entities_; }
     const EntityManager& entities() const { return entities_; }
     Executor& executor() { return *executor_; }
@@ -560,14 +448,10 @@ public:
     SHOAL_API std::uint64_t state_hash() const;
 
 private:
-    friend class FrameHistory;
-    friend class Persistence;
     friend class ReloadCall;
     friend class SchemaChange;
     friend class WorldHost;
-    friend class TextUses;
     friend class WorldState;
-    friend class ZoneFiles;
 
     struct Owned {
         void* object;
@@ -577,17 +461,14 @@ private:
         bool typed;  // `object` is a Manager<T>
     };
 
+    struct OwnServices;
+
     struct OwnedEvents {
         const void* type;
         void* object;
         detail::EventLog* log;
         void (*destroy)(void* object);
         std::string_view name;
-    };
-
-    struct SchemaListener {
-        void (*tell)(void* context) = nullptr;  // nullptr: nobody
-        void* context = nullptr;
     };
 
     template <class S, class... Arguments>
@@ -634,15 +515,10 @@ private:
     SHOAL_API void run_frame(float dt);
     SHOAL_API void step_and_settle(float dt);
     void warn_of_missing_settle();
-    bool is_at_rest() const { return !passes_run_ && !is_settling_ && num_open_spawns_ == 0; }
     void hold_rows(bool hold);
     void note_deaths();
     void settle_stores();
-    void collect_texts();
-    void move_transforms(const SettleContext& context);
-    Status load_kept(const SavedState& from);
-    void forget_frames();
-    Status check_all_loaded(std::string_view what) const;
+    void move_attached_transforms(const SettleContext& context);
     std::uint64_t count_pins(ResourceId resource) const;
 
     EntityManager& entities_;
@@ -664,21 +540,15 @@ private:
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
     DataManager* data_ = nullptr;
-    SpawnLog* spawn_log_ = nullptr;  // nullptr: nobody reloads
-    Array<SchemaListener> schema_listeners_{Owner("world")};
     Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;
-    Relations relations_;
-    FollowedPlaces places_;
-    Reactions reactions_;
+    WorldServices services_;
+    OwnServices* own_services_;
     std::uint64_t frame_ = 0;
-    std::uint64_t stamp_ = 1, num_text_rows_ = 0, deaths_at_settle_ = 0;  // the last: for checked builds
-    FrameHistory* history_ = nullptr;                                     // nullptr: no frames are kept
-    Persistence* persistence_ = nullptr;                                  // nullptr: nobody has asked for it
-    ZoneFiles* zone_files_ = nullptr;                                     // nullptr: zones are not streamed
-    const Blob* loaded_types_ = nullptr;                                  // of the state that is loaded now
+    std::uint64_t stamp_ = 1, deaths_at_settle_ = 0;  // the second: for checked builds
+    const Blob* loaded_types_ = nullptr;              // of the state that is loaded now
     bool passes_run_ = false;
     bool is_settling_ = false;
     std::uint32_t num_open_spawns_ = 0, num_unsettled_frames_ = 0;  // the second: for checked builds

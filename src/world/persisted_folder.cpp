@@ -1,9 +1,12 @@
-#include "world/persistence.h"
+#include "world/persisted_folder.h"
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
+#include "shoal/world/service.h"
 
 #include <algorithm>
 #include <utility>
@@ -105,23 +108,18 @@ Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor
 
 }  // namespace
 
-Persistence::Persistence(World& world) : world_(world) {
-    world.tell_schema_changes([](void* self) { static_cast<Persistence*>(self)->types_ = {}; }, this);
-}
-
-Persistence::~Persistence() {
-    world_.stop_telling(this);
+PersistedFolder::~PersistedFolder() {
     const bool has_told = has_told_;  // before stop(), which tells its caller
     if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
 }
 
-std::string Persistence::path_of(std::uint64_t number, std::string_view ending) const {
+std::string PersistedFolder::path_of(std::uint64_t number, std::string_view ending) const {
     return path_in(folder_, number, ending);
 }
 
 // --- starting and ending -----------------------------------------------------------------------------------------
 
-Persistence::Mark Persistence::mark_of(const std::string& folder, std::uint64_t number) {
+PersistedFolder::Mark PersistedFolder::mark_of(const std::string& folder, std::uint64_t number) {
     if (number == 0) return {};
     const FileStamp snapshot = file_stamp(path_in(folder, number, kSnapshot));
     return {snapshot.device, snapshot.inode, snapshot.modified_ns, snapshot.num_bytes,
@@ -129,7 +127,7 @@ Persistence::Mark Persistence::mark_of(const std::string& folder, std::uint64_t 
 }
 
 /// Locks the folder, finds its newest snapshot, and removes temporary files that a kill has left.
-Status Persistence::prepare_folder(const std::string& folder, bool replace) {
+Status PersistedFolder::prepare_folder(const std::string& folder, bool replace) {
     if (Status status = make_folder(folder); !status) return status;
     Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
     if (!lock) return lock.status();
@@ -141,7 +139,7 @@ Status Persistence::prepare_folder(const std::string& folder, bool replace) {
     if (number != 0 && !replace && !goes_on)
         return Status::error(
             concat("the folder \"", folder,
-                   "\" has a world that this one does not go on from; call World::recover() first, set "
+                   "\" has a world that this one does not go on from; call Persistence::recover() first, set "
                    "PersistOptions::replace, or take another folder"));
     const Result<std::vector<std::string>> names = list_folder(folder);
     if (!names) return names.status();
@@ -157,9 +155,9 @@ Status Persistence::prepare_folder(const std::string& folder, bool replace) {
     return {};
 }
 
-Status Persistence::start(const std::string& folder, const PersistOptions& options) {
-    if (world_.entities_.num_worlds() != 1)
-        return Status::error(concat(world_.entities_.num_worlds(),
+Status PersistedFolder::start(const std::string& folder, const PersistOptions& options) {
+    if (world_.entities().num_worlds() != 1)
+        return Status::error(concat(world_.entities().num_worlds(),
                                     " worlds share the entities, so what one of them persists could not be recovered; "
                                     "persist a world with an entity manager of its own"));
     options_ = options;
@@ -187,7 +185,7 @@ Status Persistence::start(const std::string& folder, const PersistOptions& optio
     return {};
 }
 
-Status Persistence::stop() {
+Status PersistedFolder::stop() {
     if (!is_running()) return {};
     const Status last = keep_latest();
     {
@@ -207,7 +205,7 @@ Status Persistence::stop() {
     return status_;
 }
 
-Status Persistence::flush() {
+Status PersistedFolder::flush() {
     if (!is_running()) return {};
     if (Status status = keep_latest(); !status) return status;
     std::unique_lock lock(mutex_);
@@ -218,26 +216,24 @@ Status Persistence::flush() {
     return status_;
 }
 
-PersistStatistics Persistence::statistics() const {
+PersistStatistics PersistedFolder::statistics() const {
     const std::lock_guard lock(mutex_);
     return statistics_;
 }
 
 // --- taking frames -----------------------------------------------------------------------------------------------
 
-void Persistence::keep() {
+void PersistedFolder::keep() {
     if (!is_running() || has_told_) return;
     if (--frames_left_ != 0) return;
     if (const Status status = take(); !status) fail(status);
 }
 
 /// Takes the state of now, unless it is the one that was taken last: programs change worlds between steps, too.
-Status Persistence::keep_latest() {
-    return has_told_ || world_.passes_run_ || world_.is_settling_ ? Status() : take(true);
-}
+Status PersistedFolder::keep_latest() { return has_told_ || !world_.is_at_rest() ? Status() : take(true); }
 
 /// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
-Status Persistence::take(bool only_if_new) {
+Status PersistedFolder::take(bool only_if_new) {
     frames_left_ = options_.every_frames;
     std::vector<State> retired;
     const SavedState* before = nullptr;
@@ -271,7 +267,7 @@ Status Persistence::take(bool only_if_new) {
     return {};
 }
 
-void Persistence::fail(const Status& status) {
+void PersistedFolder::fail(const Status& status) {
     const std::lock_guard lock(mutex_);
     if (!has_failed_) status_ = status;
     has_failed_ = true;
@@ -283,7 +279,7 @@ void Persistence::fail(const Status& status) {
 
 /// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is as it
 /// was.
-Status Persistence::begin(const SavedState& state, Executor& executor) {
+Status PersistedFolder::begin(const SavedState& state, Executor& executor) {
     if (number_ >= kMaxNumber)
         return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
                                     ", after which there is no number; persist the world to another folder"));
@@ -308,7 +304,7 @@ Status Persistence::begin(const SavedState& state, Executor& executor) {
     return {};
 }
 
-Result<StateLogWriter> Persistence::begin_log(std::uint64_t number, std::uint64_t base) const {
+Result<StateLogWriter> PersistedFolder::begin_log(std::uint64_t number, std::uint64_t base) const {
     Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), base);
     if (!log) return log;
     if (Status status = log->flush(); !status) return status;
@@ -318,7 +314,7 @@ Result<StateLogWriter> Persistence::begin_log(std::uint64_t number, std::uint64_
 
 /// Removes what is older than the snapshots that stay. A damaged snapshot is not one of these, but goes only when it is
 /// older than all of them. What cannot be removed does no harm.
-void Persistence::remove_old() const {
+void PersistedFolder::remove_old() const {
     Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
     const Result<std::vector<std::string>> names = list_folder(folder_);
     if (!whole || !names) return;
@@ -337,7 +333,7 @@ void Persistence::remove_old() const {
     }
 }
 
-Status Persistence::write(const SavedState& state, const SavedState& before, std::uint64_t frame) {
+Status PersistedFolder::write(const SavedState& state, const SavedState& before, std::uint64_t frame) {
     if (log_.num_bytes() >= options_.max_log_bytes || log_.num_records() >= options_.max_log_records) {
         SerialExecutor alone;
         return begin(state, alone);
@@ -354,7 +350,7 @@ Status Persistence::write(const SavedState& state, const SavedState& before, std
 }
 
 /// The writer's thread.
-void Persistence::write_frames() {
+void PersistedFolder::write_frames() {
     std::unique_lock lock(mutex_);
     while (!has_failed_) {
         changed_.wait(lock, [&] { return waiting_ != nullptr || is_ending_ || wants_flush_ || has_failed_; });
@@ -379,7 +375,7 @@ void Persistence::write_frames() {
 
 // --- recovering --------------------------------------------------------------------------------------------------
 
-Result<Recovered> Persistence::recover(const std::string& folder, const LoadOptions& options) {
+Result<Recovered> PersistedFolder::recover(const std::string& folder, const LoadOptions& options) {
     Recovered recovered;
     if (!path_exists(folder)) return recovered;
     Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
@@ -396,7 +392,7 @@ Result<Recovered> Persistence::recover(const std::string& folder, const LoadOpti
             damaged.push_back(snapshot.number);
             continue;
         }
-        if (Status status = world_.load(*state, false); !status)
+        if (Status status = load(world_, *state, false); !status)
             return Status::error(concat(snapshot.path, ": ", status.message()));
         known_ = mark;
         damaged_ = std::move(damaged);
@@ -428,36 +424,70 @@ Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions
     return read_snapshot(snapshot, alone, options.max_bytes);
 }
 
-// --- the calls of a world ----------------------------------------------------------------------------------------
+// --- the service -------------------------------------------------------------------------------------------------
 
-Status World::persist(const std::string& folder) { return persist(folder, {}); }
-
-Status World::persist(const std::string& folder, const PersistOptions& options) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback asked to persist the world; do it between steps");
-    if (persistence_ != nullptr && persistence_->is_running())
-        return Status::error(concat("the world is persisted to \"", persistence_->folder(),
-                                    "\" already; call World::stop_persisting() first"));
-    if (persistence_ == nullptr) persistence_ = new Persistence(*this);
-    return persistence_->start(folder, options);
+Persistence::Persistence(World& world) : WorldService("persistence", ServiceStage::kPersistence), world_(&world) {
+    world.services().add(*this);
 }
 
-Status World::stop_persisting() { return persistence_ == nullptr ? Status() : persistence_->stop(); }
-
-Status World::flush_persisted() { return persistence_ == nullptr ? Status() : persistence_->flush(); }
-
-Result<Recovered> World::recover(const std::string& folder) { return recover(folder, {}); }
-
-Result<Recovered> World::recover(const std::string& folder, const LoadOptions& options) {
-    SHOAL_ASSERT(is_at_rest(), "a pass or a callback recovered the world; do it between steps");
-    if (persistence_ != nullptr && persistence_->is_running())
-        return Status::error(concat("the world is persisted to \"", persistence_->folder(),
-                                    "\"; call World::stop_persisting() before it is recovered"));
-    if (persistence_ == nullptr) persistence_ = new Persistence(*this);
-    return persistence_->recover(folder, options);
+Persistence::~Persistence() {
+    if (world_ == nullptr) return;
+    world_->services().remove(*this);
+    world_ends();
 }
 
-PersistStatistics World::persist_statistics() const {
-    return persistence_ == nullptr ? PersistStatistics() : persistence_->statistics();
+void Persistence::world_ends() {
+    delete std::exchange(folder_, nullptr);
+    world_ = nullptr;
+}
+
+void Persistence::after_frame() {
+    if (folder_ != nullptr) folder_->keep();
+}
+
+void Persistence::fields_changed() {
+    if (folder_ != nullptr) folder_->forget_types();
+}
+
+std::string Persistence::describe() const {
+    if (folder_ == nullptr || !folder_->is_running()) return "nothing is written";
+    return concat("to \"", folder_->folder(), "\", up to frame ", folder_->statistics().last_frame);
+}
+
+/// Returns the world, which is at rest. `asked`: for the message if it is not.
+World& Persistence::world_now(std::string_view asked) const {
+    SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
+    if (!world_->is_at_rest()) {
+        const std::string message = concat("a pass or a callback ", asked, " the world; do it between steps");
+        fail_assertion({"the world is at rest", message.c_str(), __FILE__, __LINE__});
+    }
+    return *world_;
+}
+
+Status Persistence::start(const std::string& folder, const PersistOptions& options) {
+    World& world = world_now("asked to persist");
+    if (folder_ != nullptr && folder_->is_running())
+        return Status::error(
+            concat("the world is persisted to \"", folder_->folder(), "\" already; call Persistence::stop() first"));
+    if (folder_ == nullptr) folder_ = new PersistedFolder(world);
+    return folder_->start(folder, options);
+}
+
+Status Persistence::stop() { return folder_ == nullptr ? Status() : folder_->stop(); }
+
+Status Persistence::flush() { return folder_ == nullptr ? Status() : folder_->flush(); }
+
+Result<Recovered> Persistence::recover(const std::string& folder, const LoadOptions& options) {
+    World& world = world_now("recovered");
+    if (folder_ != nullptr && folder_->is_running())
+        return Status::error(concat("the world is persisted to \"", folder_->folder(),
+                                    "\"; call Persistence::stop() before it is recovered"));
+    if (folder_ == nullptr) folder_ = new PersistedFolder(world);
+    return folder_->recover(folder, options);
+}
+
+PersistStatistics Persistence::statistics() const {
+    return folder_ == nullptr ? PersistStatistics() : folder_->statistics();
 }
 
 }  // namespace shoal

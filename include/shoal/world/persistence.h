@@ -1,6 +1,15 @@
 #pragma once
-// What World::persist() and recover() are told, and what they tell. A folder has a snapshot of the world and a log of what has
-// changed in each frame since, so that a world survives its process:
+// Persists a world: a folder has a snapshot of it and a log of what has changed in each frame since, so that the world survives
+// its process.
+//
+//     Persistence persistence(world);
+//     const Result<Recovered> recovered = persistence.recover(folder);
+//     if (!recovered) return recovered.status();
+//     if (!recovered->found) build(world);  // the first start
+//     if (!recovered->damage.empty()) log(LogLevel::kWarning, recovered->damage);
+//     if (Status status = persistence.start(folder); !status) return status;
+//     while (runs()) world.step(1.0f / 60);
+//     return persistence.stop();  // what waits is written; why it had ended, if it had
 //
 //     0000000003.save   the world at one moment, whole; see docs/formats/save.md
 //     0000000003.log    what has changed in each frame since; a kill leaves a last record that does not count
@@ -11,10 +20,14 @@
 // A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
 // of the one that waited, so at most one frame waits and one is being written; states share memory for what has not changed.
 //
+// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does.
+//
 // Cost of a step in which 1 % of 100,000 entities with 100 bytes was written: 0.05 ms where their rows lie side by side, 0.3 ms where they are
 // scattered; of 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.
 
 #include "shoal/base/status.h"
+#include "shoal/world/save.h"
+#include "shoal/world/service.h"
 
 #include <cstdint>
 #include <span>
@@ -23,7 +36,9 @@
 
 namespace shoal {
 
+class PersistedFolder;
 class SavedState;
+class World;
 
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< a record for each step, or for each so many; at least 1
@@ -38,18 +53,7 @@ struct PersistOptions {
     bool replace = false;           ///< the folder may have another world, which is deleted
 };
 
-/// What World::load(), World::recover() and Replay::open() are told.
-struct LoadOptions {
-    /// What the state may take in memory, with the structs of commands and converted rows that are made of it, and the rows of all
-    /// unloaded zones together, even where zones are streamed and only one is decompressed at a time. A hostile file may grow to
-    /// thousands of times its size. 0: 64 times the bytes of the file, or 1 GiB, whichever is more. Units: bytes.
-    std::uint64_t max_bytes = 0;
-};
-
-/// Reads what the bytes of a save hold, without a world. Errors: as of World::load(), but for what its parts say.
-SHOAL_API Result<SavedState> read_save(std::span<const std::byte> bytes, const LoadOptions& options);
-
-/// What World::recover() has found.
+/// What Persistence::recover() has found.
 struct Recovered {
     bool found = false;             ///< else the folder is empty or missing, and the world is as it was
     std::uint64_t frame = 0;        ///< World::frame() of the state that was loaded
@@ -68,19 +72,53 @@ struct PersistedSnapshot {
 };
 /// Finds the snapshots in a folder, the newest first: names and bytes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
-/// Reads one as World::recover() does, without a world, and fills in what it has. Writes nothing. Returns the state of the last
+/// Reads one as Persistence::recover() does, without a world, and fills in what it has. Writes nothing. Returns the state of the last
 /// whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors: as of recover(): what may be
 /// whole cannot be read now, or by another program only.
 SHOAL_API Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
-/// What World::persist() has written. Units: bytes.
+/// What Persistence::start() has begun to write. Units: bytes.
 struct PersistStatistics {
     bool is_running = false;
     std::uint64_t last_frame = 0;   ///< the last one that was written
-    std::uint64_t num_records = 0;  ///< of all logs since persist()
+    std::uint64_t num_records = 0;  ///< of all logs since start()
     std::uint64_t num_merged = 0;   ///< frames that were merged into later ones
     std::uint64_t num_snapshots = 0;
     std::uint64_t log_bytes = 0;  ///< of the log of now
+};
+
+/// Requires, for start() and recover(): the world is at rest.
+class Persistence final : public WorldService {
+public:
+    /// Requires: the world has no other Persistence; no passes run.
+    SHOAL_API explicit Persistence(World& world);
+    SHOAL_API ~Persistence() override;
+
+    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step. The folder is made if
+    /// there is none; its parent has to be there. What fails later, such as a full disk, is logged once, and returned by stop();
+    /// the world goes on, and what was written stays.
+    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
+    /// this one does not go on from; several worlds share the entities; this world is persisted.
+    SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
+    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer persisted.
+    SHOAL_API Status flush();
+    /// The same, and ends what start() began.
+    SHOAL_API Status stop();
+    /// Loads what start() has led to: the last frame that is whole. The program makes stores as it does before load(). An empty or
+    /// missing folder is no error: Recovered::found is false. Call start() to go on in the same folder.
+    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
+    SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
+    SHOAL_API PersistStatistics statistics() const;
+
+private:
+    std::string describe() const override;
+    void after_frame() override;
+    void fields_changed() override;
+    void world_ends() override;
+    World& world_now(std::string_view asked) const;
+
+    World* world_;                       // nullptr: it has ended
+    PersistedFolder* folder_ = nullptr;  // nullptr: nobody has asked for it
 };
 
 }  // namespace shoal

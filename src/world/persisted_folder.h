@@ -1,5 +1,5 @@
 #pragma once
-// Writes the frames of a world to a folder, beside the frames; see shoal/world/persist.h for what is in the folder.
+// Writes the frames of a world to a folder, beside the frames; see shoal/world/persistence.h for what is in the folder.
 //
 //     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
 //     writer                            waiting --> writing --> written: the next record has what differs from it
@@ -10,7 +10,8 @@
 
 #include "shoal/base/folder.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persist.h"
+#include "shoal/world/persistence.h"
+#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "world/state_log.h"
 #include "world/world_state.h"
@@ -23,14 +24,14 @@
 
 namespace shoal {
 
-class Persistence {
+class PersistedFolder {
 public:
-    explicit Persistence(World& world);
-    Persistence(const Persistence&) = delete;
-    Persistence& operator=(const Persistence&) = delete;
-    ~Persistence();
+    explicit PersistedFolder(World& world) : world_(world) {}
+    PersistedFolder(const PersistedFolder&) = delete;
+    PersistedFolder& operator=(const PersistedFolder&) = delete;
+    ~PersistedFolder();
 
-    /// Writes a snapshot of now, and starts. Errors: see World::persist().
+    /// Writes a snapshot of now, and starts. Errors: see Persistence::start().
     Status start(const std::string& folder, const PersistOptions& options);
     /// Takes the state of now, writes what waits, and ends. Errors: why it had ended before.
     Status stop();
@@ -39,6 +40,8 @@ public:
     /// Takes the state of now, if it is the turn of this frame.
     void keep();
     Result<Recovered> recover(const std::string& folder, const LoadOptions& options);
+    /// Component types have other fields now.
+    void forget_types() { types_ = {}; }
     bool is_running() const { return thread_.joinable(); }
     const std::string& folder() const { return folder_; }
     PersistStatistics statistics() const;
