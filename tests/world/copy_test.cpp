@@ -259,6 +259,28 @@ TEST_F(Harbour, commands_spawn_copy_link_own_name_and_tag) {
     EXPECT_EQ(place(owner), (Vec3{5, 5, 5}));
 }
 
+TEST_F(Harbour, each_copy_that_commands_ask_for_lies_where_its_own_command_says) {
+    launch();
+    const std::vector<std::byte> bytes = rowing_boat();
+    const Result<Blob> blob = Blob::view(bytes);
+    ASSERT_TRUE(blob) << blob.message();
+    Commands& commands = world.commands();
+    std::vector<std::pair<Entity, Vec3>> found;
+    for (float x = 1; x < 4; ++x) {
+        const Vec3 spawned{x, 0, 0}, copied{0, x, 0};
+        const Zone zone = x == 2 ? 5u : 9u;
+        commands.call(commands.spawn(*blob, {.position = spawned}, zone), [&found, spawned, zone, this](Entity made) {
+            found.emplace_back(made, spawned);
+            EXPECT_EQ(world.database().find(made).table->zone(), zone);
+        });
+        commands.call(commands.copy(boat, {.position = copied}),
+                      [&found, copied](Entity made) { found.emplace_back(made, copied); });
+    }
+    world.settle();
+    ASSERT_EQ(found.size(), 6u);
+    for (const auto& [made, where] : found) EXPECT_EQ(place(made), where);
+}
+
 TEST_F(Harbour, dead_originals_are_dropped_and_what_cannot_be_spawned_is_counted) {
     launch();
     BlobWriter empty;
