@@ -115,6 +115,9 @@ TEST_F(DataOfWorld, commands_override_values_and_take_overrides_away) {
     for (const DataValue& part : DataValue::parts_of("decks", decks)) world.commands().add(tank, part);
     world.settle();
     EXPECT_EQ(values(tank)["decks"], std::vector<float>(std::begin(decks), std::end(decks)));
+    world.commands().add(tank, DataValue());
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u) << "a value without a path is none";
     world.commands().remove<DataValue>(tank);
     world.settle();
     EXPECT_EQ(values(tank), template_values());
