@@ -91,7 +91,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     services_.end_all();
     if (library_ != nullptr) library_->remove_pin_counter(this);
-    schedule_.clear();  // passes may own things that refer to the managers
+    schedule_.clear();          // passes may own things that refer to the managers
     directory_.end_commands();  // whose values may refer to what the stores have
     directory_.clear();
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);

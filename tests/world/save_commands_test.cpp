@@ -540,7 +540,8 @@ TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
     const SavedState before = state_of(world.world);
     for (const Lie& lie : lies()) {
         const SavedState& good = std::string_view(lie.part) == "epoch" ? with_epoch : state;
-        const Status status = load(world.world, with_part(good, "commands/" + std::string(lie.part), lie.change), false);
+        const Status status =
+            load(world.world, with_part(good, "commands/" + std::string(lie.part), lie.change), false);
         EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
         EXPECT_EQ(difference(before, state_of(world.world)), "") << lie.part;
     }
