@@ -497,6 +497,13 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
                                                {.images = reinterpret_cast<const std::byte*>(&item)}));
               }),
               "+-");
+    EXPECT_EQ(stamped_after([&] {
+                  const Item item{.weight = 2.5f, .kind = 1, .box = items[0]};
+                  const Entity both[] = {items[7], items[1'500]};
+                  EXPECT_TRUE(store.add_values(*store.schemas()[0], both,
+                                               {.images = reinterpret_cast<const std::byte*>(&item)}));
+              }),
+              "++");
     EXPECT_EQ(store.find_row(ComponentId("crate"), items[7], 0).schema, nullptr) << "it keeps no others";
     StoreStatistics statistics;
     EXPECT_EQ(host.world.find_store(ComponentId("item"))->statistics({&statistics, 1}), 1u);

@@ -99,7 +99,8 @@ static void show(void* context, shoal_rows* rows) {
 
 static void set_parents(void* context, const shoal_entity* children, const shoal_entity* parents, uint32_t count) {
     uint32_t i;
-    for (i = 0; i < count; ++i) ((stock*)context)->num_parents += children[i] != parents[i] && parents[i] != 0;
+    /* A copy makes them one behind the other. */
+    for (i = 0; i < count; ++i) ((stock*)context)->num_parents += parents[i] != 0 && children[i] == parents[i] + 1;
 }
 
 static int after_spawn(void* context, const shoal_entity* entities, uint32_t count, shoal_error* error) {

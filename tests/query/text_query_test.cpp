@@ -490,6 +490,14 @@ TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
     const Table& table = sea.bodies.core().table();
     for (std::uint32_t block = 0; block * kRowsPerStampBlock < made.size(); ++block)
         EXPECT_EQ(table.written_stamp(3, block), 7u) << "parts that were cut for workers are marked as one";
+    // In a store whose rows the loop looks up, too.
+    ASSERT_TRUE(sea.crews.add(std::span(made).first(8500)).ok());
+    sea.bodies.core().settle({.stamp = 8});
+    Result<TextQuery> crews = TextQuery::make(sea.stores, "crew, &body");
+    ASSERT_EQ(&crews->driver(), &sea.crews.core());
+    crews->for_each_batch(*workers, [](const TextBatch&) {});
+    for (std::uint32_t block = 0; block * kRowsPerStampBlock < made.size(); ++block)
+        EXPECT_EQ(table.written_stamp(3, block), 8u) << block;
     for (const char* text : {"body, !health", "body.mass > 3", "health, body"}) {
         TableParts parts;
         TextQuery::make(sea.stores, text)->look_at_table(TableParts::look, &parts);

@@ -511,6 +511,14 @@ TEST_F(ScriptFiles, a_load_that_fails_leaves_nothing) {
     EXPECT_EQ(test.world.schedule().num_passes(), 0u);
     EXPECT_EQ(test.entities.num_alive(), 0u);
     EXPECT_EQ(test.world.find_store(ComponentId("lamp")), nullptr);
+    const std::vector<Entity> wheels = test.make_wheels(2);
+    test.world.transforms();
+    test.world.commands().add(wheels[0], Transform{}), test.world.commands().add(wheels[1], Transform{});
+    test.world.commands().add(wheels[1], ChildOf{wheels[0]});
+    test.world.settle();
+    write("for _, e in ipairs(shoal.find('wheel, !child_of')) do shoal.copy(e) end error('no')");
+    EXPECT_FALSE(test.scripts.load(path).ok());
+    EXPECT_EQ(test.entities.num_alive(), 2u) << "copies go with all that is below them";
     write("x = = 1");
     EXPECT_NE(test.scripts.load(path).message().find("wheels.lua:1:"), std::string_view::npos);
     EXPECT_FALSE(test.scripts.load(path + "x").ok());

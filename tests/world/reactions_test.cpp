@@ -13,6 +13,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -420,6 +422,32 @@ TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
     }
     world.settle();
     EXPECT_EQ(num_told, 1);
+}
+
+TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
+    struct Counter final : Reaction {
+        void run(const ReactionBatch& batch) override { total += int(batch.entities.size()); }
+        int total = 0;
+    };
+    ComponentDefinition wide{.name = "wide"};
+    std::vector<std::string> names;
+    for (int i = 0; i < 64; ++i) names.push_back("field_" + std::to_string(i));
+    for (const std::string& name : names) wide.fields.push_back({.name = name, .type = FieldType::kUint32});
+    ComponentManager& manager = *world.manager(*Schema::make(std::move(wide))).value();
+    const std::vector<Entity> made = make(1);
+    ASSERT_TRUE(manager.add_images(made, manager.schema().default_image().data(), 0).ok());
+    Counter counters[64];
+    for (std::uint32_t i = 0; i < 64; ++i)
+        ASSERT_TRUE(
+            world.react(manager.schema().id(), {ReactionKind::kChange, i}, counters[i], [](Reaction&) {}).ok());
+    world.settle();
+    for (const std::uint32_t changed : {1u, 31u, 32u, 33u, 62u, 63u}) {
+        const std::uint32_t value = 7;
+        manager.table().write_element(changed, 0)[0] = std::byte(value);
+        world.settle();
+        for (std::uint32_t i = 0; i < 64; ++i)
+            EXPECT_EQ(std::exchange(counters[i].total, 0), i == changed ? 1 : 0) << i << ", " << changed << " changed";
+    }
 }
 
 TEST_F(ReactionRules, a_component_type_without_a_cpp_type_can_be_listened_to) {

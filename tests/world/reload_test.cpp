@@ -2250,6 +2250,18 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     EXPECT_EQ(world.find_store(one.id())->tables()[0]->num_rows(), 4u);
 }
 
+TEST_F(ReloadSchema, what_is_written_behind_a_change_of_fields_carries_the_stamp_of_the_world) {
+    const Schema one = schema_with({power}), two = schema_with({power, crew});
+    spawned(engines(one, std::vector<std::tuple<std::uint32_t, float>>{{0, 2}}, 1));
+    world.settle();
+    const Result<SchemaChange*> change = begin_schema_change(world, two);
+    ASSERT_TRUE(change.ok()) << change.message();
+    end_schema_change(*change, true);
+    Table& table = (*world.manager(two))->table();
+    table.write_element(0, 0);
+    EXPECT_EQ(table.written_stamp(0, 0), world.stamp());
+}
+
 TEST_F(ReloadSchema, a_store_that_was_replaced_keeps_no_rows_in_memory_and_no_deaths_in_the_list) {
     using One = std::tuple<std::uint32_t, float>;
     using Two = std::tuple<std::uint32_t, float, std::int32_t>;

@@ -254,6 +254,22 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
     }
 }
 
+TEST(SaveCommands, creations_that_fill_their_blocks_of_ids_are_all_made_and_others_follow) {
+    for (const int count : {63, 64, 65, 128}) {
+        Game saved, loaded;
+        saved.world.manager<Spot>(), loaded.world.manager<Spot>();
+        for (int i = 0; i < count; ++i) saved.world.commands().create(Spot{{float(i), 0, 0}});
+        ASSERT_TRUE(load(loaded.world, state_of(saved.world), false).ok()) << count;
+        for (Game* game : {&saved, &loaded}) {
+            game->world.commands().create(Spot{{-1, 0, 0}});
+            game->world.settle();
+            EXPECT_EQ(game->world.settle_statistics().last.num_created, std::uint64_t(count) + 1);
+            EXPECT_EQ(game->entities.num_alive(), std::uint64_t(count) + 1);
+        }
+        EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "") << count;
+    }
+}
+
 Blob mass_blob(const char* name) {
     BlobWriter writer;
     writer.set_name(name);

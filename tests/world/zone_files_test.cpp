@@ -359,6 +359,7 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_tha
     ASSERT_TRUE(sea.add(all[1], Egg{1}).ok() && sea.add(all[1], Egg{2}).ok());
     ASSERT_TRUE(zones.unload(1).ok());
     world.commands().add(all[1], Plankton{7, Kind(1), true});
+    for (std::uint16_t count = 3; count < 6; ++count) world.commands().add(all[1], Egg{count});
     world.step(0.01f);
     ASSERT_EQ(sea.num_rows(0), 1u);
     const Status status = zones.load(1);
@@ -370,7 +371,7 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_tha
     ASSERT_TRUE(entities.create(fresh));
     ASSERT_TRUE(sea.insert(fresh[0], 1, Spot{{1, 1, 2}}).ok());
     ASSERT_TRUE(sea.add(fresh[0], Off{Hungry{4}}).ok());
-    ASSERT_TRUE(sea.add(fresh[0], Egg{1}).ok() && sea.add(fresh[0], Egg{2}).ok());
+    for (std::uint16_t count = 1; count < 6; ++count) ASSERT_TRUE(sea.add(fresh[0], Egg{count}).ok());
     ASSERT_TRUE(sea.add(fresh[0], Plankton{7, Kind(1), true}).ok());
     EXPECT_EQ(text, text_of(world, fresh[0]));
     expect_whole();
