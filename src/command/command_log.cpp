@@ -57,7 +57,9 @@ Commands& CommandLog::here() {
     const WorkScope* const scope = WorkScope::current();
     const bool in_pass = scope != nullptr && !scope->is_in_loop();
     const auto is_looped_over = [](const Store* store) { return store->places_whole_entities() && store->is_held(); };
-    SHOAL_ASSERT(in_pass || std::ranges::none_of(directory_.stores(), is_looped_over),
+    const bool is_outside = scope == nullptr && !directory_.entities().is_held() &&
+                            std::ranges::none_of(directory_.stores(), is_looped_over);
+    SHOAL_ASSERT(in_pass || is_outside,
                  "a function of a loop asked for the commands of its pass; take a Commands& as its first argument");
     WorkPlace place;
     place.pass = in_pass ? scope->pass() : 0;

@@ -278,7 +278,7 @@ void CommandSettler::group_spawns(Kind kind) {
         }
     });
     SHOAL_ASSERT(groups.empty() || log_.host() != nullptr,
-                 "commands spawn and copy in worlds; make the database with World::database()");
+                 "commands spawn and copy in worlds; attach the stores to a world");
 }
 
 /// Lets overrides that refer to pending entities refer to what these have become.
@@ -350,13 +350,17 @@ void CommandSettler::move() {
         scratch_.entities.clear();
         for (; begin < order.size() && moves[order[begin]].zone == zone; ++begin)
             scratch_.entities.push_back(moves[order[begin]].entity);
-        for (Store* store : directory_.stores()) {
-            const Result<std::uint32_t> moved = store->move_to_zone(scratch_.entities, zone);
+        std::uint32_t num_moved = 0;
+        Status failure;
+        for (std::size_t i = 0; i < directory_.stores().size(); ++i) {
+            const Result<std::uint32_t> moved = directory_.stores()[i]->move_to_zone(scratch_.entities, zone);
             if (moved)
-                counts_.num_moved += *moved;
+                num_moved = std::max(num_moved, *moved);
             else
-                note_failure("move", scratch_.entities.size(), moved.message());
+                failure = moved.status();
         }
+        counts_.num_moved += num_moved;
+        if (!failure) note_failure("move", scratch_.entities.size(), failure.message(), num_moved != 0);
     }
 }
 

@@ -173,11 +173,10 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity, c
 
 const CommandList& CommandRecorder::made_list(MadeList&& list) {
     for (MadeList* known : made_) {
-        if (!known->is_like(list)) continue;
-        std::ranges::copy(list.own_parts, known->own_parts.begin());  // with the schemas of now
-        return *known;
+        if (known->is_like(list)) return *known;
     }
     made_.push_back(::new (allocate_memory(sizeof(MadeList), "commands")) MadeList(std::move(list)));
+    made_.back()->own_its_schemas();
     return *made_.back();
 }
 

@@ -22,8 +22,24 @@ MadeList::MadeList(CommandKind kind_of_all)
     : CommandList{kind_of_all, head_bytes(1), alignof(Entity), {}, ListOrigin::kMade} {}
 
 MadeList::MadeList(MadeList&& other) noexcept
-    : CommandList(other), own_parts(std::move(other.own_parts)), keys(std::move(other.keys)) {
+    : CommandList(other),
+      own_parts(std::move(other.own_parts)),
+      keys(std::move(other.keys)),
+      own_schemas(std::move(other.own_schemas)) {
     parts = own_parts;
+    other.own_schemas.clear();
+}
+
+MadeList::~MadeList() {
+    for (Schema* schema : own_schemas) destroy_owned("commands", schema);
+}
+
+void MadeList::own_its_schemas() {
+    for (CommandPart& part : own_parts)
+        if (part.made != nullptr) {
+            own_schemas.push_back(make_owned<Schema>("commands", *part.made));
+            part.made = own_schemas.back();
+        }
 }
 
 void MadeList::add(CommandPart part, const Schema* value) {

@@ -23,13 +23,17 @@ struct MadeList : CommandList {
 
     Array<CommandPart> own_parts{Owner("commands")};
     Array<PartKey> keys{Owner("commands")};
+    Array<Schema*> own_schemas{Owner("commands")};  // to which the parts point when it has its own
 
     explicit MadeList(CommandKind kind_of_all);
     MadeList(MadeList&& other) noexcept;
     MadeList& operator=(MadeList&&) = delete;
+    ~MadeList();
 
     /// Adds a part. `value` is the schema of the value that it brings; nullptr: it brings none.
     void add(CommandPart part, const Schema* value);
+    /// Copies the schemas of the parts, so that a store may end while the commands wait.
+    void own_its_schemas();
     /// Whether commands of this list and of that one lie in memory alike, and are about the same.
     bool is_like(const CommandList& other) const;
 };

@@ -12,8 +12,8 @@ ComponentDirectory::ComponentDirectory(EntityManager& entities, DirectoryOwner* 
     : entities_(entities), owner_(owner) {}
 
 ComponentDirectory::~ComponentDirectory() {
+    end_commands();  // whose values may refer to what the stores have
     clear();
-    end_commands();
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ Result<ChangePromise> Store::prepare_change(std::span<const Entity> entities,
     for (const ComponentChange& one : changes) {
         // One entity may be given several values of a `many` type.
         const auto num_alike = std::count_if(changes.begin(), changes.end(), [&](const ComponentChange& other) {
-            return other.component == one.component && !other.removes;
+            return other.component->id() == one.component->id() && !other.removes;
         });
         std::span<const Entity> asked = entities;
         if (num_alike > 1 && entities.size() == 1) {

@@ -486,13 +486,15 @@ Status WorldState::load_stores(StateReader& from) {
 /// Older states have the commands in the part of their first database.
 Status WorldState::load_commands(StateReader& from) {
     std::string within;
-    for (const SavedStore& saved : saved_)
-        if (from.has(concat("stores/", saved.name, "/commands/lists")) ||
-            from.has(concat("stores/", saved.name, "/commands/epoch"))) {
-            if (!within.empty())
-                return from.error("stores", "commands wait in two databases; settle before the state is saved");
-            within = concat("stores/", saved.name);
-        }
+    bool has_lists = false;
+    for (const SavedStore& saved : saved_) {
+        const std::string part = concat("stores/", saved.name);
+        const bool waits = from.has(concat(part, "/commands/lists"));
+        if (waits && has_lists)
+            return from.error("stores", "commands wait in two databases; settle before the state is saved");
+        if (waits || (!has_lists && from.has(concat(part, "/commands/epoch")))) within = part;
+        has_lists |= waits;
+    }
     world_.loaded_types_ = types_ ? &*types_ : nullptr;
     const StatePath::Scope scope = from.in(within);
     const Status status = world_.commands_->load(from);

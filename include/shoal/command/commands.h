@@ -44,13 +44,13 @@
 //   - A copy is of what the original is before the moves, adds and removes of the same settle.
 //   - A command is carried out in all stores that it is about, or in none: when one has no room, the others are not
 //     changed, and commands that it can take are. Links are made at last: one that cannot be made is dropped alone. A store
-//     of another class that refuses without saying so before, Store::prepare_values(), is changed first; if two of them
+//     of another class that refuses without saying so before, Store::prepare_change(), is changed first; if two of them
 //     are named, or memory runs out behind it, the log says that a command was carried out in part.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
 //     that another command destroys, or about pending entities of other chunks or frames; and, with a line in the log,
 //     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
-//     given components of the database, and moving it does nothing.
+//     given components of the database, and moving it does nothing. A move is one in all databases of the world.
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
 // Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits is
 // saved with the world, but for calls with functions and values that only C++ knows.

@@ -237,7 +237,8 @@ public:
     /// Destroys all entities of a zone and returns how many died. Its memory is given back after some settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
-    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h.
+    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a world or
+    /// another directory they are those of all its stores.
     /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
     SHOAL_API Commands& commands();
 

@@ -163,7 +163,7 @@ public:
     /// this thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
     /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
-    /// Requires: the database keeps the commands of the world.
+    /// `directory`: that of the stores, whose commands they are.
     void for_each_batch(Executor& executor, ComponentDirectory& directory,
                         void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>

@@ -10,7 +10,11 @@
 //     component type --directory--> store --its tables--> rows
 //
 // Each component type is kept by one store. A store may show queries others beside those, such as what it computes.
-// Thread: one structural thread; const calls from any thread between those.
+//
+// The commands that passes ask for belong to the directory. A world carries them out when it settles; whoever has a directory
+// of his own calls WaitingCommands::of_directory(directory).apply() before he settles the stores (see waiting_commands.h). A
+// database that is in no other directory is in one of its own, and carries them out itself.
+// Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/array.h"
 #include "shoal/base/hash_map.h"
@@ -20,7 +24,7 @@ namespace shoal {
 
 class WaitingCommands;
 
-/// Who has a directory, such as a world: it makes stores, and hears of those that end.
+/// Who has a directory, such as a world. It makes stores, and is told when one ends.
 class DirectoryOwner {
 public:
     /// Makes the store of a component type that nobody keeps, if it has one of its own; nullptr: it has none.
@@ -58,7 +62,8 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of them, or should; it is in a directory that is not its own; commands wait in its own.
+    /// Errors: another store keeps one of them, or the owner refuses it; the store is in another directory than its own; commands
+    /// wait in its own.
     /// Nothing has changed.
     SHOAL_API Status add(Store& store);
     /// Requires: it is here.
@@ -83,11 +88,11 @@ public:
     SHOAL_API Store* find_shown(const Schema& component) const;
     /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it has none.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// The same for a command, which needs one: a component type that has none goes to the store that the owner chooses, or
-    /// without an owner to the first that takes it. Errors: no store takes it.
+    /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the first
+    /// that takes it keeps it from now on. Errors: no store takes it.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
 
-    /// Errors: another store keeps the component type, or should.
+    /// Errors: another store keeps the component type, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
     /// Lets a store keep a further component type. Errors: as above; the store takes no others (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);

@@ -148,15 +148,15 @@ struct AddedValues {
     const void* context = nullptr;
 };
 
-/// What becomes of one component type of some entities. An open struct of views, as above.
+/// A change of one component type of some entities. An open struct of views, as above.
 struct ComponentChange {
     const Schema* component = nullptr;  ///< in the layout of the store
     bool removes = false;               ///< it is taken from them; otherwise they are given `values`
-    bool is_off = false;                ///< the component is given switched off; the store has enough to say so
+    bool is_off = false;                ///< the component is given switched off; Requires: Store::can_switch_off()
     AddedValues values{};
 };
 
-/// What Store::change() has done, also when it fails behind the first of several changes.
+/// What Store::change() has done, also if it has failed after some of its changes.
 struct ChangeCounts {
     std::uint32_t num_changed = 0;   ///< entities that have gained, lost or been set something
     std::uint32_t num_left_out = 0;  ///< values that entities could not have; a line in the log says why
@@ -236,8 +236,8 @@ public:
     /// would refuse; nothing has changed. As it is here, it asks prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
-    /// The same as change() for entities that were just made, which lie in `zone` if the store has zones; kNoZone: where it
-    /// puts those for which nobody says it. A store that keeps whole entities gives rows to entities without components, too.
+    /// The same as change() for entities that were just made, which lie in `zone` if the store has zones; kNoZone: the store
+    /// chooses. A store that keeps whole entities gives rows to entities without components, too.
     virtual Status insert_new(std::span<const Entity> entities, Zone, std::span<const ComponentChange> changes,
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
@@ -252,8 +252,8 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in that way, and keeps rows of entities without components. Then the spawner sends all of its batches when the first is due, and the rows
-    /// are there when component types that come later in the spawn order are spawned.
+    /// Whether the store waits in that way, and keeps rows of entities without components. Then the spawner sends all of its
+    /// batches when the first is due, and the rows are there when later component types of the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
     /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say

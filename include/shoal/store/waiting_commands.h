@@ -1,5 +1,5 @@
 #pragma once
-// The commands that wait in a directory of stores, for whoever settles, saves or looks through them. command/commands.h says
+// The commands that wait in a directory of stores: how they are carried out, saved and searched. command/commands.h says
 // what commands are, and what they do.
 //
 //     Commands --record--> lists of chunks --apply()--> entities, and the stores of the directory
@@ -21,8 +21,8 @@ enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 /// What commands need beside stores: who spawns, copies, keeps texts, and knows what saved commands refer to. A world is one.
 class CommandHost {
 public:
-    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. `zone` is
-    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide. `overrides` are of the copies.
+    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. Entities for
+    /// which the blob names no zone lie in `zone`; kNoZone: the stores decide. `overrides` are of the copies.
     /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
     /// `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
@@ -85,7 +85,7 @@ public:
     /// spawns override.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
-    /// Writes those that wait, as "commands". Refused: those that cannot be saved.
+    /// Writes those that wait, as "commands". The writer refuses those that cannot be saved.
     virtual void save(StateWriter& to) = 0;
     /// Puts what save() wrote, which may be false, in place of what waits. Errors: it does not fit; nothing waits then.
     virtual Status load(StateReader& from) = 0;

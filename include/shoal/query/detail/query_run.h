@@ -70,7 +70,7 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
         table.mark_written(column, rows);
 }
 
-/// Returns the recorder of a loop of one chunk. Requires: a database.
+/// Returns the recorder of a loop of one chunk. Requires: a directory.
 SHOAL_API CommandRecorder& open_commands_of_loop(ComponentDirectory* directory);
 
 /// A loop that was started: its chunks, and what becomes of them.
@@ -90,7 +90,7 @@ public:
     /// Cuts what was added into chunks. Returns whether there are several.
     SHOAL_API bool cut(std::uint32_t grain);
     /// Starts the loop over the chunks; without an executor, or when it is one chunk, it is done at once.
-    /// Requires: if the function takes commands, a database that is asked for them.
+    /// Requires: if the function takes commands, the directory whose commands these are.
     SHOAL_API void start(Executor* executor, bool takes_commands, ComponentDirectory* directory, void* context,
                          PartFunction run, DoneFunction done);
     SHOAL_API void wait();
