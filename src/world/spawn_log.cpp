@@ -121,6 +121,7 @@ void SpawnLog::take_out(std::span<const Entity> entities) {
     const auto is_known = [&](Entity entity) { return is_known_.test(entity.index()); };
     if (std::ranges::none_of(entities, is_known)) return;
     take_out_dead();
+    if (std::ranges::none_of(entities, is_known)) return;  // what was known is dead, and its numbers are others' now
     BitSet forgotten{Owner("spawn log")};
     for (const Entity entity : entities) forgotten.set(entity.index());
     by_version_.for_each([&](std::uint64_t, SpawnedCopies* copies) {

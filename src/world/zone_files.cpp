@@ -8,7 +8,9 @@
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/world/persistence.h"
 #include "shoal/world/service.h"
+#include "shoal/world/world.h"
 #include "shoal/world/zone_streaming.h"
 #include "world/state_file.h"
 
@@ -369,8 +371,22 @@ ZoneStreaming::ZoneStreaming(World& world) : WorldService("zones", ServiceStage:
 
 ZoneStreaming::~ZoneStreaming() {
     if (world_ == nullptr) return;
+    stop_persistence();
     world_->services().remove(*this);
     world_ends();
+}
+
+/// Lets a world that is persisted write its last state while the files are there, which would lack the rows in them later.
+void ZoneStreaming::stop_persistence() {
+    auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
+    if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;
+    if (!persistence->statistics().is_running) return;
+    const Status status = persistence->stop();
+    log(LogLevel::kWarning,
+        concat(
+            "the world is no longer persisted, because the object that streams its zones has ended; make it before the "
+            "Persistence, so that it ends after it",
+            status ? "" : "; the last state was not written: ", status ? "" : status.message()));
 }
 
 void ZoneStreaming::world_ends() {

@@ -20,7 +20,9 @@
 // A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
 // of the one that waited, so at most one frame waits and one is being written; states share memory for what has not changed.
 //
-// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does.
+// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does. What the
+// last state is to have, such as the part of a Reloader or of a service of the program, has to be there then: make it before
+// this object, so that it ends after it. A ZoneStreaming that ends first stops this object, with a line in the log.
 //
 // Cost of a step in which 1 % of 100,000 entities with 100 bytes was written: 0.05 ms where their rows lie side by side, 0.3 ms where they are
 // scattered; of 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.

@@ -22,8 +22,8 @@
 //     ~World()    world_ends
 //
 // In the hooks of a settle, a service may do what reactions may: it may spawn, destroy, add and remove, and may not settle, step,
-// save or load the world, nor detach a store. A service may be added or removed in a hook: one that is added there has its
-// first turn at the next hook at the latest.
+// save or load the world, nor detach a store. A service may be added or removed in a hook; one that is added there is called
+// from the next hook on.
 // Cost: a virtual call for each hook and service.
 // Thread: the structural thread of the world.
 
@@ -88,7 +88,7 @@ public:
     virtual void before_commands(const SettleContext& /*context*/) {}
     /// Commands were carried out. The stores settle next, and remove the rows of the dead.
     virtual void after_commands(const SettleContext& /*context*/) {}
-    /// Entities may have died since the last call, and their ids will be those of others.
+    /// Entities may have died since the last call, and others will get their ids.
     virtual void note_deaths() {}
     /// The stores have settled: rows are packed, and stay where they are until the next structural call.
     virtual void after_settle(const SettleContext& /*context*/) {}
@@ -99,7 +99,8 @@ public:
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
     /// The program detaches a store, which still has all its rows and is still part of the world.
     virtual void before_detach(Store& /*store*/) {}
-    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards.
+    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only its address:
+    /// of a store that ends, the functions of its class are gone.
     virtual void forget(const Store& /*store*/) {}
     /// Component types have other fields now, so what was made from their schemas is out of date.
     virtual void fields_changed() {}
@@ -152,6 +153,9 @@ public:
         for (const WorldService* const service : services_)
             if (service != nullptr) visit(*service);
     }
+
+    /// Whether passes of the world run.
+    bool is_held() const { return is_held_; }
 
 private:
     friend class World;

@@ -28,8 +28,9 @@
 // while the world is persisted. Each of the two reads a file once, and again when it begins anew; a save reads all of them.
 //
 // Files are of this run of the program, and are read by nobody else. They go when the world ends or the object does, with the
-// rows in them, which stop() loads before; those that a killed program has left go when the folder is used again. A world has
-// one such object at a time; a second one ends the program.
+// rows in them, which stop() loads before; if the world is persisted then, its last state is written first. Those that a
+// killed program has left go when the folder is used again. A world has one such object at a time; a second one ends the
+// program.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"
@@ -86,6 +87,7 @@ public:
     SHOAL_API ZoneFileStatistics statistics() const;
 
 private:
+    void stop_persistence();
     friend class ZoneFiles;
 
     std::string describe() const override;
