@@ -1,5 +1,6 @@
 // What reactions cost: finding out who has gained a component, and whose component has changed.
 
+#include "shoal/world/reactions.h"
 #include "shoal/query/query.h"
 #include "shoal/world/world.h"
 
@@ -39,7 +40,7 @@ void on_add(Bench& bench, std::size_t n) {
     if (!bench.wants("reactions/on_add")) return;
     Gate heard(n), unheard(n);
     std::size_t num_told = 0;
-    heard.world.on_add<Mass>([&](std::span<const Entity> added) { num_told += added.size(); });
+    heard.world.reactions().on_add<Mass>([&](std::span<const Entity> added) { num_told += added.size(); });
     bench.compare({"reactions/on_add", n, n == 100'000 ? 1.3 : 0},
                   {[&] { heard.leave(), num_told = 0; }, [&] { heard.join(); }, [&] { return num_told; }},
                   {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
@@ -52,7 +53,7 @@ void on_change(Bench& bench, std::size_t n) {
     heard.join();
     std::size_t num_told = 0;
     std::uint64_t sum = 0;
-    heard.world.on_change<&Mass::value>([&](std::span<const Entity> changed) {
+    heard.world.reactions().on_change<&Mass::value>([&](std::span<const Entity> changed) {
         num_told = changed.size();
         for (const Entity entity : changed) sum += entity.index();
     });

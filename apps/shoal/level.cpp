@@ -7,6 +7,7 @@
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 #include "signals.h"
 
@@ -145,7 +146,7 @@ LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& consol
       library_(library),
       level_(level) {
     watch_.set(level_.files.paths, level_.files.begin_wall_ns);
-    world_.on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
+    world_.reactions().on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
     console_.print(concat("watching ", counted(watch_.num_files(), "file", "files"), "; interrupt to end\n"));
     console_.flush();
 }

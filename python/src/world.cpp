@@ -9,6 +9,7 @@
 #include "shoal/inspect/report.h"
 #include "shoal/table/value_text.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -402,7 +403,7 @@ void WorldState::keep_in_tiles(const std::string& path, const py::object& origin
     const int field = kept.schema->find_field(path.substr(dot + 1));
     if (field < 0) throw Error(concat(quoted(kept.schema->name()), " has no field ", quoted(path.substr(dot + 1))));
     const GridZones tiles({.origin = corner, .tile_size = tile_size, .num_x = num_x, .num_y = num_y});
-    require(world.keep_in_tiles(kept.schema->id(), static_cast<std::uint32_t>(field), tiles));
+    require(world.places().keep_in_tiles(kept.schema->id(), static_cast<std::uint32_t>(field), tiles));
 }
 
 py::list WorldState::zones() const {

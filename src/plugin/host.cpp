@@ -8,6 +8,7 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 
 #include <algorithm>
@@ -327,7 +328,7 @@ int remove_reaction(shoal_world* plugin, std::uint32_t reaction, shoal_error* er
     const auto at = std::ranges::find_if(plugin->reactions, is_it);
     if (at == plugin->reactions.end())
         return refuse(error, concat("plugin \"", plugin->name, "\" has no reaction ", reaction));
-    plugin->world.remove_reaction(at->id);
+    plugin->world.reactions().remove(at->id);
     plugin->reactions.erase(at);
     return 1;
 }
@@ -516,7 +517,7 @@ Status add_entry(shoal_world& plugin, PluginReactionEntry& entry) {
     if (!to) return to.status();
     auto* const reaction = make_owned<PluginReaction>("plugins", plugin.host, entry, to->wants_values);
     const auto end = [](Reaction& done) { destroy_owned("plugins", static_cast<PluginReaction*>(&done)); };
-    const Result<ReactionId> added = plugin.world.react(entry.component, *to, *reaction, end);
+    const Result<ReactionId> added = plugin.world.reactions().react(entry.component, *to, *reaction, end);
     if (!added) return destroy_owned("plugins", reaction), added.status();
     entry.id = *added;
     entry.store = kept.store;
@@ -549,7 +550,7 @@ void shoal_world::remove_calls() {
         static_cast<void>(removed);  // the program may have removed it
         shoal::destroy_owned("plugins", passes.back());
     }
-    for (; !reactions.empty(); reactions.pop_back()) world.remove_reaction(reactions.back().id);
+    for (; !reactions.empty(); reactions.pop_back()) world.reactions().remove(reactions.back().id);
     for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned("plugins", queries.back());
     verbs.clear();
     for (; !types.empty(); types.pop_back()) {

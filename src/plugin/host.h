@@ -13,6 +13,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/resource/migration.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/service.h"
 
 #include <initializer_list>

@@ -5,6 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/world/reactions.h"
 
 #include <algorithm>
 #include <vector>
@@ -452,7 +453,7 @@ void shoal_world::renew() {
     for (shoal::PluginPass* pass : passes) shoal::renew_pass(*pass);
     for (shoal::PluginReactionEntry& entry : reactions)
         if (entry.store == nullptr || world.directory().find_kept(entry.component).store != entry.store) {
-            world.remove_reaction(entry.id);
+            world.reactions().remove(entry.id);
             entry.store = nullptr;
             static_cast<void>(shoal::add_entry(*this, entry));  // nothing is told while nobody keeps the component type
         }

@@ -177,7 +177,7 @@ int end_reaction(lua_State* lua, State& state) {
     };
     const auto at = std::ranges::find_if(state.script->reactions, is_it);
     if (at == state.script->reactions.end()) return fail(state, "the script has no reaction ", number);
-    state.world.remove_reaction(at->id);
+    state.world.reactions().remove(at->id);
     luaL_unref(lua, LUA_REGISTRYINDEX, at->run);
     state.script->reactions.erase(at);
     return 0;
@@ -203,7 +203,7 @@ Status add_reaction(Script& script, ReactionEntry& entry) {
     if (!to) return to.status();
     auto* const reaction = make_owned<ScriptReaction>("scripts", script, entry.run, entry.name);
     const auto end = [](Reaction& done) { destroy_owned("scripts", static_cast<ScriptReaction*>(&done)); };
-    const Result<ReactionId> added = state.world.react(kept->schema->id(), *to, *reaction, end);
+    const Result<ReactionId> added = state.world.reactions().react(kept->schema->id(), *to, *reaction, end);
     if (!added) return destroy_owned("scripts", reaction), added.status();
     entry.id = *added;
     entry.store = kept->store;
@@ -214,7 +214,7 @@ void renew_reaction(Script& script, ReactionEntry& entry) {
     World& world = script.state->world;
     const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
     if (entry.store != nullptr && world.directory().find_kept(ComponentId(component)).store == entry.store) return;
-    world.remove_reaction(entry.id);
+    world.reactions().remove(entry.id);
     entry.store = nullptr;
     if (script.is_active) static_cast<void>(add_reaction(script, entry));  // nothing is told while nobody keeps it
 }

@@ -6,6 +6,7 @@
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void suspend(Script& script) {
     script.is_active = false;
     for (PassEntry* pass : script.passes) suspend_pass(*pass);
     for (ReactionEntry& reaction : script.reactions) {
-        state.world.remove_reaction(reaction.id);
+        state.world.reactions().remove(reaction.id);
         reaction.store = nullptr;
     }
     for (LuaStore* store : script.stores) detach_store(*store);

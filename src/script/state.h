@@ -18,6 +18,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/service.h"
 
 #include <mutex>

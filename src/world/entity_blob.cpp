@@ -11,6 +11,7 @@
 #include "shoal/table/table.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/copy.h"
 #include "shoal/world/zone_streaming.h"
 #include "world/world_state.h"
 #include "world/zone_files.h"

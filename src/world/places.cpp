@@ -79,7 +79,26 @@ Result<FollowedPlaces::PlaceField> FollowedPlaces::find_place(Store& store, cons
     return PlaceField{&store, &component, field_part(component, place)};
 }
 
-Status FollowedPlaces::follow(Store& store, const Schema& component, std::uint32_t field, Follower follower) {
+void FollowedPlaces::require_declared(const Status& status) {
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+}
+
+/// Returns the store of a component type of which a place is declared.
+Result<Store*> FollowedPlaces::require_keeper(ComponentId component) const {
+    SHOAL_ASSERT(!world_.services().is_held(), "a pass declared who follows a place; declare it before World::step()");
+    if (Store* const store = world_.directory().find(component)) return store;
+    return Status::error(
+        "no store of the world keeps the component type of a place; make its manager, or name it to the database, "
+        "before anything follows it");
+}
+
+Status FollowedPlaces::follow(ComponentId type, std::uint32_t field, Follower follower) {
+    const Result<Store*> keeper = require_keeper(type);
+    if (!keeper) return keeper.status();
+    if (world_.find_transforms() == nullptr)
+        return Status::error("a world without transforms has no places to follow; call World::transforms() before");
+    Store& store = **keeper;
+    const Schema& component = *world_.directory().find_schema(type);
     const Result<PlaceField> place = find_place(store, component, field);
     if (!place) return place.status();
     const std::string name = field_name(component, *place->part.field);
@@ -97,8 +116,11 @@ Status FollowedPlaces::follow(Store& store, const Schema& component, std::uint32
     return {};
 }
 
-Status FollowedPlaces::keep_in_tiles(Store& store, const Schema& component, std::uint32_t field,
-                                     const GridZones& tiles) {
+Status FollowedPlaces::keep_in_tiles(ComponentId type, std::uint32_t field, const GridZones& tiles) {
+    const Result<Store*> keeper = require_keeper(type);
+    if (!keeper) return keeper.status();
+    Store& store = **keeper;
+    const Schema& component = *world_.directory().find_schema(type);
     const Result<PlaceField> place = find_place(store, component, field);
     if (!place) return place.status();
     const std::string name = field_name(component, *place->part.field);

@@ -5,6 +5,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/world/world.h"
+#include "world/type_name.h"
 
 #include <algorithm>
 #include <new>
@@ -32,6 +33,64 @@ void Reactions::world_ends() {
     journal_.keep(0, 0);
 }
 
+// --- what can be told ---------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Errors: what the reaction asks of the components cannot be had.
+Status check_values(Store& store, const Schema& component, const ReactionTo& to) {
+    const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
+    const OwnedColumns columns = store.find_columns(component);
+    if (needs_values && columns && !columns.has_fields)
+        return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
+                                    " in a form whose values cannot be compared; use on_add() and on_remove()"));
+    if (needs_values && component.many())
+        return Status::error(concat("an entity may have several \"", component.name(),
+                                    "\", so their values cannot be compared; use on_add() and on_remove()"));
+    const bool is_one_field = to.kind == ReactionKind::kChange && to.field < component.fields().size();
+    if (needs_values && component.has_opaque() && (!is_one_field || component.fields()[to.field].opaque != nullptr))
+        return Status::error(
+            concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
+    if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
+        return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
+                                    " fields, and none with number ", to.field));
+    return {};
+}
+
+}  // namespace
+
+Result<ReactionId> Reactions::react(ComponentId component, const ReactionTo& to, Reaction& reaction,
+                                    void (*destroy)(Reaction&)) {
+    Store* const store = world_.directory().find(component);
+    if (store == nullptr)
+        return Status::error(
+            "no store of the world keeps the component type; make its manager, or name it to the "
+            "database, before anything reacts to it");
+    const Schema& schema = *world_.directory().find_schema(component);
+    if (Status status = check_values(*store, schema, to); !status) return status;
+    return require(schema, to, reaction, destroy);
+}
+
+ReactionId Reactions::require(const Schema& component, const ReactionTo& to, Reaction& reaction,
+                              void (*destroy)(Reaction&)) {
+    SHOAL_ASSERT(!world_.services().is_held(), "a pass added a reaction; add it before World::step()");
+    world_.require_built_in(component);
+    Store* const store = world_.home_of(component).value();
+    if (store == nullptr) {
+        const std::string type = type_name_of(component.name());
+        const std::string message =
+            concat("no store of the world keeps the component type of a reaction, \"", component.name(),
+                   "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
+        fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
+    }
+    const Schema* const kept = world_.directory().find_schema(component.id());
+    SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
+                 "the store of this component type was made from another schema than that of the C++ type");
+    const Status status = check_values(*store, component, to);
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    return add(*store, component, to, reaction, destroy);
+}
+
 // --- adding and removing -----------------------------------------------------------------------------------------
 
 ReactionId Reactions::add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
@@ -45,6 +104,7 @@ ReactionId Reactions::add(Store& store, const Schema& component, const ReactionT
 }
 
 void Reactions::remove(ReactionId id) {
+    SHOAL_ASSERT(!world_.services().is_held(), "a pass removed a reaction; remove it after World::step()");
     for (Entry& entry : entries_) entry.is_removed |= entry.id.number == id.number;
     if (!is_telling_) drop_removed();
 }
@@ -80,6 +140,7 @@ void Reactions::drop_mirrors(const Store* store) {
 }
 
 void Reactions::keep_journal(std::size_t max_entities) {
+    SHOAL_ASSERT(!world_.services().is_held(), "a pass began or ended the journal; do it before World::step()");
     SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, world_.stamp());

@@ -26,6 +26,7 @@
 #include "world/data_path.h"
 #include "world/entity_texts.h"
 #include "world/own_services.h"
+#include "world/type_name.h"
 #include "world/world_host.h"
 
 #include <algorithm>
@@ -53,17 +54,6 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
             }
     }
     return num_pins;
-}
-
-/// Returns what a component type is called in C++, if its name comes from there: "child_of" is ChildOf.
-std::string type_name_of(std::string_view component) {
-    std::string name;
-    bool begins_word = true;
-    for (const char c : component) {
-        if (c != '_') name += begins_word && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        begins_word = c == '_';
-    }
-    return name;
 }
 
 }  // namespace
@@ -182,10 +172,6 @@ void World::forget(Store& store) {
     if (model_poses_ == &store) model_poses_ = nullptr;
     if (data_ == &store) data_ = nullptr;
     if (database_ == &store) database_ = nullptr;
-}
-
-Referrers World::referrers(ComponentId component, std::uint32_t field, Entity target) const {
-    return own_services_->relations.referrers(component, field, target);
 }
 
 /// Puts a manager in the place of another one of the component type.
@@ -402,104 +388,13 @@ void World::end_events(const detail::EventLog& events) {
     }
 }
 
-// --- reactions ---------------------------------------------------------------------------------------------------
+// --- services ----------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Errors: what the reaction asks of the components cannot be had.
-Status check_values(Store& store, const Schema& component, const ReactionTo& to) {
-    const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
-    const OwnedColumns columns = store.find_columns(component);
-    if (needs_values && columns && !columns.has_fields)
-        return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
-                                    " in a form whose values cannot be compared; use on_add() and on_remove()"));
-    if (needs_values && component.many())
-        return Status::error(concat("an entity may have several \"", component.name(),
-                                    "\", so their values cannot be compared; use on_add() and on_remove()"));
-    const bool is_one_field = to.kind == ReactionKind::kChange && to.field < component.fields().size();
-    if (needs_values && component.has_opaque() && (!is_one_field || component.fields()[to.field].opaque != nullptr))
-        return Status::error(
-            concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
-    if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
-        return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
-                                    " fields, and none with number ", to.field));
-    return {};
-}
-
-}  // namespace
-
-Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Reaction& reaction,
-                                void (*destroy)(Reaction&)) {
-    Store* const store = find_store(component);
-    if (store == nullptr)
-        return Status::error(
-            "no store of the world keeps the component type; make its manager, or name it to the "
-            "database, before anything reacts to it");
-    const Schema& schema = *directory_.find_schema(component);
-    if (Status status = check_values(*store, schema, to); !status) return status;
-    return require_reaction(schema, to, reaction, destroy);
-}
-
-ReactionId World::require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
-                                   void (*destroy)(Reaction&)) {
-    SHOAL_ASSERT(!passes_run_, "a pass added a reaction; add it before World::step()");
-    require_built_in(component);
-    Store* const store = directory_.find_shown(component);
-    if (store == nullptr) {
-        const std::string type = type_name_of(component.name());
-        const std::string message =
-            concat("no store of the world keeps the component type of a reaction, \"", component.name(),
-                   "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
-        fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
-    }
-    const Schema* const kept = directory_.find_schema(component.id());
-    SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
-                 "the store of this component type was made from another schema than that of the C++ type");
-    const Status status = check_values(*store, component, to);
-    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-    return own_services_->reactions.add(*store, component, to, reaction, destroy);
-}
-
-void World::remove_reaction(ReactionId id) {
-    SHOAL_ASSERT(!passes_run_, "a pass removed a reaction; remove it after World::step()");
-    own_services_->reactions.remove(id);
-}
-
-void World::keep_journal(std::size_t max_entities) {
-    SHOAL_ASSERT(!passes_run_, "a pass began or ended the journal; do it before World::step()");
-    own_services_->reactions.keep_journal(max_entities);
-}
-
-Journal World::journal(std::uint64_t since) const { return own_services_->reactions.journal().since(since); }
-
-// --- places ------------------------------------------------------------------------------------------------------
-
-void World::require_declared(const Status& status) {
-    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-}
-
-/// Returns the store of a component type of which a place is declared.
-Result<Store*> World::require_keeper(ComponentId component) const {
-    SHOAL_ASSERT(!passes_run_, "a pass declared who follows a place; declare it before World::step()");
-    if (Store* const store = find_store(component)) return store;
-    return Status::error(
-        "no store of the world keeps the component type of a place; make its manager, or name it to the database, "
-        "before anything follows it");
-}
-
-Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
-    const Result<Store*> store = require_keeper(component);
-    if (!store) return store.status();
-    if (transforms_ == nullptr)
-        return Status::error("a world without transforms has no places to follow; call World::transforms() before");
-    return own_services_->places.follow(**store, *directory_.find_schema(component), field, follower);
-}
-
-Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles) {
-    const Result<Store*> store = require_keeper(component);
-    if (!store) return store.status();
-    return own_services_->places.keep_in_tiles(**store, *directory_.find_schema(component), field, tiles);
-}
+Reactions& World::reactions() { return own_services_->reactions; }
+const Reactions& World::reactions() const { return own_services_->reactions; }
+Relations& World::relations() { return own_services_->relations; }
+const Relations& World::relations() const { return own_services_->relations; }
+FollowedPlaces& World::places() { return own_services_->places; }
 
 // --- fields by name ----------------------------------------------------------------------------------------------
 

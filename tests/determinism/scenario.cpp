@@ -13,6 +13,8 @@
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
 
@@ -182,11 +184,11 @@ struct Scenario {
         world.manager<AttachedToNode>();
         world.transforms().set_mode(mode), world.ownership(), world.activity();
         world.single<Weather>();
-        world.follow<&Buoy::position>(Follower::kField);
-        world.keep_in_tiles<&Buoy::position>(
+        world.places().follow<&Buoy::position>(Follower::kField);
+        world.places().keep_in_tiles<&Buoy::position>(
             GridZones({.origin = {-40, -40, 0}, .tile_size = 7.3f, .num_x = 11, .num_y = 11}));
-        world.on_change<&Heat::level>([this](std::span<const Entity> all) { tell(all, 1); });
-        world.on_add<Spin>([this](std::span<const Entity> all) { tell(all, 2); });
+        world.reactions().on_change<&Heat::level>([this](std::span<const Entity> all) { tell(all, 1); });
+        world.reactions().on_add<Spin>([this](std::span<const Entity> all) { tell(all, 2); });
         fill();
         add_passes();
     }

@@ -11,6 +11,7 @@
 #include "shoal/resource/library.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/frames.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/service.h"
 #include "shoal/world/world.h"
 
@@ -69,7 +70,7 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
     const Frames frames(world, 4);
     world.services().add(tide);
     world.manager<Body>();
-    world.keep_journal(10);
+    world.reactions().keep_journal(10);
     for (int i = 0; i < 6; ++i) world.step(0);
     EXPECT_EQ(describe(world),
               "frame 6: entities 0, stores 1, passes 0; services:\n"

@@ -6,6 +6,8 @@
 #include "shoal/inspect/report.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -130,12 +132,12 @@ TEST_F(ComingFrom, reactions_relations_and_copies) {
     const auto tell = [&](std::span<const Entity> entities) { num_told += entities.size(); };
     sea.component<Place>();
     sea.component<Likes>();
-    world.on_add<Place>(tell);
-    world.on_remove<Place>(tell);
+    world.reactions().on_add<Place>(tell);
+    world.reactions().on_remove<Place>(tell);
     const Result<Entity> e = sea.create(Place{});
     const Entity friendly = sea.create(Place{}, Likes{*e}).value();
     world.settle();
-    for (const Entity other : world.referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
+    for (const Entity other : world.relations().referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
     EXPECT_TRUE(copy(world, *e));
     EXPECT_TRUE(world.set_active(*e, false));
     entities.destroy(*e);

@@ -14,6 +14,9 @@
 #include "shoal/world/clock.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "shoal/world/zone_streaming.h"
@@ -111,8 +114,8 @@ TEST(Cookbook, a_pass_moves_transforms) {
 
 // [guide/places]
 void keep_places(World& world, const GridZones& tiles) {
-    world.follow<&Place::position>(Follower::kField);  // where its transform puts the entity in the world
-    world.keep_in_tiles<&Place::position>(tiles);      // and its row in the tile of that place
+    world.places().follow<&Place::position>(Follower::kField);  // where its transform puts the entity in the world
+    world.places().keep_in_tiles<&Place::position>(tiles);      // and its row in the tile of that place
 }
 // [guide/places]
 
@@ -456,12 +459,13 @@ TEST(Cookbook, a_renderer_is_told_what_it_draws) {
     std::size_t num_drawn = 0, num_changed = 0;
     std::vector<int> released;
     // [guide/reaction]
-    world.on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
-    world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+    world.reactions().on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
+    world.reactions().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (const Mesh& mesh : before) released.push_back(mesh.handle);
         num_drawn -= entities.size();
     });
-    world.on_change<&Mesh::handle>([&](std::span<const Entity> entities) { num_changed += entities.size(); });
+    world.reactions().on_change<&Mesh::handle>(
+        [&](std::span<const Entity> entities) { num_changed += entities.size(); });
     // [guide/reaction]
     std::vector<Entity> made(5);
     ASSERT_TRUE(entities.create(made));
@@ -483,7 +487,7 @@ SHOAL_COMPONENT(Leech, (host, relation(dies_too)))
 
 std::size_t count_leeches(const World& world, Entity host) {
     std::size_t count = 0;
-    for (const Entity leech : world.referrers<&Leech::host>(host)) count += bool(leech);
+    for (const Entity leech : world.relations().referrers<&Leech::host>(host)) count += bool(leech);
     return count;
 }
 // [guide/relation]

@@ -14,6 +14,9 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/trace.h"
 #include "support/testing.h"
@@ -295,11 +298,11 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
     auto& meshes = world.manager<Mesh>();
     auto& all_doors = world.manager<Door>();
     // [world/reactions]
-    world.on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
-    world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+    world.reactions().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+    world.reactions().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
     });
-    world.on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
+    world.reactions().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
     // [world/reactions]
     std::vector<Entity> made(3);
     ASSERT_TRUE(entities.create(made));
@@ -393,10 +396,10 @@ TEST(WorldManuals, a_copy_follows_the_journal) {
     ASSERT_TRUE(meshes.add(*entities.create(), Mesh{}));
     const float dt = 0.1f;
     // [world/journal]
-    world.keep_journal(100'000);
+    world.reactions().keep_journal(100'000);
     std::uint64_t seen = world.stamp();  // and all is copied
     world.step(dt);
-    const Journal journal = world.journal(seen);
+    const Journal journal = world.reactions().journal(seen);
     if (!journal.is_complete) copy_all();  // too much has changed since
     for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
     seen = world.stamp();
@@ -404,7 +407,8 @@ TEST(WorldManuals, a_copy_follows_the_journal) {
     EXPECT_EQ(copy.size(), 3u) << "what changed before the journal was kept is not in it";
     meshes.remove(made[1]);
     world.step(dt);
-    for (const JournalEntry& entry : world.journal(seen).entries) apply(entry.component, entry.kind, entry.entities);
+    for (const JournalEntry& entry : world.reactions().journal(seen).entries)
+        apply(entry.component, entry.kind, entry.entities);
     EXPECT_EQ(copy.count(made[1]), 0u);
 }
 
@@ -448,7 +452,7 @@ TEST(WorldManuals, a_whale_knows_its_limpets) {
     ASSERT_TRUE(world.manager<Missile>().add(made[2], Missile{made[1]}));
     world.settle();
     // [world/relations]
-    for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
+    for (const Entity limpet : world.relations().referrers<&Limpet::whale>(whale)) all.push_back(limpet);
     // [world/relations]
     EXPECT_EQ(all.size(), 2u);
 }
@@ -497,8 +501,8 @@ TEST(WorldManuals, a_buoy_is_kept_where_its_transform_is) {
     const Entity buoy = sea.create(Buoy{}).value();
     ASSERT_TRUE(transforms.add({&buoy, 1}, {.position = {2.5f, 1.5f, 0}}));
     // [world/places]
-    world.follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
-    world.keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+    world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+    world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
     // [world/places]
     world.settle();
     EXPECT_EQ(sea.find(buoy).table->zone(), tiles.zone_of({2.5f, 1.5f, 0}));

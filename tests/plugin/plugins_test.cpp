@@ -11,6 +11,8 @@
 #include "shoal/table/table.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
@@ -452,8 +454,9 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     ASSERT_TRUE(host.load("stock_1"));
     std::vector<Entity> came, gone;
     std::vector<float> weights;
-    host.world.on_add<Item>([&](std::span<const Entity> entities) { came.assign(entities.begin(), entities.end()); });
-    host.world.on_remove<Item>([&](std::span<const Entity> entities, std::span<const Item> before) {
+    host.world.reactions().on_add<Item>(
+        [&](std::span<const Entity> entities) { came.assign(entities.begin(), entities.end()); });
+    host.world.reactions().on_remove<Item>([&](std::span<const Entity> entities, std::span<const Item> before) {
         gone.assign(entities.begin(), entities.end());
         for (const Item& item : before) weights.push_back(item.weight);
     });
@@ -510,7 +513,7 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     EXPECT_EQ(statistics.num_rows, 1'998u);
     EXPECT_EQ(statistics.rows.committed_bytes, 4096u * 16);
     std::size_t num_referrers = 0;
-    for (const Entity referrer : host.world.referrers(ComponentId("item"), 2, items[0]))
+    for (const Entity referrer : host.world.relations().referrers(ComponentId("item"), 2, items[0]))
         num_referrers += bool(referrer);
     EXPECT_EQ(num_referrers, 1'997u) << "the set one refers to nobody";
 }

@@ -29,6 +29,9 @@
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/frames.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
@@ -477,7 +480,7 @@ public:
     std::string referrers(World& world, Entity entity) {
         if (!world.entities().alive(entity)) return "dead";
         std::vector<Entity> all;
-        for (const Entity one : world.referrers<kMember>(entity)) all.push_back(one);
+        for (const Entity one : world.relations().referrers<kMember>(entity)) all.push_back(one);
         return set_of(world, all);
     }
     Status validate(World& world) {
@@ -576,7 +579,7 @@ public:
     std::string catch_up(World& world) {
         world.settle();
         Reader& reader = readers_[std::size_t(number_of(world))][std::size_t(type_of<T>())];
-        const Journal journal = world.journal(reader.since);
+        const Journal journal = world.reactions().journal(reader.since);
         const auto note = [&](Entity who, int n) { reader.numbers[who] = n; };
         if (!reader.is_current || !journal.is_complete) {
             reader.numbers.clear();
@@ -595,11 +598,11 @@ public:
         return joined(all);
     }
     /// Readers that have read it since the last settle miss nothing.
-    static void keep_journal_again(World& world) { world.keep_journal(100); }
+    static void keep_journal_again(World& world) { world.reactions().keep_journal(100); }
     /// Ends the reactions to scars, and adds them again.
     void listen_again(World& world) {
         ReactionId* const ids = scar_reactions_[std::size_t(number_of(world))].data();
-        for (int i = 0; i < 2; ++i) world.remove_reaction(ids[i]);
+        for (int i = 0; i < 2; ++i) world.reactions().remove(ids[i]);
         listen_to_scars(number_of(world));
     }
     /// Gives the copies of an entity names.
@@ -1080,7 +1083,7 @@ private:
         world.single<Wind>();
         world.manager<Origin>();
         world.events<Bell>();
-        world.keep_journal(100);
+        world.reactions().keep_journal(100);
         if (!attach(world)) std::abort();
         add_reactions(number);
         add_passes(number);
@@ -1093,23 +1096,23 @@ private:
     void add_reactions(int number) {
         World& world = this->world(number);
         const auto tell = [&](const char* what) { return telling(number, what); };
-        world.on_add<Mark>(tell("+mark:"));
-        world.on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
+        world.reactions().on_add<Mark>(tell("+mark:"));
+        world.reactions().on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
             for (std::size_t i = 0; i < all.size(); ++i) note(number, "-mark(" + text_of(before[i]) + "):", all[i]);
         });
-        world.on_change<&Mark::n>([this, number](std::span<const Entity> all, std::span<const int> before) {
+        world.reactions().on_change<&Mark::n>([this, number](std::span<const Entity> all, std::span<const int> before) {
             for (std::size_t i = 0; i < all.size(); ++i) note(number, "~mark(" + text_of(before[i]) + "):", all[i]);
         });
-        world.on_add<Hungry>(tell("+hungry:"));
-        world.on_remove<Hungry>(tell("-hungry:"));
-        world.on_change<&Buoy::seen>(tell("~seen:"));
+        world.reactions().on_add<Hungry>(tell("+hungry:"));
+        world.reactions().on_remove<Hungry>(tell("-hungry:"));
+        world.reactions().on_change<&Buoy::seen>(tell("~seen:"));
         listen_to_scars(number);
     }
     /// The last ones: so reactions have the same numbers when they are added again, and states find theirs.
     void listen_to_scars(int number) {
         World& world = this->world(number);
-        scar_reactions_[std::size_t(number)] = {world.on_add<Scar>(telling(number, "+scar:")),
-                                                world.on_remove<Scar>(telling(number, "-scar:"))};
+        scar_reactions_[std::size_t(number)] = {world.reactions().on_add<Scar>(telling(number, "+scar:")),
+                                                world.reactions().on_remove<Scar>(telling(number, "-scar:"))};
     }
     void add_passes(int number) {
         World& world = this->world(number);

@@ -7,6 +7,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
@@ -416,16 +417,18 @@ TEST(ActivityTest, reactions_and_the_journal_tell_of_it_as_of_other_components) 
     World world(entities);
     const Entity entity = entities.create().value();
     std::vector<Entity> off, on;
-    world.on_add<Inactive>([&](std::span<const Entity> told) { off.insert(off.end(), told.begin(), told.end()); });
-    world.on_remove<Inactive>([&](std::span<const Entity> told) { on.insert(on.end(), told.begin(), told.end()); });
-    world.keep_journal(10);
+    world.reactions().on_add<Inactive>(
+        [&](std::span<const Entity> told) { off.insert(off.end(), told.begin(), told.end()); });
+    world.reactions().on_remove<Inactive>(
+        [&](std::span<const Entity> told) { on.insert(on.end(), told.begin(), told.end()); });
+    world.reactions().keep_journal(10);
     world.settle();
     const std::uint64_t since = world.stamp();
     world.commands().add(entity, Inactive{});
     world.settle();
     EXPECT_EQ(off, std::vector<Entity>{entity});
-    ASSERT_EQ(world.journal(since).entries.size(), 1u);
-    EXPECT_EQ(world.journal(since).entries[0].component, schema_of<Inactive>().id());
+    ASSERT_EQ(world.reactions().journal(since).entries.size(), 1u);
+    EXPECT_EQ(world.reactions().journal(since).entries[0].component, schema_of<Inactive>().id());
     world.commands().remove<Inactive>(entity);
     world.settle();
     EXPECT_EQ(on, std::vector<Entity>{entity});

@@ -552,6 +552,24 @@ struct Counted : Sealed {
     int num_calls = 0;
 };
 
+TEST(CommandsOfAWorldThatEnds, values_and_components_that_end_with_it_may_ask_for_changes_in_vain) {
+    EntityManager entities;
+    const Entity made = *entities.create();
+    int num_asked = 0;
+    {
+        World world(entities);
+        const auto end = [&](int* size) {
+            delete size;
+            ++num_asked;
+            world.commands().destroy(made);
+        };
+        ASSERT_TRUE(world.manager<Crew>().add(made, Crew{std::shared_ptr<int>(new int(3), end)}));
+        world.commands().add(made, Crew{std::shared_ptr<int>(new int(4), end)});
+    }
+    EXPECT_EQ(num_asked, 2);
+    EXPECT_TRUE(entities.alive(made));
+}
+
 TEST(CommandBatches, what_many_chunks_ask_for_is_one_call_in_the_order_of_the_chunks) {
     EntityManager entities;
     shoal_test::ThreadPoolExecutor pool(3);

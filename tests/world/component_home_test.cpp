@@ -9,6 +9,8 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -126,7 +128,8 @@ TEST_F(ComponentHome, queries_and_reactions_that_name_built_in_types_make_their_
     std::vector<Entity> gained;
     {
         World other(entities);
-        other.on_add<Owned>([&](std::span<const Entity> added) { gained.assign(added.begin(), added.end()); });
+        other.reactions().on_add<Owned>(
+            [&](std::span<const Entity> added) { gained.assign(added.begin(), added.end()); });
         Entity made[2];
         ASSERT_TRUE(entities.create(made));
         ASSERT_TRUE(other.ownership().own(made[0], made[1]));
@@ -287,7 +290,7 @@ TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world
 TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
     TransformManager& transforms = world.transforms();
     auto& boxes = world.manager<Box>();
-    world.follow<&Box::place>(Follower::kField);
+    world.places().follow<&Box::place>(Follower::kField);
     const Entity entity = *entities.create();
     ASSERT_TRUE(transforms.add({&entity, 1}));
     ASSERT_TRUE(boxes.add(entity, {}));

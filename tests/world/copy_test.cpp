@@ -7,6 +7,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/places.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -507,7 +508,7 @@ void copy_in_tiles(bool has_transform) {
     World sea(others);
     const GridZones tiles({.origin = {-8, -8, 0}, .tile_size = 4, .num_x = 4, .num_y = 4, .first_zone = 1});
     sea.transforms(), sea.database().component<T>();
-    sea.template keep_in_tiles<&T::place>(tiles);
+    sea.places().template keep_in_tiles<&T::place>(tiles);
     Entities made(2);
     ASSERT_TRUE(others.create(made));
     const Transform poses[] = {{.position = {4, 0, 0}}, {.position = {0, 3, 0}}};

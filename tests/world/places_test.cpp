@@ -1,5 +1,6 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
+#include "shoal/world/places.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
@@ -57,8 +58,8 @@ public:
         if (home == Home::kDatabase) world.database().component<Float>();
         const RowIndexKind kinds[] = {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity};
         if (home != Home::kDatabase) world.manager<Float>({.index = kinds[int(home)]});
-        world.follow<&Float::position>(follower);
-        if (home == Home::kDatabase) world.keep_in_tiles<&Float::position>(kTiles);
+        world.places().follow<&Float::position>(follower);
+        if (home == Home::kDatabase) world.places().keep_in_tiles<&Float::position>(kTiles);
         made_.resize(2500);
         EXPECT_TRUE(entities.create(made_).ok());
         for (const Entity entity : made_) things[entity] = {};
@@ -218,8 +219,8 @@ protected:
 TEST_F(PlacesOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
     Database& database = world.database();
     database.component<Float>();
-    world.follow<&Float::position>(Follower::kField);
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().follow<&Float::position>(Follower::kField);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Entity ship = entities.create().value(), mast = entities.create().value();
     const Entity both[] = {ship, mast};
     const Transform locals[] = {{}, {.position = {1, 0, 9}}};
@@ -237,7 +238,7 @@ TEST_F(PlacesOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
 
 TEST_F(PlacesOfWorld, nothing_is_written_where_nothing_has_moved) {
     world.manager<Float>();
-    world.follow<&Float::position>(Follower::kField);
+    world.places().follow<&Float::position>(Follower::kField);
     std::vector<Entity> made(3000);
     ASSERT_TRUE(entities.create(made).ok() && world.transforms().add(made).ok());
     ASSERT_TRUE(world.manager<Float>().add(made).ok());
@@ -253,7 +254,7 @@ TEST_F(PlacesOfWorld, nothing_is_written_where_nothing_has_moved) {
 TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     Database& database = world.database();
     database.component<Float>();
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Entity first = database.create(40, Float{}).value(), large = database.create(Float{}).value();
     ASSERT_TRUE(database.move(large, kTiles.large_zone()).ok());
     world.settle();
@@ -267,7 +268,7 @@ TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
 TEST_F(PlacesOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {
     Database& database = world.database();
     database.component<Float>();
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Float there{.position = {6, -6, 0}};
     BlobWriter writer;
     const std::uint32_t type = writer.add_component_type(schema_of<Float>()).value();
@@ -289,13 +290,13 @@ TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
     const GridZones others({.num_x = 2, .first_zone = 50});
     database.spawn_into_tiles<&Float::position>(kTiles);
     const ComponentId floats = schema_of<Float>().id();
-    EXPECT_EQ(world.keep_in_tiles(floats, 1, others).message(),
+    EXPECT_EQ(world.places().keep_in_tiles(floats, 1, others).message(),
               "the database has tiles for \"float.position\" already, and cannot have other ones for "
               "\"float.position\" too");
-    EXPECT_TRUE(world.keep_in_tiles(floats, 1, kTiles).ok());
-    EXPECT_TRUE(world.keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
+    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok());
+    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
     EXPECT_EQ(
-        world.keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
+        world.places().keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
         "the database has tiles for \"float.position\" already, and cannot have other ones for \"raft.place\" too");
     EXPECT_DEATH(database.spawn_into_tiles<&Raft::place>(kTiles), "has tiles for \"float.position\" already");
 }
@@ -303,7 +304,7 @@ TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
 TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved) {
     Database& database = world.database();
     database.component<Raft>();
-    world.keep_in_tiles<&Raft::place>(kTiles);
+    world.places().keep_in_tiles<&Raft::place>(kTiles);
     const Entity raft = database.create(kTiles.zone_of({}), Raft{}).value();
     ASSERT_TRUE(database.remove<Raft>(raft).ok());
     ASSERT_TRUE(database.move(raft, 3).ok());
@@ -317,7 +318,7 @@ TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved
 TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
     Database& database = world.database();
     database.component<Float>();
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Entity lost = database.create(3, Float{.position = {-9, -9, 0}}).value();
     world.settle();
     database.set<&Float::position>(database.find(lost), {std::nanf(""), 0, 0});
@@ -333,7 +334,7 @@ TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
     World world(entities);
     Database& database = world.database({.capacity_rows = 10});
     database.component<Float>();
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Vec3 there{9, 9, 0};
     std::vector<Entity> crowd(10);
     ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
@@ -350,13 +351,14 @@ TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
 TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
     Database& database = world.database();
     database.component<Float>(), world.manager<Buoy>();
-    world.keep_in_tiles<&Float::position>(kTiles);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
     const Entity made = database.create(3, Float{.position = {6, 6, 0}}).value();
     ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
     world.settle(), world.settle();
     SavedState saved;
     ASSERT_TRUE(save(world, saved).ok());
-    world.follow<&Buoy::place>(Follower::kTransform), world.follow<&Float::position>(Follower::kField);
+    world.places().follow<&Buoy::place>(Follower::kTransform),
+        world.places().follow<&Float::position>(Follower::kField);
     ASSERT_TRUE(load(world, saved).ok());
     world.settle();
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
@@ -385,7 +387,7 @@ TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transfor
         World other(others);
         other.transforms();
         in_database ? static_cast<void>(other.database().component<Buoy>()) : static_cast<void>(other.manager<Buoy>());
-        other.follow<&Buoy::place>(Follower::kTransform);
+        other.places().follow<&Buoy::place>(Follower::kTransform);
         const Entity before = others.create().value();
         ASSERT_TRUE(other.transforms().add({&before, 1}, {.position = {5, 5, 5}}).ok());
         const AddedValues none{};
@@ -423,32 +425,34 @@ TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transfor
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {
     world.manager<Float>(), world.manager<Buoy>();
     const ComponentId buoy = schema_of<Buoy>().id(), floats = schema_of<Float>().id();
-    ASSERT_TRUE(world.follow(buoy, 0, Follower::kTransform).ok());
-    EXPECT_TRUE(world.follow(buoy, 0, Follower::kTransform).ok()) << "the same again";
-    EXPECT_TRUE(world.follow(buoy, 1, Follower::kField).ok()) << "another field may follow what has followed";
-    EXPECT_EQ(world.follow(buoy, 0, Follower::kField).message(),
+    ASSERT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok());
+    EXPECT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok()) << "the same again";
+    EXPECT_TRUE(world.places().follow(buoy, 1, Follower::kField).ok()) << "another field may follow what has followed";
+    EXPECT_EQ(world.places().follow(buoy, 0, Follower::kField).message(),
               "\"buoy.place\" and the transforms would follow each other; declare one of the two");
-    EXPECT_EQ(world.follow(floats, 1, Follower::kTransform).message(),
+    EXPECT_EQ(world.places().follow(floats, 1, Follower::kTransform).message(),
               "the transforms follow \"buoy.place\" already, and cannot follow \"float.position\" too");
-    EXPECT_EQ(world.follow(floats, 0, Follower::kField).message(),
+    EXPECT_EQ(world.places().follow(floats, 0, Follower::kField).message(),
               "\"float.drag\" is no single vec3, and cannot be a place");
-    EXPECT_EQ(world.follow(buoy, 2, Follower::kField).message(),
+    EXPECT_EQ(world.places().follow(buoy, 2, Follower::kField).message(),
               "\"buoy.chain\" is no single vec3, and cannot be a place");
-    EXPECT_EQ(world.follow(buoy, 7, Follower::kField).message(), "\"buoy\" has 3 fields, and none with number 7");
+    EXPECT_EQ(world.places().follow(buoy, 7, Follower::kField).message(),
+              "\"buoy\" has 3 fields, and none with number 7");
     EXPECT_EQ(
-        world.follow(schema_of<Transform>().id(), 0, Follower::kField).message(),
+        world.places().follow(schema_of<Transform>().id(), 0, Follower::kField).message(),
         "\"transform.position\" is kept by the transforms, which gives it a meaning of its own; declare a field of "
         "another component");
-    EXPECT_EQ(world.keep_in_tiles(buoy, 0, kTiles).message(),
+    EXPECT_EQ(world.places().keep_in_tiles(buoy, 0, kTiles).message(),
               "\"buoy.place\" is kept by a manager, which has no zones; keep it in the database");
-    EXPECT_DEATH(world.follow<&Buoy::place>(Follower::kField), "would follow each other");
+    EXPECT_DEATH(world.places().follow<&Buoy::place>(Follower::kField), "would follow each other");
 }
 
 TEST_F(PlacesOfWorld, a_world_that_has_no_store_or_no_transforms_for_a_place_says_so) {
-    EXPECT_DEATH(world.follow<&Float::position>(Follower::kField), "no store of the world keeps the component type");
+    EXPECT_DEATH(world.places().follow<&Float::position>(Follower::kField),
+                 "no store of the world keeps the component type");
     World bare(entities);
     bare.manager<Float>();
-    EXPECT_DEATH(bare.follow<&Float::position>(Follower::kField), "call World::transforms\\(\\) before");
+    EXPECT_DEATH(bare.places().follow<&Float::position>(Follower::kField), "call World::transforms\\(\\) before");
 }
 
 TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_switched_on) {
@@ -460,7 +464,7 @@ TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_t
     definition.fields.push_back(place);
     const Schema schema = Schema::make(std::move(definition)).value();
     ASSERT_TRUE(world.database().add_component(schema).ok());
-    ASSERT_TRUE(world.follow(schema.id(), 0, Follower::kTransform).ok());
+    ASSERT_TRUE(world.places().follow(schema.id(), 0, Follower::kTransform).ok());
     const Entity raft = entities.create().value();
     ASSERT_TRUE(world.transforms().add({&raft, 1}).ok());
     ASSERT_TRUE(world.database().add_values(schema, {&raft, 1}, {}).ok());
@@ -483,7 +487,7 @@ TEST(PlacesOfStores, are_forgotten_with_their_store) {
     World world(entities);
     world.transforms();
     ASSERT_TRUE(world.attach(floats.core()).ok());
-    world.follow<&Float::position>(Follower::kField);
+    world.places().follow<&Float::position>(Follower::kField);
     const Entity made = entities.create().value();
     ASSERT_TRUE(world.transforms().add({&made, 1}, {.position = {1, 2, 3}}).ok() && floats.add(made, Float{}).ok());
     world.settle();

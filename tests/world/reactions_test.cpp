@@ -1,5 +1,6 @@
 // Reactions and the journal tell how a world differs from when it settled last, whatever store keeps a component.
 
+#include "shoal/world/reactions.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/transform/transform.h"
@@ -183,25 +184,25 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         for (std::size_t i = 0; i < entities.size(); ++i) EXPECT_EQ(value_before(i), before[entities[i]].*member);
     };
     World& world = house.world;
-    world.on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
-    world.on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
+    world.reactions().on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
         tell("lamp went", entities);
         check_values(entities, [&](std::size_t i) { return old[i].oil; }, &Has::oil);
     });
-    world.on_change<&Lamp::oil>([&](std::span<const Entity> entities, std::span<const int> old) {
+    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> entities, std::span<const int> old) {
         tell("oil changed", entities);
         check_values(entities, [&](std::size_t i) { return old[i]; }, &Has::oil);
     });
-    world.on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
-    world.on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
-    world.on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
-    world.on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
+    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
+    world.reactions().on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
+    world.reactions().on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
+    world.reactions().on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
         tell("wick changed", entities);
         check_values(entities, [&](std::size_t i) { return int(old[i].length); }, &Has::length);
     });
-    world.on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
-    world.on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
-    world.keep_journal(1'000'000);
+    world.reactions().on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
+    world.reactions().on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
+    world.reactions().keep_journal(1'000'000);
     house.known.resize(1500);
     ASSERT_TRUE(house.entities.create(house.known));
     for (const Entity entity : house.known) house.add(entity, Lamp{1, {}});
@@ -223,7 +224,7 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         ASSERT_EQ(sorted(told["lit came"]), differing(before, now, &Has::lit, kCame));
         ASSERT_EQ(sorted(told["lit went"]), differing(before, now, &Has::lit, kWent));
 
-        const Journal journal = world.journal(stamp);
+        const Journal journal = world.reactions().journal(stamp);
         ASSERT_TRUE(journal.is_complete);
         std::map<std::pair<ComponentId, JournalEntry::Kind>, Entities> listed;
         for (const JournalEntry& entry : journal.entries) {
@@ -262,7 +263,7 @@ protected:
 TEST_F(ReactionRules, what_was_there_before_is_not_told) {
     const Entities made = make(10);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
-    world.on_add<Lamp>([&](std::span<const Entity> added) { num_told += int(added.size()); });
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) { num_told += int(added.size()); });
     world.settle();
     EXPECT_EQ(num_told, 0);
     ASSERT_TRUE(lamps.add(make(3), Lamp{}));
@@ -274,8 +275,8 @@ TEST_F(ReactionRules, what_was_there_before_is_not_told) {
 }
 
 TEST_F(ReactionRules, what_comes_and_goes_in_between_is_not_told) {
-    world.on_add<Lamp>([&](std::span<const Entity>) { ++num_told; });
-    world.on_remove<Lamp>([&](std::span<const Entity>) { ++num_told; });
+    world.reactions().on_add<Lamp>([&](std::span<const Entity>) { ++num_told; });
+    world.reactions().on_remove<Lamp>([&](std::span<const Entity>) { ++num_told; });
     const Entities made = make(2000);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     entities.destroy(made);
@@ -288,9 +289,9 @@ TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     world.settle();
     Entities oiled, moved, any;
-    world.on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
-    world.on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
-    world.on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
+    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
+    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
+    world.reactions().on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
     lamps.set<&Lamp::oil>(lamps.instance(made[0]), 7);
     lamps.set<&Lamp::at>(lamps.instance(made[2]), {1, 2, 3});
     world.settle();
@@ -302,14 +303,14 @@ TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
 TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
     auto& wicks = world.manager<Wick>();
     Entities lit;
-    world.on_add<Lamp>([&](std::span<const Entity> added) {
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) {
         ASSERT_TRUE(wicks.add(added, Wick{}));    // at once
         world.commands().destroy(added.front());  // by command
         entities.destroy(added.back());           // and before its own row goes
         ASSERT_TRUE(lamps.add(make(1), Lamp{}));
         num_told += int(added.size());
     });
-    world.on_add<Wick>([&](std::span<const Entity> added) { lit.assign(added.begin(), added.end()); });
+    world.reactions().on_add<Wick>([&](std::span<const Entity> added) { lit.assign(added.begin(), added.end()); });
     const Entities made = make(4);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     world.settle();
@@ -323,15 +324,15 @@ TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
 TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added_and_may_come_and_go) {
     std::string order;
     ReactionId second;
-    world.on_add<Lamp>([&](std::span<const Entity>) {
+    world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
         order += 'a';
-        world.remove_reaction(second);
-        world.on_add<Lamp>([&](std::span<const Entity>) { order += 'd'; });
+        world.reactions().remove(second);
+        world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'd'; });
     });
-    second = world.on_add<Lamp>([&](std::span<const Entity>) { order += 'b'; });
-    const ReactionId third = world.on_add<Lamp>([&](std::span<const Entity>) {
+    second = world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'b'; });
+    const ReactionId third = world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
         order += 'c';
-        world.remove_reaction(ReactionId{3});
+        world.reactions().remove(ReactionId{3});
     });
     EXPECT_EQ(third.number, 3u);
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
@@ -340,8 +341,8 @@ TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
     world.settle();
     EXPECT_EQ(order, "acad");
-    world.remove_reaction({});
-    world.remove_reaction({99});
+    world.reactions().remove({});
+    world.reactions().remove({99});
 }
 
 TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
@@ -352,11 +353,11 @@ TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
     const auto into = [](Entities& list) {
         return [&list](std::span<const Entity> told) { list.insert(list.end(), told.begin(), told.end()); };
     };
-    world.on_add<Tag>(into(tagged));
-    world.on_remove<Tag>(into(tagged));
-    world.on_add<Owned>(into(owned));
-    world.on_remove<Owned>(into(owned));
-    world.on_change<&WorldPose::matrix>(into(moved));
+    world.reactions().on_add<Tag>(into(tagged));
+    world.reactions().on_remove<Tag>(into(tagged));
+    world.reactions().on_add<Owned>(into(owned));
+    world.reactions().on_remove<Owned>(into(owned));
+    world.reactions().on_change<&WorldPose::matrix>(into(moved));
     const Entities made = make(3);
     ASSERT_TRUE(tags.add_tag(made[0], "red"));
     ASSERT_TRUE(tags.add_tag(made[0], "round"));
@@ -383,8 +384,9 @@ TEST_F(ReactionRules, of_several_components_those_that_move_are_not_told) {
     for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
         ASSERT_TRUE(tags.add(entity, Tag{StringId("spot")}));
     Entities told;
-    world.on_add<Tag>([&](std::span<const Entity> added) { told.assign(added.begin(), added.end()); });
-    world.on_remove<Tag>([&](std::span<const Entity> removed) { told.assign(removed.begin(), removed.end()); });
+    world.reactions().on_add<Tag>([&](std::span<const Entity> added) { told.assign(added.begin(), added.end()); });
+    world.reactions().on_remove<Tag>(
+        [&](std::span<const Entity> removed) { told.assign(removed.begin(), removed.end()); });
     tags.remove(made[0]);  // rows of made[1] take the places
     world.settle();
     EXPECT_EQ(told, (Entities{made[0], made[0]}));
@@ -397,8 +399,8 @@ TEST_F(ReactionRules, of_several_components_in_the_database_those_that_move_are_
     for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
         ASSERT_TRUE(database.add(entity, Tag{StringId("spot")}));
     Entities added, removed;
-    world.on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
-    world.on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
+    world.reactions().on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
+    world.reactions().on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
     ASSERT_TRUE(database.remove<Tag>(made[0]));  // rows of made[1] take the places
     ASSERT_TRUE(database.move(made[1], 3));
     world.settle();
@@ -414,7 +416,7 @@ TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
         PagePool pool;
         Manager<Wick> wicks(entities, pool);
         ASSERT_TRUE(world.attach(wicks.core()));
-        world.on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
+        world.reactions().on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
         ASSERT_TRUE(wicks.add(make(1), Wick{}));
         world.settle();
         world.detach(wicks.core());
@@ -438,8 +440,9 @@ TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
     ASSERT_TRUE(manager.add_images(made, manager.schema().default_image().data(), 0).ok());
     Counter counters[64];
     for (std::uint32_t i = 0; i < 64; ++i)
-        ASSERT_TRUE(
-            world.react(manager.schema().id(), {ReactionKind::kChange, i}, counters[i], [](Reaction&) {}).ok());
+        ASSERT_TRUE(world.reactions()
+                        .react(manager.schema().id(), {ReactionKind::kChange, i}, counters[i], [](Reaction&) {})
+                        .ok());
     world.settle();
     for (const std::uint32_t changed : {1u, 31u, 32u, 33u, 62u, 63u}) {
         const std::uint32_t value = 7;
@@ -464,20 +467,20 @@ TEST_F(ReactionRules, a_component_type_without_a_cpp_type_can_be_listened_to) {
     static int* ended;
     ended = &num_ended;
     const auto end = [](Reaction&) { ++*ended; };
-    const Result<ReactionId> id = world.react(schema_of<Lamp>().id(), {ReactionKind::kAdd}, counter, end);
+    const Result<ReactionId> id = world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kAdd}, counter, end);
     ASSERT_TRUE(id);
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
     world.settle();
     EXPECT_EQ(num_told, 5);
-    world.remove_reaction(*id);
+    world.reactions().remove(*id);
     EXPECT_EQ(num_ended, 1);
-    EXPECT_EQ(world.react(StringId("nothing"), {}, counter, end).message(),
+    EXPECT_EQ(world.reactions().react(StringId("nothing"), {}, counter, end).message(),
               "no store of the world keeps the component type; make its manager, or name it to the database, before "
               "anything reacts to it");
-    EXPECT_EQ(world.react(schema_of<Lamp>().id(), {ReactionKind::kChange, 2}, counter, end).message(),
+    EXPECT_EQ(world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kChange, 2}, counter, end).message(),
               "\"lamp\" has 2 fields, and none with number 2");
     world.manager<Tag>();
-    EXPECT_EQ(world.react(schema_of<Tag>().id(), {ReactionKind::kChange}, counter, end).message(),
+    EXPECT_EQ(world.reactions().react(schema_of<Tag>().id(), {ReactionKind::kChange}, counter, end).message(),
               "an entity may have several \"tag\", so their values cannot be compared; use on_add() and on_remove()");
     EXPECT_EQ(num_ended, 1) << "what was refused stays the caller's";
 }
@@ -491,7 +494,8 @@ TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
         world.database().component<Filler>();
         Entities made(20'000), told;
         EXPECT_TRUE(world.database().create<Filler>(made, 0, Filler{}));
-        world.on_add<Lamp>([&](std::span<const Entity> added) { told.insert(told.end(), added.begin(), added.end()); });
+        world.reactions().on_add<Lamp>(
+            [&](std::span<const Entity> added) { told.insert(told.end(), added.begin(), added.end()); });
         world.schedule().add("give", query<With<Filler>>(world.database()), [](Commands& commands, Entity entity) {
             if (entity.id % 3 == 0) commands.add(entity, Lamp{});
         });
@@ -504,53 +508,55 @@ TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
 }
 
 TEST_F(ReactionRules, the_journal_is_bounded_and_says_when_it_is_not_complete) {
-    EXPECT_FALSE(world.journal(0).is_complete) << "none is kept";
+    EXPECT_FALSE(world.reactions().journal(0).is_complete) << "none is kept";
     ASSERT_TRUE(lamps.add(make(7), Lamp{}));
     const std::uint64_t begin = world.stamp();
-    world.keep_journal(25);
-    EXPECT_TRUE(world.journal(begin).is_complete);
-    EXPECT_FALSE(world.journal(begin - 1).is_complete);
+    world.reactions().keep_journal(25);
+    EXPECT_TRUE(world.reactions().journal(begin).is_complete);
+    EXPECT_FALSE(world.reactions().journal(begin - 1).is_complete);
     auto& wicks = world.manager<Wick>();  // a store that comes later
     ASSERT_TRUE(wicks.add(make(10), Wick{}));
     world.settle();
-    ASSERT_EQ(world.journal(begin).entries.size(), 1u) << "what was there before is not in it";
-    EXPECT_EQ(world.journal(begin).entries[0].component, schema_of<Wick>().id());
-    EXPECT_EQ(world.journal(begin).entries[0].entities.size(), 10u);
+    ASSERT_EQ(world.reactions().journal(begin).entries.size(), 1u) << "what was there before is not in it";
+    EXPECT_EQ(world.reactions().journal(begin).entries[0].component, schema_of<Wick>().id());
+    EXPECT_EQ(world.reactions().journal(begin).entries[0].entities.size(), 10u);
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(lamps.add(make(10), Lamp{}));
         world.settle();
     }
-    EXPECT_FALSE(world.journal(begin).is_complete) << "30 entities are more than 25";
-    EXPECT_TRUE(world.journal(begin + 1).is_complete);
-    EXPECT_EQ(world.journal(begin + 1).entries.size(), 2u);
-    EXPECT_EQ(world.journal(begin + 2).entries.size(), 1u);
-    EXPECT_EQ(world.journal(world.stamp()).entries.size(), 0u);
+    EXPECT_FALSE(world.reactions().journal(begin).is_complete) << "30 entities are more than 25";
+    EXPECT_TRUE(world.reactions().journal(begin + 1).is_complete);
+    EXPECT_EQ(world.reactions().journal(begin + 1).entries.size(), 2u);
+    EXPECT_EQ(world.reactions().journal(begin + 2).entries.size(), 1u);
+    EXPECT_EQ(world.reactions().journal(world.stamp()).entries.size(), 0u);
     ASSERT_TRUE(lamps.add(make(30), Lamp{}));
     world.settle();
-    EXPECT_FALSE(world.journal(begin + 3).is_complete) << "one settle alone is more than fits";
+    EXPECT_FALSE(world.reactions().journal(begin + 3).is_complete) << "one settle alone is more than fits";
     ASSERT_TRUE(lamps.add(make(20), Lamp{}));
     world.settle();
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
-    world.keep_journal(25);
+    world.reactions().keep_journal(25);
     const std::uint64_t again = world.stamp();
     ASSERT_TRUE(wicks.add(make(10), Wick{}));
     world.settle();
-    EXPECT_FALSE(world.journal(again - 1).is_complete) << "one that is kept again has forgotten what it had";
-    ASSERT_TRUE(world.journal(again).is_complete);
+    EXPECT_FALSE(world.reactions().journal(again - 1).is_complete)
+        << "one that is kept again has forgotten what it had";
+    ASSERT_TRUE(world.reactions().journal(again).is_complete);
     const auto added = [&](std::uint64_t stamp) {
         std::map<ComponentId, std::size_t> result;
-        for (const JournalEntry& entry : world.journal(stamp).entries) result[entry.component] += entry.entities.size();
+        for (const JournalEntry& entry : world.reactions().journal(stamp).entries)
+            result[entry.component] += entry.entities.size();
         return result;
     };
     const ComponentId lamp = schema_of<Lamp>().id(), wick = schema_of<Wick>().id();
     EXPECT_EQ(added(again), (std::map<ComponentId, std::size_t>{{lamp, 5}, {wick, 10}}))
         << "a reader that has this stamp is told all that has changed since it settled last";
-    world.keep_journal(0);
-    EXPECT_FALSE(world.journal(world.stamp()).is_complete);
+    world.reactions().keep_journal(0);
+    EXPECT_FALSE(world.reactions().journal(world.stamp()).is_complete);
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
-    world.keep_journal(25);
+    world.reactions().keep_journal(25);
     world.settle();
-    EXPECT_EQ(world.journal(world.stamp() - 1).entries.size(), 0u) << "none was kept when these came";
+    EXPECT_EQ(world.reactions().journal(world.stamp() - 1).entries.size(), 0u) << "none was kept when these came";
 }
 
 TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_journal) {
@@ -560,20 +566,20 @@ TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_
     ASSERT_TRUE(save(world, bytes));
     EntityManager others;
     World other(others);
-    other.keep_journal(25);
+    other.reactions().keep_journal(25);
     ASSERT_TRUE(load(other, bytes));
     const std::uint64_t loaded = other.stamp();
     other.settle();
-    ASSERT_TRUE(other.journal(loaded).is_complete);
-    EXPECT_EQ(other.journal(loaded).entries.size(), 0u);
+    ASSERT_TRUE(other.reactions().journal(loaded).is_complete);
+    EXPECT_EQ(other.reactions().journal(loaded).entries.size(), 0u);
 }
 
 using ReactionDeathTest = ReactionRules;
 
 TEST_F(ReactionDeathTest, reactions_to_what_no_store_keeps_and_from_passes_end_the_program) {
-    EXPECT_DEATH(world.on_add<Wick>([](std::span<const Entity>) {}),
+    EXPECT_DEATH(world.reactions().on_add<Wick>([](std::span<const Entity>) {}),
                  "no store of the world keeps the component type of a reaction, \"wick\"; call World::manager<Wick>");
-    world.schedule().add("late", [&](PassContext&) { world.on_add<Lamp>([](std::span<const Entity>) {}); });
+    world.schedule().add("late", [&](PassContext&) { world.reactions().on_add<Lamp>([](std::span<const Entity>) {}); });
     EXPECT_DEATH(world.step(0.1f), "a pass added a reaction; add it before World::step");
 }
 

@@ -7,6 +7,7 @@
 #include "shoal/world/copy.h"
 #include "shoal/world/frames.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
@@ -118,7 +119,7 @@ constexpr Caller kCallers[] = {
      }},
     {"a_reaction_to_what_came",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.on_add<Leaf>([function](std::span<const Entity>) mutable {
+         garden.world.reactions().on_add<Leaf>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          EXPECT_TRUE(garden.world.manager<Leaf>().add(garden.snails[0]));
@@ -128,7 +129,7 @@ constexpr Caller kCallers[] = {
      }},
     {"a_reaction_to_what_went",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.on_remove<Slime>([function](std::span<const Entity>) mutable {
+         garden.world.reactions().on_remove<Slime>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          garden.entities.destroy(garden.snails[0]);
@@ -136,7 +137,7 @@ constexpr Caller kCallers[] = {
      }},
     {"a_reaction_to_a_change",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.on_change<&Slime::number>([function](std::span<const Entity>) mutable {
+         garden.world.reactions().on_change<&Slime::number>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          garden.entities.destroy(garden.snails[0]);
@@ -249,10 +250,10 @@ TEST_P(Reentry, may_make_and_attach_stores_and_add_reactions_and_passes) {
     expect(
         [](Garden& garden) {
             ASSERT_TRUE(garden.world.manager<Moss>().add(garden.snails[5], Moss{3}));
-            garden.world.on_add<Moss>([&](std::span<const Entity>) { ++garden.num_runs; });
+            garden.world.reactions().on_add<Moss>([&](std::span<const Entity>) { ++garden.num_runs; });
             const ReactionId ended =
-                garden.world.on_add<Leaf>([&](std::span<const Entity>) { garden.num_runs += 100; });
-            garden.world.remove_reaction(ended);
+                garden.world.reactions().on_add<Leaf>([&](std::span<const Entity>) { garden.num_runs += 100; });
+            garden.world.reactions().remove(ended);
             garden.world.schedule().add("new", [&](PassContext&) { garden.num_runs += 10; });
             ASSERT_TRUE(garden.world.manager<Moss>().add(garden.snails[4]));
         },
@@ -333,8 +334,9 @@ TEST(ReentryDeathTest, a_pass_that_calls_what_changes_the_world_ends_the_program
     EXPECT_DEATH(run([&] { static_cast<void>(copy(garden.world, garden.leaves[0])); }), "a pass called World::spawn");
     EXPECT_DEATH(run([&] { static_cast<void>(garden.slimes.add(garden.leaves[0])); }),
                  "add\\(\\) of a manager for \"slime\" was called in the pass");
-    EXPECT_DEATH(run([&] { garden.world.remove_reaction({1}); }), "a pass removed a reaction");
-    EXPECT_DEATH(run([&] { garden.world.on_add<Leaf>([](std::span<const Entity>) {}); }), "a pass added a reaction");
+    EXPECT_DEATH(run([&] { garden.world.reactions().remove({1}); }), "a pass removed a reaction");
+    EXPECT_DEATH(run([&] { garden.world.reactions().on_add<Leaf>([](std::span<const Entity>) {}); }),
+                 "a pass added a reaction");
 }
 
 /// Calls that change which entities there are, or who is told of it.
@@ -407,12 +409,12 @@ TEST(ReentryChains, reactions_that_cause_reactions_go_one_round_per_settle_also_
     auto& leaves = garden.world.manager<Leaf>();
     auto& moss = garden.world.manager<Moss>();
     int num_leaves = 0, num_moss = 0;
-    garden.world.on_add<Leaf>([&](std::span<const Entity> added) {
+    garden.world.reactions().on_add<Leaf>([&](std::span<const Entity> added) {
         ++num_leaves;
         ASSERT_TRUE(moss.add(added));
         leaves.remove(added);
     });
-    garden.world.on_add<Moss>([&](std::span<const Entity> added) {
+    garden.world.reactions().on_add<Moss>([&](std::span<const Entity> added) {
         ++num_moss;
         ASSERT_TRUE(leaves.add(added));
         moss.remove(added);

@@ -1,9 +1,11 @@
 // Relations know who refers to whom, and deal with references to the dead, whatever store keeps them.
 
+#include "shoal/world/relations.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"
@@ -159,9 +161,9 @@ TEST_P(RelationsOfAnyStore, who_refers_to_whom_and_what_becomes_of_it_is_what_a_
             return list;
         };
         for (const Entity target : known) {
-            ASSERT_EQ(listed(world.referrers<&Missile::target>(target)), sorted(missiles[target]));
-            ASSERT_EQ(listed(world.referrers<&Limpet::whale>(target)), sorted(limpets[target]));
-            ASSERT_EQ(listed(world.referrers<&Likes::whom>(target)), sorted(likes[target]));
+            ASSERT_EQ(listed(world.relations().referrers<&Missile::target>(target)), sorted(missiles[target]));
+            ASSERT_EQ(listed(world.relations().referrers<&Limpet::whale>(target)), sorted(limpets[target]));
+            ASSERT_EQ(listed(world.relations().referrers<&Likes::whom>(target)), sorted(likes[target]));
         }
     }
 }
@@ -204,7 +206,7 @@ TEST_F(RelationRules, a_reference_to_what_is_dead_already_is_dealt_with_at_the_n
     EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(made[0])), kNullEntity);
     EXPECT_FALSE(entities.alive(made[1]));
     EXPECT_TRUE(entities.alive(made[2]));
-    EXPECT_TRUE(world.referrers<&Missile::target>(dead).empty());
+    EXPECT_TRUE(world.relations().referrers<&Missile::target>(dead).empty());
 }
 
 TEST_F(RelationRules, a_reference_to_the_dead_that_comes_back_is_cleared_again) {
@@ -255,7 +257,7 @@ TEST(Relations, a_store_that_refuses_null_keeps_its_reference_and_the_world_goes
         std::memcpy(sealed.table.write_element(schema_of<Missile>().fields()[1].first_column, row), &made[2],
                     sizeof(Entity));
     world.settle();
-    ASSERT_EQ(listed(world.referrers<&Missile::target>(made[2])).size(), 2u);
+    ASSERT_EQ(listed(world.relations().referrers<&Missile::target>(made[2])).size(), 2u);
     entities.destroy(made[2]);
     const shoal_test::Logged logged;
     world.settle();
@@ -276,12 +278,12 @@ TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
     world.schedule().add("aim", query<Write<&Missile::target>>(missiles),
                          [&](Entity self, auto&& target) { target = self.index() % 2 == 0 ? ship : kNullEntity; });
     world.step(0.1f);
-    EXPECT_EQ(listed(world.referrers<&Missile::target>(ship)).size(), 2500u);
+    EXPECT_EQ(listed(world.relations().referrers<&Missile::target>(ship)).size(), 2500u);
     entities.destroy(made[1].index() % 2 == 0 ? made[1] : made[2]);
     world.step(0.1f);
-    EXPECT_EQ(listed(world.referrers<&Missile::target>(ship)).size(), 2499u);
-    EXPECT_TRUE(world.referrers<&Missile::target>(kNullEntity).empty()) << "null is nobody";
-    EXPECT_TRUE(world.referrers(schema_of<Missile>().id(), 0, ship).empty()) << "the speed is no relation";
+    EXPECT_EQ(listed(world.relations().referrers<&Missile::target>(ship)).size(), 2499u);
+    EXPECT_TRUE(world.relations().referrers<&Missile::target>(kNullEntity).empty()) << "null is nobody";
+    EXPECT_TRUE(world.relations().referrers(schema_of<Missile>().id(), 0, ship).empty()) << "the speed is no relation";
 }
 
 TEST_F(RelationRules, the_death_of_a_target_is_seen_by_reactions_of_the_same_settle) {
@@ -290,7 +292,8 @@ TEST_F(RelationRules, the_death_of_a_target_is_seen_by_reactions_of_the_same_set
     ASSERT_TRUE(limpets.add(made[1], Limpet{made[0]}));
     world.settle();
     Entities gone;
-    world.on_remove<Limpet>([&](std::span<const Entity> removed) { gone.assign(removed.begin(), removed.end()); });
+    world.reactions().on_remove<Limpet>(
+        [&](std::span<const Entity> removed) { gone.assign(removed.begin(), removed.end()); });
     world.commands().destroy(made[0]);
     world.settle();
     EXPECT_EQ(gone, Entities{made[1]});
@@ -310,12 +313,12 @@ TEST(Relations, of_a_state_without_any_nobody_is_listed) {
     ASSERT_TRUE(save(world, before));
     ASSERT_TRUE(world.manager<Remora>().add(made[1], Remora{made[0]}));
     world.settle();
-    EXPECT_EQ(world.referrers<&Remora::host>(made[0]).size(), 1u);
+    EXPECT_EQ(world.relations().referrers<&Remora::host>(made[0]).size(), 1u);
     ASSERT_TRUE(load(world, before));
-    EXPECT_TRUE(world.referrers<&Remora::host>(made[0]).empty());
+    EXPECT_TRUE(world.relations().referrers<&Remora::host>(made[0]).empty());
     ASSERT_TRUE(world.manager<Remora>().add(made[0], Remora{made[1]}));
     world.settle();
-    EXPECT_EQ(*world.referrers<&Remora::host>(made[1]).begin(), made[0]);
+    EXPECT_EQ(*world.relations().referrers<&Remora::host>(made[1]).begin(), made[0]);
 }
 
 TEST_F(RelationRules, a_store_that_has_left_and_comes_again_has_its_relations) {
@@ -327,9 +330,9 @@ TEST_F(RelationRules, a_store_that_has_left_and_comes_again_has_its_relations) {
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(world.attach(remoras.core()));
         world.settle();
-        EXPECT_EQ(listed(world.referrers<&Remora::host>(made[0])), Entities{made[1]});
+        EXPECT_EQ(listed(world.relations().referrers<&Remora::host>(made[0])), Entities{made[1]});
         world.detach(remoras.core());
-        EXPECT_TRUE(world.referrers<&Remora::host>(made[0]).empty());
+        EXPECT_TRUE(world.relations().referrers<&Remora::host>(made[0]).empty());
     }
 }
 

@@ -15,8 +15,11 @@
 #include "shoal/world/copy.h"
 #include "shoal/world/frames.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/places.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/save.h"
+#include "shoal/world/world.h"
 #include "support/changed_state.h"
 #include "support/logged.h"
 #include "support/merged_list.h"
@@ -529,10 +532,11 @@ TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
     const Spawned ships = spawned(before);
     std::size_t num_added = 0, num_removed = 0;
     std::vector<Entity> changed;
-    world.on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
-    world.on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
-    world.on_change<&Hull::armor>([&](std::span<const Entity> all) { changed.assign(all.begin(), all.end()); });
-    world.keep_journal(100);
+    world.reactions().on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
+    world.reactions().on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
+    world.reactions().on_change<&Hull::armor>(
+        [&](std::span<const Entity> all) { changed.assign(all.begin(), all.end()); });
+    world.reactions().keep_journal(100);
     const std::uint64_t seen = world.stamp();
     reloaded(before, after);
     EXPECT_EQ(num_added + num_removed, 0u) << "not before the world settles";
@@ -540,7 +544,7 @@ TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
     EXPECT_EQ(num_added, 2u);
     EXPECT_EQ(num_removed, 1u);
     EXPECT_EQ(changed, std::vector<Entity>{ships.entity(0)});
-    EXPECT_EQ(world.journal(seen).entries.size(), 2u);
+    EXPECT_EQ(world.reactions().journal(seen).entries.size(), 2u);
 }
 
 TEST_F(Reload, keeps_owners_as_the_source_says) {
@@ -638,7 +642,7 @@ SHOAL_COMPONENT(Berth, (place, split))
 TEST_F(Reload, moves_places_in_tiles_by_the_poses_of_their_copies) {
     database.component<Berth>();
     const GridZones tiles({.tile_size = 10, .num_x = 9, .num_y = 9, .first_zone = 100});
-    world.keep_in_tiles<&Berth::place>(tiles);
+    world.places().keep_in_tiles<&Berth::place>(tiles);
     const auto write = [](Vec3 place) {
         BlobWriter writer;
         writer.set_name("levels/quay");

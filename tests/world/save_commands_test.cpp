@@ -583,6 +583,27 @@ TEST(SaveCommands, that_an_older_state_has_in_its_database_are_carried_out) {
     EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
 }
 
+TEST(SaveCommands, that_an_older_state_has_in_one_of_two_databases_are_carried_out_whatever_epochs_both_have) {
+    Waiting saved;
+    saved.world.settle();  // which counts as an epoch
+    PagePool pool;
+    Database second(saved.entities, pool);
+    ASSERT_TRUE(saved.world.attach(second).ok());
+    saved.world.commands().create(Spot{{1, 2, 3}});
+    const SavedState state = as_of_a_database(through_a_file(saved.world), "database");
+    SavedState both = with_parts(state, [](ChangedPart&) { return true; });
+    const std::uint32_t epoch = 1;
+    StateWriter(both).value("stores/database 1/commands/epoch", epoch);
+    Waiting loaded;
+    PagePool others_pool;
+    Database others(loaded.entities, others_pool);
+    ASSERT_TRUE(loaded.world.attach(others).ok());
+    const Status status = load(loaded.world, both);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(num_waiting(loaded.world), 1u);
+    saved.world.detach(second), loaded.world.detach(others);
+}
+
 TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carried_out) {
     Game saved;
     saved.world.manager<Spot>(), saved.world.manager<Hungry>(), saved.world.manager<Fin>();

@@ -4,6 +4,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/save.h"
 #include "shoal/world/zone_streaming.h"
 #include "world/state_file.h"
@@ -92,8 +93,10 @@ TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) 
     after.step(0.1f);
     const Entity leader = saved.all[4];
     std::vector<Entity> followers_before, followers;
-    for (const Entity follower : before.referrers<&then::Follows::leader>(leader)) followers_before.push_back(follower);
-    for (const Entity follower : after.referrers<&now::Follows::leader>(leader)) followers.push_back(follower);
+    for (const Entity follower : before.relations().referrers<&then::Follows::leader>(leader))
+        followers_before.push_back(follower);
+    for (const Entity follower : after.relations().referrers<&now::Follows::leader>(leader))
+        followers.push_back(follower);
     std::sort(followers.begin(), followers.end()), std::sort(followers_before.begin(), followers_before.end());
     EXPECT_EQ(followers, followers_before);
     EXPECT_FALSE(followers.empty());

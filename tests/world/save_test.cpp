@@ -9,6 +9,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/world/frames.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/places.h"
 #include "world/state_file.h"
 
 #include "support/changed_state.h"
@@ -1037,7 +1038,7 @@ TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
     const auto declare = [](World& world) {
         world.transforms();
         world.database().component<Spot>();
-        world.follow<&Spot::position>(Follower::kField);
+        world.places().follow<&Spot::position>(Follower::kField);
     };
     EntityManager entities, others;
     World world(entities), other(others);

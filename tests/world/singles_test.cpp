@@ -5,6 +5,7 @@
 #include "shoal/job/executor.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -176,7 +177,7 @@ TEST_F(Singles, a_query_of_singles_alone_visits_one_row_and_writes_it) {
     auto blow = world.query<Single<Write<&Wind::gust>>, Single<Read<&Tide::height>>>();
     EXPECT_EQ(blow.num_rows(), 1u);
     std::vector<std::vector<float>> told;
-    world.on_change<&Wind::gust>([&](std::span<const Entity>, std::span<const float> before) {
+    world.reactions().on_change<&Wind::gust>([&](std::span<const Entity>, std::span<const float> before) {
         told.emplace_back(before.begin(), before.end());
     });
     world.settle();

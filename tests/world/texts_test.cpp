@@ -8,6 +8,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/world/frames.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/reloader.h"
 #include "shoal/world/save.h"
 #include "shoal/world/world.h"
@@ -215,7 +216,7 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     auto& heard_words = world.events<HeardWords>();
     const Entity listener = *entities.create();
     world.data();
-    world.on_add<DebugName>([&](std::span<const Entity>) {
+    world.reactions().on_add<DebugName>([&](std::span<const Entity>) {
         keep("in data"), keep("as a value");
         world.commands().add(listener, Sign{keep("in a command"), {}}, DataValue("in data", "as a value"));
     });
@@ -240,16 +241,16 @@ TEST_F(TextsTest, of_values_before_are_kept_until_reactions_are_told) {
     const Entity entity = *entities.create();
     ASSERT_TRUE(signs.add(entity, {keep("a"), {keep("x"), {}}}).ok());
     std::vector<std::string> before;
-    world.on_change<&Sign::text>([&](std::span<const Entity>, std::span<const StringId> texts) {
+    world.reactions().on_change<&Sign::text>([&](std::span<const Entity>, std::span<const StringId> texts) {
         before.emplace_back(world.strings().text(texts[0]));
     });
-    world.on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
+    world.reactions().on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
         for (const StringId id : {values[0].text, values[0].others[0]}) before.emplace_back(world.strings().text(id));
     });
     ASSERT_TRUE(world.set_field(entity, "sign.text", "b"));
     EXPECT_EQ(num_saved_texts(world), 3u);
     world.settle();
-    world.on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
+    world.reactions().on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
         if (!signs.has(entity)) return;
         ASSERT_TRUE(world.set_field(entity, "sign.text", "c"));
         signs.remove(entity);
@@ -317,7 +318,7 @@ TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_sav
 
 TEST_F(OverriddenTexts, of_spawns_that_wait_are_kept) {
     world.manager<DebugName>();
-    world.on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
+    world.reactions().on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
         world.commands().spawn(named, kNoZone, {{"sign", "debug_name.name", typed}});
     });
     ASSERT_TRUE(world.manager<Tag>().add(*entities.create(), {}).ok());

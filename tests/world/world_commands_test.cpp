@@ -266,6 +266,33 @@ TEST_P(ManagersOnly, an_attached_database_asks_the_world_for_changes) {
     world.detach(own);
 }
 
+TEST_P(ManagersOnly, functions_of_loops_take_the_commands_of_their_chunk) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto all = world.query<Read<&Minnow::age>>();
+    world.schedule().add("ask", all, [&](Entity self, float) { world.commands().destroy(self); });
+    EXPECT_DEATH(world.step(1), "take a Commands& as its first argument");
+    EXPECT_EQ(world.waiting_commands().num_waiting(), 0u);
+}
+
+TEST_P(ManagersOnly, a_database_that_ends_leaves_commands_about_its_component_types_to_others) {
+    PagePool pool;
+    {
+        Database own(entities, pool);
+        own.component<Age>();
+        ASSERT_TRUE(world.attach(own).ok());
+        const ComponentType age = own.component<Age>();
+        const Age given{7};
+        const ComponentValues values[] = {{.component = age, .images = reinterpret_cast<const std::byte*>(&given)}};
+        own.commands().add(school[0], own, values);
+        own.commands().add(school[1], own.schema(age), reinterpret_cast<const std::byte*>(&given));
+        own.commands().remove(school[2], own, {&age, 1});
+    }
+    EXPECT_EQ(world.waiting_commands().num_waiting(), 3u);
+    world.settle();
+    EXPECT_EQ(world.database().num_rows(), 2u);
+    EXPECT_EQ(*world.field<std::uint32_t>(school[1], "age.frames"), 7u);
+}
+
 TEST_P(ManagersOnly, a_database_in_which_commands_wait_is_settled_before_it_is_attached) {
     PagePool pool;
     Database own(entities, pool);

@@ -7,11 +7,13 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/world/frames.h"
 #include "shoal/world/persistence.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/recording.h"
 #include "shoal/world/save.h"
 #include "shoal/world/zone_streaming.h"
 
 #include "support/changed_state.h"
+#include "support/logged.h"
 #include "support/saved_zones.h"
 #include "support/small_files.h"
 #include "support/testing.h"
@@ -186,11 +188,33 @@ struct Pond {
     Database& sea = world.database();
 };
 
+TEST_F(ZoneFilesSave, a_persisted_world_has_its_unloaded_rows_also_when_zones_end_before) {
+    const shoal_test::Logged logged;
+    std::map<Entity, std::string> expected;
+    {
+        Pond saved(folder("zones"));
+        ASSERT_TRUE(saved.persistence.start(folder("persisted")).ok());
+        saved.fill(1, 40);
+        expected = saved.texts();
+        saved.world.step(0.1f);
+        ASSERT_TRUE(saved.zones.unload(1).ok());
+        std::destroy_at(&saved.zones);
+        ::new (static_cast<void*>(&saved.zones)) ZoneStreaming(saved.world);
+        EXPECT_FALSE(saved.persistence.statistics().is_running);
+        ASSERT_EQ(logged.lines.size(), 1u);
+        EXPECT_NE(logged.lines[0].find("make it before the Persistence, so that it ends after it"), std::string::npos);
+    }
+    Pond recovered;
+    const Result<Recovered> found = recovered.persistence.recover(folder("persisted"));
+    ASSERT_TRUE(found.ok()) << found.message();
+    EXPECT_EQ(recovered.texts(), expected);
+}
+
 TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     Pond saved(folder("zones")), loaded;
     std::vector<Entity> come;
     for (Pond* pond : {&saved, &loaded})
-        pond->world.on_add<Spot>([&, pond](std::span<const Entity> some) {
+        pond->world.reactions().on_add<Spot>([&, pond](std::span<const Entity> some) {
             if (pond == &loaded) come.insert(come.end(), some.begin(), some.end());
         });
     const std::vector<Entity> all = saved.fill(1, 40);

@@ -2,6 +2,7 @@
 
 #include "shoal/world/copy.h"
 #include "shoal/world/frames.h"
+#include "shoal/world/reactions.h"
 #include "shoal/world/save.h"
 #include "shoal/world/zone_streaming.h"
 
@@ -671,8 +672,8 @@ TEST_F(ZoneFilesTest, reactions_are_told_that_rows_have_gone_and_come) {
     std::uint64_t num_added = 0, num_removed = 0;
     fill(1, 10);
     world.step(0.01f);
-    world.on_add<Spot>([&](std::span<const Entity> all) { num_added += all.size(); });
-    world.on_remove<Spot>([&](std::span<const Entity> all) { num_removed += all.size(); });
+    world.reactions().on_add<Spot>([&](std::span<const Entity> all) { num_added += all.size(); });
+    world.reactions().on_remove<Spot>([&](std::span<const Entity> all) { num_removed += all.size(); });
     world.step(0.01f);
     const std::uint64_t known = num_added;
     ASSERT_TRUE(zones.unload(1).ok());

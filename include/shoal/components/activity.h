@@ -26,7 +26,7 @@
 // is so in the world whose transforms say that it does.
 //
 // A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in that way
-// is told who is back by world.on_remove<Inactive>().
+// is told who is back by world.reactions().on_remove<Inactive>().
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/owned_rows.h"

@@ -2,10 +2,10 @@
 // The journal of a world: which entities have gained or lost components of which type, for code that asks when it has
 // time, such as an index, a renderer or a replica.
 //
-//     world.keep_journal(100'000);
+//     world.reactions().keep_journal(100'000);
 //     std::uint64_t seen = world.stamp();  // and all is copied
 //     world.step(dt);
-//     const Journal journal = world.journal(seen);
+//     const Journal journal = world.reactions().journal(seen);
 //     if (!journal.is_complete) copy_all();  // too much has changed since
 //     for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
 //     seen = world.stamp();

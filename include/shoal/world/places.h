@@ -2,8 +2,8 @@
 // A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of the
 // database lie in the tile of their field.
 //
-//     world.follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
-//     world.keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+//     world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+//     world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
 //
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
@@ -28,6 +28,7 @@
 
 #include "shoal/database/grid_zones.h"
 #include "shoal/store/store.h"
+#include "shoal/table/column.h"
 #include "shoal/table/field_part.h"
 #include "shoal/world/service.h"
 
@@ -39,17 +40,33 @@ class World;
 
 enum class Follower : std::uint8_t { kTransform, kField };
 
-/// What a world has declared of places. Programs use it through World.
+/// What a world has declared of places: World::places().
 class FollowedPlaces final : public WorldService {
 public:
     explicit FollowedPlaces(World& world) : WorldService("places", ServiceStage::kPlaces), world_(world) {}
 
-    /// Lets a field of a component type that `store` keeps, and the transforms, follow each other.
-    /// Errors: the field is no Vec3, or cannot be written; another declaration contradicts this one.
-    SHOAL_API Status follow(Store& store, const Schema& component, std::uint32_t field, Follower follower);
-    /// Keeps the rows of a database in the tiles of a field, and spawns into them.
-    /// Errors: as above; the database has tiles for another field, or another grid.
-    SHOAL_API Status keep_in_tiles(Store& store, const Schema& component, std::uint32_t field, const GridZones& tiles);
+    /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
+    /// `world.places().follow<&Body::position>(Follower::kField)`.
+    /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
+    /// one; no passes run.
+    template <auto kMember>
+    void follow(Follower follower) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, follower));
+    }
+    /// The same for a component type without a C++ type, and the number of a field in its schema.
+    /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
+    SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
+    /// Moves rows of the database that lie in one of the tiles, or in its first zone, to the tile of their place, from
+    /// the next settle on, and spawns into the tiles: see Database::spawn_into_tiles().
+    /// Requires: the database keeps the component type, and goes by no other field or grid; no passes run.
+    template <auto kMember>
+    void keep_in_tiles(const GridZones& tiles) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, tiles));
+    }
+    /// The same as above. Errors: as of follow(); another store keeps the component type.
+    SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
     std::string describe() const override;
     /// Lets fields with their default value, which transforms follow, begin where those are.
@@ -101,6 +118,8 @@ private:
         Zone zone;
     };
 
+    SHOAL_API static void require_declared(const Status& status);
+    Result<Store*> require_keeper(ComponentId component) const;
     static Result<PlaceField> find_place(Store& store, const Schema& component, std::uint32_t field);
     static void add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
                            std::uint64_t since, Array<Block>& blocks);

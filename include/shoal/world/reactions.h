@@ -1,11 +1,11 @@
 #pragma once
 // Reactions: functions that are called when entities have gained, lost or changed a component.
 //
-//     world.on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
-//     world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+//     world.reactions().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+//     world.reactions().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
 //         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
 //     });
-//     world.on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
+//     world.reactions().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
 //
 // They are called when the world settles, after the commands and after the rows of the dead were removed, in the order
 // in which they were added, and once for all entities. They tell how the world differs from when it settled last:
@@ -30,7 +30,7 @@
 // Thread: the structural thread of the world.
 
 #include "shoal/store/store.h"
-#include "shoal/table/describe.h"
+#include "shoal/table/column.h"
 #include "shoal/world/journal.h"
 #include "shoal/world/service.h"
 
@@ -72,60 +72,6 @@ struct ReactionTo {
     ReactionKind kind = ReactionKind::kAdd;
     std::uint32_t field = kAnyField;  ///< for changes: its place in the schema
     bool wants_values = false;        ///< for removals: what the components were
-};
-
-/// The reactions and the journal of a world. Programs use them through World.
-class Reactions final : public WorldService {
-public:
-    explicit Reactions(World& world) : WorldService("reactions", ServiceStage::kReactions), world_(world) {}
-    SHOAL_API ~Reactions() override;
-
-    /// Adds a reaction to a component type that a store keeps; destroy(reaction) is called when it goes.
-    SHOAL_API ReactionId add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
-                             void (*destroy)(Reaction&));
-    /// Removes it; others are ignored.
-    SHOAL_API void remove(ReactionId id);
-
-    /// Keeps a journal of all component types of the stores from now on; see World::keep_journal().
-    SHOAL_API void keep_journal(std::size_t max_entities);
-    const ChangeJournal& journal() const { return journal_; }
-
-    /// Whether a reaction runs.
-    bool is_telling() const { return is_telling_; }
-
-    std::string describe() const override;
-    /// Finds what has happened to components of the stores before the settle, and tells of it.
-    void after_settle(const SettleContext& context) override;
-    void forget(const Store& store) override;
-    /// Ends all reactions and the journal.
-    void world_ends() override;
-    void mark_texts(TextMarks& marks) const override;
-    std::uint32_t state_version() const override { return 1; }
-    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
-    /// of nothing. Requires: the stores were loaded; no reaction runs.
-    void save_part(StateWriter& to) const override;
-    Status load_part(StateReader& from, std::uint32_t version) override;
-
-private:
-    struct Entry {
-        ReactionId id;
-        ReactionTo to;
-        ComponentMirror* mirror;
-        Reaction* reaction;
-        void (*destroy)(Reaction&);
-        bool is_removed = false;
-    };
-    void mirror_all(bool have_no_rows);
-    void tell(const Entry& entry);
-    void drop_removed();
-    void drop_mirrors(const Store* store);
-
-    World& world_;
-    Array<ComponentMirror*> mirrors_{Owner("reactions")};  // for the journal: of all component types
-    Array<Entry> entries_{Owner("reactions")};
-    std::uint32_t num_made_ = 0;
-    bool is_telling_ = false;
-    ChangeJournal journal_;
 };
 
 namespace detail {
@@ -187,4 +133,110 @@ void destroy_reaction(Reaction& done) {
 }
 
 }  // namespace detail
+
+/// The reactions and the journal of a world: World::reactions().
+class Reactions final : public WorldService {
+public:
+    explicit Reactions(World& world) : WorldService("reactions", ServiceStage::kReactions), world_(world) {}
+    SHOAL_API ~Reactions() override;
+
+    /// Calls function(entities) at the end of each settle in which entities have gained a component of type T since the
+    /// settle before. Requires: a store keeps T; no passes run.
+    template <class T, class Function>
+    ReactionId on_add(Function function) {
+        static_assert(std::is_invocable_v<Function&, std::span<const Entity>>,
+                      "the function takes a std::span<const Entity>");
+        return react<T, detail::AddReaction<T, Function>>({ReactionKind::kAdd}, std::move(function));
+    }
+    /// The same for those that have lost one: function(entities), or function(entities, std::span<const T> before).
+    /// Requires: as above; for values, T is bytes, and an entity has one.
+    template <class T, class Function>
+    ReactionId on_remove(Function function) {
+        static_assert(detail::kReacts<T, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
+        constexpr bool kWantsValues = !std::is_invocable_v<Function&, std::span<const Entity>>;
+        static_assert(!kWantsValues || std::is_trivially_copyable_v<T>, "only values that are bytes are kept");
+        return react<T, detail::ValueReaction<T, Function>>(
+            {ReactionKind::kRemove, ReactionTo::kAnyField, kWantsValues}, std::move(function), std::size_t(0));
+    }
+    /// The same for those whose component differs, in any field, or in one: on_change<&Door::is_open>(...).
+    /// The values before are components, or values of the field. Requires: as above.
+    template <class T, class Function>
+    ReactionId on_change(Function function) {
+        static_assert(detail::kReacts<T, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
+        return react<T, detail::ValueReaction<T, Function>>({ReactionKind::kChange}, std::move(function),
+                                                            std::size_t(0));
+    }
+    template <auto kMember, class Function>
+    ReactionId on_change(Function function) {
+        using Value = ValueOf<kMember>;
+        static_assert(detail::kReacts<Value, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a span of values of the field");
+        const std::uint32_t field = FieldPlace<kMember>::kIndex;
+        return react<ComponentOf<kMember>, detail::ValueReaction<Value, Function>>(
+            {ReactionKind::kChange, field}, std::move(function),
+            std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
+    }
+    /// The same for a component type without a C++ type; destroy(reaction) is called when it goes.
+    /// Errors: no store keeps the component type, or its values cannot be had; the message says why.
+    SHOAL_API Result<ReactionId> react(ComponentId component, const ReactionTo& to, Reaction& reaction,
+                                       void (*destroy)(Reaction&));
+    /// Ends a reaction; one that has ended is ignored. Requires: no passes run.
+    SHOAL_API void remove(ReactionId id);
+
+    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see world/journal.h). Requires: no
+    /// passes run; no reaction runs.
+    SHOAL_API void keep_journal(std::size_t max_entities);
+    /// Returns which components have come and gone since a stamp, for all stores.
+    Journal journal(std::uint64_t since) const { return journal_.since(since); }
+
+    /// Whether a reaction runs.
+    bool is_telling() const { return is_telling_; }
+
+    std::string describe() const override;
+    /// Finds what has happened to components of the stores before the settle, and tells of it.
+    void after_settle(const SettleContext& context) override;
+    void forget(const Store& store) override;
+    /// Ends all reactions and the journal.
+    void world_ends() override;
+    void mark_texts(TextMarks& marks) const override;
+    std::uint32_t state_version() const override { return 1; }
+    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
+    /// of nothing. Requires: the stores were loaded; no reaction runs.
+    void save_part(StateWriter& to) const override;
+    Status load_part(StateReader& from, std::uint32_t version) override;
+
+private:
+    struct Entry {
+        ReactionId id;
+        ReactionTo to;
+        ComponentMirror* mirror;
+        Reaction* reaction;
+        void (*destroy)(Reaction&);
+        bool is_removed = false;
+    };
+    template <class T, class R, class... Arguments>
+    ReactionId react(const ReactionTo& to, Arguments&&... arguments) {
+        static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+        return require(schema_of<T>(), to, detail::make_reaction<R>(std::forward<Arguments>(arguments)...),
+                       detail::destroy_reaction<R>);
+    }
+    SHOAL_API ReactionId require(const Schema& component, const ReactionTo& to, Reaction& reaction,
+                                 void (*destroy)(Reaction&));
+    ReactionId add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
+                   void (*destroy)(Reaction&));
+    void mirror_all(bool have_no_rows);
+    void tell(const Entry& entry);
+    void drop_removed();
+    void drop_mirrors(const Store* store);
+
+    World& world_;
+    Array<ComponentMirror*> mirrors_{Owner("reactions")};  // for the journal: of all component types
+    Array<Entry> entries_{Owner("reactions")};
+    std::uint32_t num_made_ = 0;
+    bool is_telling_ = false;
+    ChangeJournal journal_;
+};
+
 }  // namespace shoal

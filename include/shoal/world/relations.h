@@ -6,7 +6,7 @@
 //     };
 //     SHOAL_COMPONENT(Limpet, (whale, relation(dies_too)))
 //
-//     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
+//     for (const Entity limpet : world.relations().referrers<&Limpet::whale>(whale)) all.push_back(limpet);
 //
 //     relation                 the reference stays as it is, and names an entity that does not live
 //     relation(cleared)        it becomes null
@@ -21,6 +21,7 @@
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/referrers.h"
 #include "shoal/store/store.h"
+#include "shoal/table/column.h"
 #include "shoal/world/service.h"
 
 namespace shoal {
@@ -28,13 +29,23 @@ namespace shoal {
 class RelationIndex;
 class World;
 
-/// Programs use it through World.
+/// Who refers to whom: World::relations().
 class Relations final : public WorldService {
 public:
     SHOAL_API explicit Relations(World& world);
     SHOAL_API ~Relations() override;
 
-    /// Returns who refers to an entity through a field; nobody if it is no relation of a store of the last settle.
+    /// Returns the entities whose field refers to `target`, as of the last settle:
+    /// `for (const Entity missile : world.relations().referrers<&Missile::target>(ship))`.
+    /// Requires: the field is declared a relation. Cost: that of the entities that are found.
+    template <auto kMember>
+    Referrers referrers(Entity target) const {
+        constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
+        static_assert(kDescription.fields[FieldPlace<kMember>::kIndex].relation != Relation::kNone,
+                      "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
+        return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
+    }
+    /// Returns who refers to an entity through a field, by its number in the schema; nobody if it is no relation of a store of the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;

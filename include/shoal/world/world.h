@@ -9,9 +9,9 @@
 //                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
-// Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that on_add(),
-// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h).
-// Who refers to an entity is found with referrers() (see relations.h).
+// Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that
+// reactions() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to an
+// entity is found with relations() (see relations.h).
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
@@ -25,7 +25,7 @@
 //                  Commands request changes         callbacks are told which entities died
 //
 // Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
-// for the first time; that store settles with the others. Its commands are carried out at the next settle at the latest.
+// for the first time; that store settles with the others. Commands that it asks for are carried out at the next settle at the latest.
 // If it settles, steps, saves or loads the world, or detaches a store, the program ends; the same holds for functions that
 // commands call, and for spawn functions. A destruction callback that is called neither by a settle nor in a pass may settle
 // the world. docs/guarantees.md has the whole table.
@@ -40,9 +40,6 @@
 #include "shoal/store/field_path.h"
 #include "shoal/store/waiting_commands.h"
 #include "shoal/store/zone.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
 #include "shoal/world/schedule.h"
 #include "shoal/world/service.h"
 
@@ -52,8 +49,11 @@ namespace shoal {
 
 class ActivityManager;
 class DataManager;
+class FollowedPlaces;
 class ModelPoseManager;
 class OwnershipManager;
+class Reactions;
+class Relations;
 class SchemaChange;
 class TransformManager;
 class WorldHost;
@@ -159,10 +159,11 @@ public:
         return made;
     }
 
-    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
-    /// the store and detaches it before it is destroyed. If the world has settled before, the store settles at once, so
-    /// that its writes carry the world's stamp. Requires: no passes run.
-    /// Errors: one of its component types has its home in another store; it is attached already. Nothing has changed.
+    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns the store;
+    /// one that ends leaves the world. If the world has settled before, the store settles at once, so that its writes carry
+    /// the world's stamp. Requires: no passes run; a store does not end while the world settles.
+    /// Errors: one of its component types has its home in another store; it is attached already, here or to another world;
+    /// commands wait in it. Nothing has changed.
     SHOAL_API Status attach(Store& store);
     /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when one
     /// is asked for. Requires: it is attached; no passes run, and the world is not settling.
@@ -252,98 +253,16 @@ public:
     SHOAL_API Result<detail::EventLog*> events(std::string_view name, std::uint32_t event_bytes);
     SHOAL_API void end_events(const detail::EventLog& events);
 
-    // --- reactions -----------------------------------------------------------------------------------------------
+    // --- reactions, relations, places -----------------------------------------------------------------------------
 
-    /// Calls function(entities) at the end of each settle in which entities have gained a component of type T since the
-    /// settle before. See world/reactions.h. Requires: a store keeps T; no passes run.
-    template <class T, class Function>
-    ReactionId on_add(Function function) {
-        static_assert(std::is_invocable_v<Function&, std::span<const Entity>>,
-                      "the function takes a std::span<const Entity>");
-        return react<T, detail::AddReaction<T, Function>>({ReactionKind::kAdd}, std::move(function));
-    }
-    /// The same for those that have lost one: function(entities), or function(entities, std::span<const T> before).
-    /// Requires: as above; for values, T is bytes, and an entity has one.
-    template <class T, class Function>
-    ReactionId on_remove(Function function) {
-        static_assert(detail::kReacts<T, Function>,
-                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
-        constexpr bool kWantsValues = !std::is_invocable_v<Function&, std::span<const Entity>>;
-        static_assert(!kWantsValues || std::is_trivially_copyable_v<T>, "only values that are bytes are kept");
-        return react<T, detail::ValueReaction<T, Function>>(
-            {ReactionKind::kRemove, ReactionTo::kAnyField, kWantsValues}, std::move(function), std::size_t(0));
-    }
-    /// The same for those whose component differs, in any field, or in one: world.on_change<&Door::is_open>(...).
-    /// The values before are components, or values of the field. Requires: as above.
-    template <class T, class Function>
-    ReactionId on_change(Function function) {
-        static_assert(detail::kReacts<T, Function>,
-                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
-        return react<T, detail::ValueReaction<T, Function>>({ReactionKind::kChange}, std::move(function),
-                                                            std::size_t(0));
-    }
-    template <auto kMember, class Function>
-    ReactionId on_change(Function function) {
-        using Value = ValueOf<kMember>;
-        static_assert(detail::kReacts<Value, Function>,
-                      "the function takes a std::span<const Entity>, and optionally a span of values of the field");
-        const std::uint32_t field = FieldPlace<kMember>::kIndex;
-        return react<ComponentOf<kMember>, detail::ValueReaction<Value, Function>>(
-            {ReactionKind::kChange, field}, std::move(function),
-            std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
-    }
-    /// The same for a component type without a C++ type; destroy(reaction) is called when it goes.
-    /// Errors: no store keeps the component type, or its values cannot be had; the message says why.
-    SHOAL_API Result<ReactionId> react(ComponentId component, const ReactionTo& to, Reaction& reaction,
-                                       void (*destroy)(Reaction&));
-    /// Ends a reaction; one that has ended is ignored. Requires: no passes run.
-    SHOAL_API void remove_reaction(ReactionId id);
-
-    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see world/journal.h). Requires: no
-    /// passes run; no reaction runs.
-    SHOAL_API void keep_journal(std::size_t max_entities);
-    /// Returns which components have come and gone since a stamp, for all stores.
-    SHOAL_API Journal journal(std::uint64_t since) const;
-
-    // --- relations -----------------------------------------------------------------------------------------------
-
-    /// Returns the entities whose field refers to `target`, as of the last settle:
-    /// `for (const Entity missile : world.referrers<&Missile::target>(ship))`. See world/relations.h.
-    /// Requires: the field is declared a relation. Cost: that of the entities that are found.
-    template <auto kMember>
-    Referrers referrers(Entity target) const {
-        constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
-        static_assert(kDescription.fields[FieldPlace<kMember>::kIndex].relation != Relation::kNone,
-                      "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
-        return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
-    }
-    /// The same for a component type without a C++ type, and the number of a field in its schema. None for others.
-    SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
-
-    // --- places --------------------------------------------------------------------------------------------------
-
-    /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
-    /// `world.follow<&Body::position>(Follower::kField)`. See world/places.h.
-    /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
-    /// one; no passes run.
-    template <auto kMember>
-    void follow(Follower follower) {
-        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
-        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, follower));
-    }
-    /// The same for a component type without a C++ type, and the number of a field in its schema.
-    /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
-    SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// Moves rows of the database that lie in one of the tiles, or in its first zone, to the tile of their place, from
-    /// the next settle on, and spawns into the tiles: see Database::spawn_into_tiles().
-    /// Requires: the database keeps the component type, and goes by no other field or grid; no passes run.
-    template <auto kMember>
-    void keep_in_tiles(const GridZones& tiles) {
-        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
-        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, tiles));
-    }
-    /// The same as above. Errors: as of follow(); another store keeps the component type.
-    SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
+    /// Functions that are told what has come, gone and changed, and the journal: see world/reactions.h.
+    SHOAL_API Reactions& reactions();
+    SHOAL_API const Reactions& reactions() const;
+    /// Who refers to whom: see world/relations.h.
+    SHOAL_API Relations& relations();
+    SHOAL_API const Relations& relations() const;
+    /// Fields and transforms that follow each other, and tiles: see world/places.h.
+    SHOAL_API FollowedPlaces& places();
 
     // --- fields by name ------------------------------------------------------------------------------------------
 
@@ -373,9 +292,9 @@ public:
 
     /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
     /// this world: see command/commands.h. Requires: passes run in step(), or not at all.
-    Commands& commands() { return commands_->here(); }
+    Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Those of them that wait for the world to settle: how many there are, and what they name.
-    WaitingCommands& waiting_commands() const { return *commands_; }
+    WaitingCommands& waiting_commands() { return WaitingCommands::of_directory(directory_); }
 
     // --- resources -----------------------------------------------------------------------------------------------
 
@@ -413,7 +332,7 @@ public:
         run_frame(dt);
         schedule_.failure_.rethrow();
     }
-    /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
+    /// Carries out the commands that wait; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
@@ -483,22 +402,11 @@ private:
         release_memory(object, sizeof(S), "world");
     }
 
-    template <class T, class R, class... Arguments>
-    ReactionId react(const ReactionTo& to, Arguments&&... arguments) {
-        static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-        return require_reaction(schema_of<T>(), to, detail::make_reaction<R>(std::forward<Arguments>(arguments)...),
-                                detail::destroy_reaction<R>);
-    }
-
     Result<Spawned> spawn_unlogged(const Blob& blob, const SpawnOptions& options);
     void note(Store& store);
     [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);
     void replace_store(ComponentManager& before, ComponentManager& after);
-    SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
-                                          void (*destroy)(Reaction&));
-    SHOAL_API static void require_declared(const Status& status);
-    Result<Store*> require_keeper(ComponentId component) const;
     SHOAL_API Result<FieldPath> find_path(Entity entity, std::string_view name) const;
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
