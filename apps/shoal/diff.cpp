@@ -74,8 +74,8 @@ struct Side {
 
 bool is_no_file(const Side& side) { return side.path == kNoFile; }
 
-/// Returns the sides that the operands name. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and after a
-/// renaming the new path.
+/// Returns the sides that the operands name. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and
+/// after a renaming the new path.
 void set_sides(const Arguments& arguments, Side& before, Side& after) {
     const std::vector<std::string>& words = arguments.operands();
     const bool is_git = arguments.has("git");

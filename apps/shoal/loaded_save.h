@@ -1,6 +1,7 @@
 #pragma once
-// Reads the world of a save, or of a folder that Persistence keeps, for what `shoal dump`, `check` and `diff` say of it. It is
-// loaded into a world of its own, with all checks that a program's load makes; its component types come from the save.
+// Reads the world of a save, or of a folder that Persistence keeps, for what `shoal dump`, `check` and `diff` say of
+// it. It is loaded into a world of its own, with all checks that a program's load makes; its component types come from
+// the save.
 //
 // Nothing is written, also not into such a folder: of its last whole frame is read what Persistence::recover() would read.
 
@@ -37,8 +38,8 @@ struct LoadedSave {
     const shoal::PersistedSnapshot* recovered = nullptr;  ///< the one that Persistence::recover() would take
 };
 
-/// Which snapshots of a folder are read: those that Persistence::recover() reads, and it is a warning if one of them is damaged; or all,
-/// and it is an error.
+/// Which snapshots of a folder are read: those that Persistence::recover() reads, and it is a warning if one of them is
+/// damaged; or all, and it is an error.
 enum class Snapshots : std::uint8_t { kNewestWhole, kAll };
 
 /// Returns whether what is at a path is read as a world: a save, a folder, or the log of a folder, which load_save() refuses.

@@ -218,8 +218,8 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
-/// Makes the stores of what the level has, which plugins may ask for, and loads the plugins: their functions and stores take the
-/// level when it is spawned, with the fields that they declare.
+/// Makes the stores of what the level has, which plugins may ask for, and loads the plugins: their functions and stores
+/// take the level when it is spawned, with the fields that they declare.
 Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
@@ -295,8 +295,8 @@ Status save_world(const World& world, Files& files, const Task& task, Outcome& o
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough, step() says that
-/// there is no other, or somebody interrupts.
+/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough, step()
+/// says that there is no other, or somebody interrupts.
 template <class Step>
 void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts, Outcome& outcome,
                 Step&& step) {

@@ -82,8 +82,8 @@ struct Outcome {
     }
 };
 
-/// Makes the world of a level, runs it, and writes what is asked for. `resources` is the blob that values of the world refer to,
-/// mostly that of the level. Errors: the message or the diagnostics say what is wrong.
+/// Makes the world of a level, runs it, and writes what is asked for. `resources` is the blob that values of the world
+/// refer to, mostly that of the level. Errors: the message or the diagnostics say what is wrong.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
 /// Prints what came of it.

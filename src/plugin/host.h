@@ -299,8 +299,8 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
-/// Returns element `i` of a list of structs, all of which have the size of the first; or nullptr, if they do not, or are shorter
-/// than in the first version. `last` is the last field of that.
+/// Returns element `i` of a list of structs, all of which have the size of the first; or nullptr, if they do not, or
+/// are shorter than in the first version. `last` is the last field of that.
 template <class T, class Field>
 const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
     const std::uint32_t size = list->size;

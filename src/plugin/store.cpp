@@ -364,8 +364,8 @@ SavedStore* find_saved(PluginHost& host, std::string_view component) {
     return nullptr;
 }
 
-/// Takes the manager of a component type that came with a schema alone, such as that of a level, out of the world; its rows have
-/// the fields of the store then. Errors: another store keeps the component type.
+/// Takes the manager of a component type that came with a schema alone, such as that of a level, out of the world; its
+/// rows have the fields of the store then. Errors: another store keeps the component type.
 Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     const KeptComponent kept = plugin.world.directory().find_kept(schema.id());
     if (!kept) return static_cast<ComponentManager*>(nullptr);

@@ -30,7 +30,8 @@ bool is_zero(const std::byte* value, std::size_t num_bytes) {
     return std::all_of(value, value + num_bytes, [](std::byte byte) { return byte == std::byte(0); });
 }
 
-/// Returns whether a struct image says more than a schema without defaults, whose fields are zero, or the first value of an enum.
+/// Returns whether a struct image says more than a schema without defaults, whose fields are zero, or the first value
+/// of an enum.
 bool has_defaults(const Schema& schema, const std::byte* image) {
     return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
         return field.has_range || field.type == FieldType::kEnum || !is_zero(image + field.struct_offset, field.size);

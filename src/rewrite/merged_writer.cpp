@@ -1,5 +1,5 @@
-// Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and comments;
-// around it, lists and mappings are begun at the places of those that they replace.
+// Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and
+// comments; around it, lists and mappings are begun at the places of those that they replace.
 
 #include "rewrite/merged_tree.h"
 #include "shoal/base/text.h"

@@ -17,8 +17,8 @@ inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& o
     return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
 }
 
-/// The entities whose key no other entity of the tree has. A change of a child in a prefab is none, and neither is one that is
-/// named by its index.
+/// The entities whose key no other entity of the tree has. A change of a child in a prefab is none, and neither is one
+/// that is named by its index.
 class UniqueEntities {
 public:
     explicit UniqueEntities(const SourceTree& tree) { add(tree.root()); }

@@ -87,8 +87,8 @@ private:
         return std::equal(items.begin(), items.end(), other.begin(), other.end(),
                           [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
     }
-    /// Returns whether those of `b` are taken and not those of `a`. Where they stand says nothing of who they are, so all of a
-    /// list are one value.
+    /// Returns whether those of `b` are taken and not those of `a`. Where they stand says nothing of who they are, so
+    /// all of a list are one value.
     bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemPlace place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;

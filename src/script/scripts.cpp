@@ -140,8 +140,8 @@ Status hand_on_rows(const Script& older, const Script& newer) {
     return {};
 }
 
-/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what it has
-/// made is taken back. `older`: the version whose rows it takes over, or nullptr.
+/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what
+/// it has made is taken back. `older`: the version whose rows it takes over, or nullptr.
 Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state->world.schedule();
     const bool was_ordered = schedule.prepare().ok();

@@ -54,7 +54,8 @@ void hide_own_functions(lua_State* lua) {
     if (shown.size() != length) push_text(lua, shown);
 }
 
-/// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, as the square of its depth.
+/// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, as the square of
+/// its depth.
 void push_last_calls(lua_State* lua) {
     std::string text = lua_tostring(lua, -1);
     text += kTraceback;

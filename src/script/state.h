@@ -219,7 +219,8 @@ private:
     Script* script_;
 };
 
-/// A loop during which rows stay where they are. At the end of the outermost one, the world gets the texts that waited for it.
+/// A loop during which rows stay where they are. At the end of the outermost one, the world gets the texts that waited
+/// for it.
 class LoopScope {
 public:
     explicit LoopScope(State& state) : state_(state) { ++state.num_loops; }
@@ -318,8 +319,8 @@ inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(l
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
 /// Returns a text. Requires: there is one, and not a number, which would become one.
 std::string text_at(lua_State* lua, int index);
-/// Whether a table has no keys but these, and elements 1 to `num_elements`. Errors: it has another, and the message names the one
-/// that is close.
+/// Whether a table has no keys but these, and elements 1 to `num_elements`. Errors: it has another, and the message
+/// names the one that is close.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);
 /// Reads fields of a table; the default stays if there is none. Errors: it has another type.
 Status read_field(lua_State* lua, int table, const char* field, std::string& text);
@@ -348,8 +349,8 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
 
 Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names);
 void destroy_query(Query* query);
-/// Makes the queries, passes and reactions of all scripts anew, because stores are others now. What needs a store that is gone
-/// rests until there is one again.
+/// Makes the queries, passes and reactions of all scripts anew, because stores are others now. What needs a store that
+/// is gone rests until there is one again.
 void renew_queries(State& state);
 void renew_pass(PassEntry& pass);
 /// Finds what a query names. Errors: it is not there; then the query rests.
@@ -367,7 +368,8 @@ void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);
 
-/// Whether a script may make one more of what it has: their memory is not that of Lua. Counts the steps that it takes. Errors:
+/// Whether a script may make one more of what it has: their memory is not that of Lua. Counts the steps that it takes.
+/// Errors:
 /// there are as many as there may be. `what` names them: "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;

@@ -1,12 +1,13 @@
 #pragma once
-// A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle() are functions
-// of a script. The script says what a component is; the rows here repeat it in columns, so that queries, reactions, properties
-// and reports find it as everywhere else.
+// A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle()
+// are functions of a script. The script says what a component is; the rows here repeat it in columns, so that queries,
+// reactions, properties and reports find it as everywhere else.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
 //
-// Thread: as for every store. The Lua state belongs to the structural thread: what passes write is told when the world settles.
+// Thread: as for every store. The Lua state belongs to the structural thread: what passes write is told when the world
+// settles.
 
 #include "script/state.h"
 #include "shoal/store/owned_rows.h"
@@ -24,7 +25,8 @@ public:
 
     /// Takes the functions of a definition. Errors: one is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store; fields that are new have their defaults. Errors: it does not take them.
+    /// Adds the rows of an older version of the store; fields that are new have their defaults. Errors: it does not
+    /// take them.
     Status take_rows(LuaStore& older);
     /// Asks the script what an entity has, and writes that to its row. Errors: get() of the script says nothing that fits.
     Status show(Entity entity);

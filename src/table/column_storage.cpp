@@ -42,7 +42,8 @@ std::size_t stagger(std::size_t column) {
 static_assert((kStaggerLines - 1) * kCacheLineBytes <= (kPageBytes - (kStaggerLines - 1) * kCacheLineBytes) / 20,
               "see above: 5 % of the rows pay for the stagger");
 
-/// A column that may fill a large page starts in one. Shorter ones, of tables with a small capacity, lie in pages side by side.
+/// A column that may fill a large page starts in one. Shorter ones, of tables with a small capacity, lie in pages side
+/// by side.
 struct Frame {
     Frame(std::size_t offset, std::uint32_t rows, std::uint32_t element_bytes) {
         const std::size_t bytes = kMaxStaggerBytes + column_bytes(rows, element_bytes);

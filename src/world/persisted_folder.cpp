@@ -60,8 +60,8 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
     append(snapshot.log_path, snapshot.log_damage);
 }
 
-/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by this program;
-/// a state takes more than `max_bytes` in memory.
+/// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by
+/// this program; a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
                 SavedState& state) {
     if (!path_exists(snapshot.log_path))
@@ -87,8 +87,8 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
     return {};
 }
 
-/// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state takes more than
-/// `max_bytes`, and an older one in its place would be a loss.
+/// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state
+/// takes more than `max_bytes`, and an older one in its place would be a loss.
 Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();

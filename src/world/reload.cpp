@@ -1098,8 +1098,8 @@ private:
         };
         if (!moving.moved.empty()) world_.commands_->visit_arrays(move, &moving);
     }
-    /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which are there,
-    /// and saved, until the world settles.
+    /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which
+    /// are there, and saved, until the world settles.
     Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
         Array<ReloadPlace> places{Owner("reload")};
         for (Store* store : world_.stores())

@@ -4,8 +4,9 @@
 //     "types" of the state       coral v1 {height float}       how its columns lie
 //     the world or its registry  coral v2 {size double}        how they are to lie
 //
-// The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the component type
-// are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the values of commands that wait.
+// The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the
+// component type are: in a manager, in the tables of a database, in the files of its unloaded zones, or among the
+// values of commands that wait.
 // Then the copy is loaded as if it had been saved like that.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //

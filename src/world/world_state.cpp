@@ -321,7 +321,8 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
-/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name; parts are missing.
+/// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name; parts are
+/// missing.
 Result<Database*> WorldState::find_database_of_zones(const SavedState& state, StateReader& from) const {
     std::uint32_t format = 0;
     if (Status status = from.value("world/format", format); !status) return status;

@@ -70,15 +70,16 @@ public:
     const Schema* find_kept_schema(ComponentId component) const { return world_.directory_.find_schema(component); }
 
     /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
-    /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot be saved.
+    /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot
+    /// be saved.
     Status save(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows = false) const;
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
     Status load(const SavedState& from, bool is_trusted);
-    /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and stores that
-    /// only the other state has go; component types that databases have taken from it stay. Unloaded zones stay where they are,
-    /// and those of the other state are not looked at.
-    /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses what the
-    /// world had: the world keeps the other state, and the log says so.
+    /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and
+    /// stores that only the other state has go; component types that databases have taken from it stay. Unloaded zones
+    /// stay where they are, and those of the other state are not looked at.
+    /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses
+    /// what the world had: the world keeps the other state, and the log says so.
     Status visit(const SavedState& other, void (*look)(void* context), void* context);
 
 private:

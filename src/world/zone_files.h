@@ -1,6 +1,6 @@
 #pragma once
-// Unloads zones of a database to files, and loads them again; see shoal/world/zone_streaming.h. A saved state carries the files as
-// they are:
+// Unloads zones of a database to files, and loads them again; see shoal/world/zone_streaming.h. A saved state carries
+// the files as they are:
 //
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
@@ -89,12 +89,12 @@ public:
         refused_.clear();
     }
 
-    /// Writes what a state has of the zones. Bytes that the state before has are not read again. `store`: what the database is
-    /// called there. Refused: a file cannot be read.
+    /// Writes what a state has of the zones. Bytes that the state before has are not read again. `store`: what the
+    /// database is called there. Refused: a file cannot be read.
     void save(StateWriter& to, std::string_view store) const;
-    /// Makes ready what a state has of the zones, of which load() tells: all of it is checked, unless it is trusted, and files are
-    /// written. Nothing of the world changes. Errors: it is not sound, or takes more memory than it may; a file cannot be
-    /// written.
+    /// Makes ready what a state has of the zones, of which load() tells: all of it is checked, unless it is trusted,
+    /// and files are written. Nothing of the world changes. Errors: it is not sound, or takes more memory than it may;
+    /// a file cannot be written.
     Status prepare(StateReader& from, Loaded& loaded) const;
     /// Puts it in place of what there is, whose files go.
     void take(Loaded& loaded);
@@ -106,8 +106,8 @@ public:
 
     // What is within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
-    /// Errors: a part that should be there is missing, or one is there that should not be. `has_unloaded`: what the format of the
-    /// state says. Zones would be lost in silence otherwise.
+    /// Errors: a part that should be there is missing, or one is there that should not be. `has_unloaded`: what the
+    /// format of the state says. Zones would be lost in silence otherwise.
     static Status check_parts(const SavedState& state, StateReader& from, bool has_unloaded);
     /// Errors: the zones do not ascend.
     static Status read_list(StateReader& from, Array<SavedZone>& zones);

@@ -8,7 +8,8 @@ namespace shoal {
 /// What a command does; kText names an entity, gives it a tag or takes one. The numbers are those of saves.
 enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText };
 inline constexpr std::uint32_t kNumSavedCommandKinds = 8;
-/// What commands of a list have in common. Flags: it is of one chunk only; spawns and copies have poses; spawns override values.
+/// What commands of a list have in common. Flags: it is of one chunk only; spawns and copies have poses; spawns
+/// override values.
 struct SavedCommandList {
     static constexpr std::uint32_t kOfChunk = 1, kHasPoses = 2, kHasOverrides = 4;
     SavedCommandKind kind;

@@ -11,10 +11,10 @@
 //      |- wheel                     passed over             because of the car
 //      '- driver Inactive           passed over             by itself, and because of the car
 //
-// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, reactions, the journal and
-// describe() know it. A query that names it, such as With<Inactive>, and one that says with_inactive(), visit inactive
-// entities too. A child that is linked to an inactive parent becomes inactive, and one that is unlinked, or whose parent
-// dies, is what it is by itself.
+// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, reactions, the
+// journal and describe() know it. A query that names it, such as With<Inactive>, and one that says with_inactive(),
+// visit inactive entities too. A child that is linked to an inactive parent becomes inactive, and one that is unlinked,
+// or whose parent dies, is what it is by itself.
 //
 // All else goes on as before: calls by entity find the components, world poses are computed, references and ownership
 // hold. Who goes through columns without a query sees all rows.

@@ -237,8 +237,8 @@ public:
     /// Destroys all entities of a zone and returns how many died. Its memory is given back after some settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
-    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a world or
-    /// another directory they are those of all its stores.
+    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h. In a
+    /// world or another directory they are those of all its stores.
     /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
     SHOAL_API Commands& commands();
 
@@ -321,14 +321,18 @@ public:
 
     // --- zones without rows, for whoever keeps these elsewhere ---------------------------------------------------
 
-    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities. Refused:
-    /// rows with fields that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep loaded.
+    /// Writes the rows of a zone, with all values of its entities, for read_zone() of a database with these entities.
+    /// Refused:
+    /// rows with fields that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep
+    /// loaded.
     SHOAL_API void write_zone(Zone zone, StateWriter& to) const;
-    /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now goes to the zone and gains
-    /// what it lacks and values of `many` types. `gone`, ascending, have died, whoever has their ids now. Returns how many had no
-    /// row. Errors: a component type has other fields; no memory or a full table; nothing has changed.
+    /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now goes to the zone
+    /// and gains what it lacks and values of `many` types. `gone`, ascending, have died, whoever has their ids now.
+    /// Returns how many had no row. Errors: a component type has other fields; no memory or a full table; nothing has
+    /// changed.
     SHOAL_API Result<std::uint32_t> read_zone(Zone zone, StateReader& from, std::span<const Entity> gone = {});
-    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to. Adds no rows, but may add archetypes.
+    /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to. Adds no rows, but may add
+    /// archetypes.
     /// Returns the owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
     SHOAL_API Result<Array<Entity>> check_zone(Zone zone, StateReader& from);
     /// Removes the rows of a zone and returns how many there were. Its entities live on without them.

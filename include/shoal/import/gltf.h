@@ -13,8 +13,8 @@
 //     visibility         inactive
 //     extras             components, if they are called so, and data
 //
-// Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and buffers
-// are not read. docs/formats/gltf.md has the rules.
+// Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and
+// buffers are not read. docs/formats/gltf.md has the rules.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"

@@ -41,9 +41,10 @@ class DocumentBuilder;
 ///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  switched_off = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
-/// The zone of the database is left out if it is the first. A component type of which an entity may have several gives a list. `data` has `values` of the template and `overrides`.
-/// Values in blobs are shown if the library of the world has them; otherwise the `resource` and how many there are, for `data` as
-/// `not_loaded`.
+/// The zone of the database is left out if it is the first. A component type of which an entity may have several gives
+/// a list. `data` has `values` of the template and `overrides`.
+/// Values in blobs are shown if the library of the world has them; otherwise the `resource` and how many there are, for
+/// `data` as `not_loaded`.
 class EntityWriter {
 public:
     /// Lifetime: the world outlives it, and gets no other stores meanwhile.

@@ -17,11 +17,13 @@
 //     reload    copy, check | save stores | unload() of the old | load() of the new     an error: the old one is loaded again
 //     unload    all of the above | its unload() | channels | close the file
 //
-// When a load() fails, the entities and component types that it has made are gone, and rows have their old fields; what it has
-// done to entities that were there stays. After a reload, the passes of a plugin come behind all others, but for what
-// runs_after and runs_before say. Passes that name one of an unloaded plugin in after() or before() are not ordered by it any more.
-// A store of a plugin stays while a pass of the program, or another plugin, uses it; other queries of the program that name its
-// component type end before. When the world gets other fields for a component type, queries of plugins are made anew.
+// When a load() fails, the entities and component types that it has made are gone, and rows have their old fields; what
+// it has done to entities that were there stays. After a reload, the passes of a plugin come behind all others, but for
+// what runs_after and runs_before say. Passes that name one of an unloaded plugin in after() or before() are not
+// ordered by it any more.
+// A store of a plugin stays while a pass of the program, or another plugin, uses it; other queries of the program that
+// name its component type end before. When the world gets other fields for a component type, queries of plugins are
+// made anew.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 
@@ -71,8 +73,8 @@ public:
     /// Requires: index < num_plugins().
     SHOAL_API PluginInfo plugin(std::size_t index) const;
 
-    /// Registers the component types that plugins have declared, with their compile functions and migrations, for whoever compiles
-    /// sources. Errors: the registry has another type, or other functions, of one of the names.
+    /// Registers the component types that plugins have declared, with their compile functions and migrations, for
+    /// whoever compiles sources. Errors: the registry has another type, or other functions, of one of the names.
     /// Lifetime: nothing is compiled with the registry after one of the plugins was reloaded or unloaded.
     SHOAL_API Status register_components(ComponentRegistry& registry) const;
 

@@ -1,13 +1,16 @@
 #pragma once
 // The C interface between shoal and plugins: shared libraries that are loaded, unloaded and exchanged while a world runs.
-// C99, and the same for every compiler; docs/guide/plugins.md shows a whole plugin, and says what goes with it when it is unloaded.
+// C99, and the same for every compiler; docs/guide/plugins.md shows a whole plugin, and says what goes with it when it
+// is unloaded.
 //
-// Structs begin with their size, set by whoever fills them. Later versions append fields and functions, and never change what is
-// there: a plugin built with this header runs in later hosts, and a host tells by the sizes what a plugin lacks.
-// Calls that can fail return 1, or else 0 or NULL, and say why in `error`, which may be NULL, or in the log; nothing has changed
-// then. NULL for a world, a component, a text or a function is such an error. Texts end with NUL and are copied.
-// Thread: the structural thread of the world. A function of a pass runs on all workers at once, and calls only what says "passes";
-// other calls end the program in a pass. Nothing is thrown through a call.
+// Structs begin with their size, set by whoever fills them. Later versions append fields and functions, and never
+// change what is there: a plugin built with this header runs in later hosts, and a host tells by the sizes what a
+// plugin lacks.
+// Calls that can fail return 1, or else 0 or NULL, and say why in `error`, which may be NULL, or in the log; nothing
+// has changed then. NULL for a world, a component, a text or a function is such an error. Texts end with NUL and are
+// copied.
+// Thread: the structural thread of the world. A function of a pass runs on all workers at once, and calls only what
+// says "passes"; other calls end the program in a pass. Nothing is thrown through a call.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -70,10 +70,10 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; named managers are in a world or in a ComponentDirectory then), and the EventWriters of
-// writing() before that (see events.h). A pass may put a const PassContext& before all of them (see world/schedule.h). A
-// manager with an identity index has holes: a function that takes the Entity is not called for them, others are. Keep a
-// query: it remembers which tables match, and only looks at new ones.
+// Commands& before that (see commands.h; named managers are in a world or in a ComponentDirectory then), and the
+// EventWriters of writing() before that (see events.h). A pass may put a const PassContext& before all of them (see
+// world/schedule.h). A manager with an identity index has holes: a function that takes the Entity is not called for
+// them, others are. Keep a query: it remembers which tables match, and only looks at new ones.
 //
 // While a loop runs, its function uses a field that the query writes through its argument only: the compiler assumes
 // that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a

@@ -153,8 +153,9 @@ public:
     /// What a loop touches; for schedules. Lifetime: that of the query.
     std::span<const Access> accesses() const;
 
-    /// If a loop visits the rows of one table, and leaves out inactive entities at most, calls look(context, batch) for all of
-    /// them. The entities of the loop's batches are then parts of this one's, and so are the columns. Marks nothing.
+    /// If a loop visits the rows of one table, and leaves out inactive entities at most, calls look(context, batch) for
+    /// all of them. The entities of the loop's batches are then parts of this one's, and so are the columns. Marks
+    /// nothing.
     void look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const;
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;

@@ -92,8 +92,8 @@ struct SourceLayout {
     /// Spaces for each level; 0: as in the text that the root is from if that has the same format, otherwise a tab in
     /// SJSON, two spaces in JSON and YAML.
     std::uint32_t indent = 0;
-    /// SJSON: `:` or `=`, commas, and the braces of the root stay as they are in the text that the root is from; what is from other
-    /// texts gets the signs of that one. Otherwise ` = `, no commas and no braces.
+    /// SJSON: `:` or `=`, commas, and the braces of the root stay as they are in the text that the root is from; what
+    /// is from other texts gets the signs of that one. Otherwise ` = `, no commas and no braces.
     bool keeps_signs = false;
     bool bare_texts = false;  ///< SJSON: strings that were read without quotes stay without, as in schema files
 };

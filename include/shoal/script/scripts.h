@@ -21,16 +21,17 @@
 //     bits    31 30 | 29 ........ 22 | 21 ................... 0
 //              tag  |   generation   |          index
 //
-// Safety. Scripts get no files, no other libraries, no bytecode. Every access to a column is checked, and columns end with the
-// call that they were given to. All scripts of one Scripts share a memory budget. Each call from the program into a script,
-// such as a load or a run of a pass, has a budget of steps. Without these a script ends with an error, and the world goes on.
+// Safety. Scripts get no files, no other libraries, no bytecode. Every access to a column is checked, and columns end
+// with the call that they were given to. All scripts of one Scripts share a memory budget. Each call from the program
+// into a script, such as a load or a run of a pass, has a budget of steps. Without these a script ends with an error,
+// and the world goes on.
 //
 //     load      compile | run the text                              an error: what it has made is taken back
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
-// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by Reloader::reload(). What
-// needs a store that is gone rests, with a line in the log, until there is one again.
+// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by
+// Reloader::reload(). What needs a store that is gone rests, with a line in the log, until there is one again.
 // Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
@@ -71,8 +72,9 @@ public:
     /// Unloads all of them, the last first.
     SHOAL_API ~Scripts();
 
-    /// Loads a script from a file, named like the file without folder and extension. Errors: the file cannot be read; its name
-    /// is taken; it is not Lua, or raised an error, and then the message has a traceback. What it has made is taken back.
+    /// Loads a script from a file, named like the file without folder and extension. Errors: the file cannot be read;
+    /// its name is taken; it is not Lua, or raised an error, and then the message has a traceback. What it has made is
+    /// taken back.
     SHOAL_API Status load(const std::string& path);
     /// Runs a text in the script `name`, which it makes if there is none. Errors: as above; what a text has made in a script
     /// that was there stays.

@@ -75,8 +75,8 @@ SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const Componen
 /// The same as compile_source, without making the blob.
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
-/// Reports what compile_file() would report of the text of a tree, which cannot use prefabs: for sources that a program builds,
-/// with errors where their nodes come from.
+/// Reports what compile_file() would report of the text of a tree, which cannot use prefabs: for sources that a program
+/// builds, with errors where their nodes come from.
 SHOAL_API void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options,
                           Diagnostics& diagnostics);
 

@@ -79,7 +79,8 @@ struct StateMarks {
     void add(const StateMarks& other) {
         for (std::size_t i = 0; i < kCount / 64; ++i) words[i] |= other.words[i];
     }
-    /// Adds marks from `first` on: those for which there is a 1, not a 0. Requires: `first` and the number of them are multiples of 8.
+    /// Adds marks from `first` on: those for which there is a 1, not a 0. Requires: `first` and the number of them are
+    /// multiples of 8.
     SHOAL_API void add(std::size_t first, std::span<const std::uint8_t> is_marked);
 };
 
@@ -103,7 +104,8 @@ public:
                                     const StatePart& other_part, std::size_t other_number) const;
     /// Returns the bytes of a block.
     SHOAL_API std::size_t block_bytes(const StatePart& part, std::size_t number) const;
-    /// Copies the marked elements of a block of a column to where they lie in the block. Requires: `to` has room for the block.
+    /// Copies the marked elements of a block of a column to where they lie in the block. Requires: `to` has room for
+    /// the block.
     SHOAL_API void copy_marked(const StatePart& part, std::size_t number, const StateMarks& marks, std::byte* to) const;
     /// Copies elements of a part. Requires: they exist; `to` has room for them.
     SHOAL_API void copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const;
@@ -177,8 +179,8 @@ private:
 
 /// Runs loops over the blocks of large columns, on several threads perhaps. What is written or read does not depend on it.
 struct StateLoop {
-    /// Calls some(job, begin, end) for ranges of about `at_once` that together are 0 to `count`, in any order, and returns when all
-    /// calls have returned.
+    /// Calls some(job, begin, end) for ranges of about `at_once` that together are 0 to `count`, in any order, and
+    /// returns when all calls have returned.
     void (*run)(void* context, std::size_t count, std::size_t at_once,
                 void (*some)(void* job, std::size_t begin, std::size_t end), void* job) = nullptr;
     void* context = nullptr;
@@ -198,8 +200,8 @@ struct WrittenSince {
 
 class StateWriter {
 public:
-    /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr, written at the stamp `since`: what columns
-    /// have from before that stamp is shared.
+    /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr, written at the stamp `since`: what
+    /// columns have from before that stamp is shared.
     SHOAL_API explicit StateWriter(SavedState& to, const SavedState* before = nullptr, std::uint64_t since = 0);
     StateWriter(const StateWriter&) = delete;
     StateWriter& operator=(const StateWriter&) = delete;
@@ -213,10 +215,12 @@ public:
     /// Compares and copies the blocks of large columns in a loop. Lifetime: that of the writer.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
     /// Compares and copies the columns that are written from now on by finish_columns(), in one loop.
-    /// Lifetime: that of their bytes and of what tells when they were written. Nobody changes them until then, or reads the state.
+    /// Lifetime: that of their bytes and of what tells when they were written. Nobody changes them until then, or reads
+    /// the state.
     void gather_columns() { gathers_columns_ = true; }
     SHOAL_API void finish_columns();
-    /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the program.
+    /// Asks those who write to refuse values that a load from a file would refuse: the state is for another run of the
+    /// program.
     void check_values() { checks_values_ = true; }
     bool checks_values() const { return checks_values_; }
     /// Writes a part of plain elements. `source` is for share(); 0: none.
@@ -298,7 +302,8 @@ public:
     bool is_trusted() const { return is_trusted_; }
     /// Copies the blocks of large columns in a loop. Lifetime: that of the reader.
     void use_loop(const StateLoop& loop) { loop_ = loop; }
-    /// Copies the columns that are read from now on by finish_columns(), in one loop. Nobody looks at what they are copied to before.
+    /// Copies the columns that are read from now on by finish_columns(), in one loop. Nobody looks at what they are
+    /// copied to before.
     SHOAL_API void gather_columns();
     SHOAL_API void finish_columns();
     [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
@@ -316,9 +321,9 @@ public:
     SHOAL_API Status take_memory(std::string_view name, std::uint64_t num_bytes);
     /// Returns how much is left for take_memory().
     SHOAL_API std::uint64_t left_memory() const;
-    /// The same as elements() for what StateWriter::column() has written. Blocks that are in place already are not copied: those that the
-    /// present state shares, if it was written from `source`. Requires: `to` is where `source` was, and holds its bytes still;
-    /// 0: it is elsewhere.
+    /// The same as elements() for what StateWriter::column() has written. Blocks that are in place already are not
+    /// copied: those that the present state shares, if it was written from `source`. Requires: `to` is where `source`
+    /// was, and holds its bytes still; 0: it is elsewhere.
     SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                             std::uint64_t source);
     template <class T>

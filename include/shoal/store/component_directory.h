@@ -62,8 +62,8 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Adds a store, which keeps its component types from now on.
-    /// Errors: another store keeps one of them, or the owner refuses it; the store is in another directory than its own; commands
-    /// wait in its own.
+    /// Errors: another store keeps one of them, or the owner refuses it; the store is in another directory than its
+    /// own; commands wait in its own.
     /// Nothing has changed.
     SHOAL_API Status add(Store& store);
     /// Requires: it is here.
@@ -86,7 +86,8 @@ public:
     SHOAL_API const Schema* find_schema(ComponentId component) const;
     /// Returns the store that keeps a component type, or shows it in this layout beside those that it keeps, or nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
-    /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it has none.
+    /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it
+    /// has none.
     SHOAL_API Result<Store*> require(const Schema& component);
     /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the first
     /// that takes it keeps it from now on. Errors: no store takes it.

@@ -175,8 +175,8 @@ public:
     /// store that comes in a plugin. Rows with another owner than before are marked as written. No other call of this
     /// class adds or removes rows then, so OwnedRowsOptions::remove_dead is set.
     /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema says `many`;
-    /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or the rows
-    /// of an entity do not follow each other. Then no row is shown.
+    /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or
+    /// the rows of an entity do not follow each other. Then no row is shown.
     /// Lifetime of owners and columns: until the next call. Cost: compares the owners; with `many`, writes all links.
     SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
                           std::span<const std::uint32_t> next);
@@ -213,8 +213,8 @@ public:
     SHOAL_API void remove_dead(const SettleContext& context);
     /// The second half: gives memory back and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes all rows, gives all memory back and follows deaths no more: when another store has taken the place of this one,
-    /// to which paths and queries may still refer.
+    /// Removes all rows, gives all memory back and follows deaths no more: when another store has taken the place of
+    /// this one, to which paths and queries may still refer.
     SHOAL_API void retire();
     /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
     /// `max_removed` rows are removed.

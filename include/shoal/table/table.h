@@ -227,8 +227,9 @@ public:
     /// Returns the stamp with which rows were last added to a block or moved into it. Rows that were removed at the end
     /// leave none.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
-    /// Returns which rows of a block of a column in a saved state were written at `since` or later, added and moved rows included, and
-    /// which were added or moved. Marks of some 128 stamps are kept: for earlier writes it returns all of 1,024 rows.
+    /// Returns which rows of a block of a column in a saved state were written at `since` or later, added and moved
+    /// rows included, and which were added or moved. Marks of some 128 stamps are kept: for earlier writes it returns
+    /// all of 1,024 rows.
     StateMarks written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const;
     StateMarks placed_since(std::uint32_t state_block, std::uint64_t since) const;
 

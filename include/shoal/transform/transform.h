@@ -214,7 +214,8 @@ public:
     /// For queries, Transform can be read and written, WorldPose and ChildOf can be read.
     SHOAL_API std::span<const Schema* const> shown_schemas() const override;
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
-    /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked builds.
+    /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked
+    /// builds.
     SHOAL_API void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows,
                                  Executor* executor) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;

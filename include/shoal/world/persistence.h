@@ -1,6 +1,6 @@
 #pragma once
-// Persists a world: a folder has a snapshot of it and a log of what has changed in each frame since, so that the world survives
-// its process.
+// Persists a world: a folder has a snapshot of it and a log of what has changed in each frame since, so that the world
+// survives its process.
 //
 //     Persistence persistence(world);
 //     const Result<Recovered> recovered = persistence.recover(folder);
@@ -20,12 +20,13 @@
 // A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
 // of the one that waited, so at most one frame waits and one is being written; states share memory for what has not changed.
 //
-// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does. What the
-// last state is to have, such as the part of a Reloader or of a service of the program, has to be there then: make it before
-// this object, so that it ends after it. A ZoneStreaming that ends first stops this object, with a line in the log.
+// A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does.
+// What the last state is to have, such as the part of a Reloader or of a service of the program, has to be there then:
+// make it before this object, so that it ends after it. A ZoneStreaming that ends first stops this object, with a line
+// in the log.
 //
-// Cost of a step in which 1 % of 100,000 entities with 100 bytes was written: 0.05 ms where their rows lie side by side, 0.3 ms where they are
-// scattered; of 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.
+// Cost of a step in which 1 % of 100,000 entities with 100 bytes was written: 0.05 ms where their rows lie side by
+// side, 0.3 ms where they are scattered; of 1,000,000 entities 0.2 and 3 ms. PersistOptions::every_frames divides it.
 
 #include "shoal/base/status.h"
 #include "shoal/world/save.h"
@@ -44,8 +45,8 @@ class World;
 
 struct PersistOptions {
     std::uint32_t every_frames = 1;  ///< a record for each step, or for each so many; at least 1
-    /// Flushes to the disk after so many records; 0: when the system does. The end of the program loses no record in any case; a
-    /// power failure loses those since the last flush.
+    /// Flushes to the disk after so many records; 0: when the system does. The end of the program loses no record in
+    /// any case; a power failure loses those since the last flush.
     std::uint32_t flush_every_records = 60;
     std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log ends, and a new snapshot is written
     std::uint64_t max_log_records = 100'000;                ///< the same for its records
@@ -74,9 +75,9 @@ struct PersistedSnapshot {
 };
 /// Finds the snapshots in a folder, the newest first: names and bytes. Errors: the folder cannot be read.
 SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder);
-/// Reads one as Persistence::recover() does, without a world, and fills in what it has. Writes nothing. Returns the state of the last
-/// whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors: as of recover(): what may be
-/// whole cannot be read now, or by another program only.
+/// Reads one as Persistence::recover() does, without a world, and fills in what it has. Writes nothing. Returns the
+/// state of the last whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors:
+/// as of recover(): what may be whole cannot be read now, or by another program only.
 SHOAL_API Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What Persistence::start() has begun to write. Units: bytes.
@@ -96,9 +97,9 @@ public:
     SHOAL_API explicit Persistence(World& world);
     SHOAL_API ~Persistence() override;
 
-    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step. The folder is made if
-    /// there is none; its parent has to be there. What fails later, such as a full disk, is logged once, and returned by stop();
-    /// the world goes on, and what was written stays.
+    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step. The
+    /// folder is made if there is none; its parent has to be there. What fails later, such as a full disk, is logged
+    /// once, and returned by stop(); the world goes on, and what was written stays.
     /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
     /// this one does not go on from; several worlds share the entities; this world is persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
@@ -106,8 +107,8 @@ public:
     SHOAL_API Status flush();
     /// The same, and ends what start() began.
     SHOAL_API Status stop();
-    /// Loads what start() has led to: the last frame that is whole. The program makes stores as it does before load(). An empty or
-    /// missing folder is no error: Recovered::found is false. Call start() to go on in the same folder.
+    /// Loads what start() has led to: the last frame that is whole. The program makes stores as it does before load().
+    /// An empty or missing folder is no error: Recovered::found is false. Call start() to go on in the same folder.
     /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
     SHOAL_API PersistStatistics statistics() const;

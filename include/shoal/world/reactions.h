@@ -202,8 +202,8 @@ public:
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
-    /// of nothing. Requires: the stores were loaded; no reaction runs.
+    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions
+    /// are told of nothing. Requires: the stores were loaded; no reaction runs.
     void save_part(StateWriter& to) const override;
     Status load_part(StateReader& from, std::uint32_t version) override;
 

@@ -24,13 +24,14 @@
 //
 //     frame 100, pass "swim": body.velocity of entity 17:1 is [1.0 0.0 0.0] here and [2.0 0.0 0.0] in the recording
 //
-// The file has the state with which the recording began, and for each frame its dt, its inputs, hashes of what each pass wrote,
-// hashes of all fields and zones at its end (see state_hash.h), and what has changed in the state, for the values. The passes,
-// reactions and callbacks are the program's, which makes them again. What a program does to the world between two steps counts
-// for the first pass, or for the settle, that shows it.
+// The file has the state with which the recording began, and for each frame its dt, its inputs, hashes of what each
+// pass wrote, hashes of all fields and zones at its end (see state_hash.h), and what has changed in the state, for the
+// values. The passes, reactions and callbacks are the program's, which makes them again. What a program does to the
+// world between two steps counts for the first pass, or for the settle, that shows it.
 //
 // Cost, for each step: that of saving the state, what differs being compressed and written; hashing all rows once, and once
-// more what each pass has declared to write. A pass that declares nothing may write anything, so all rows are hashed after it.
+// more what each pass has declared to write. A pass that declares nothing may write anything, so all rows are hashed
+// after it.
 // Thread: the structural thread of the world.
 
 #include "shoal/world/state_difference.h"
@@ -48,7 +49,8 @@ public:
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Begins a file with the world as it is now, which replaces one of that name. `setup`: bytes of the caller's, for the replay.
+    /// Begins a file with the world as it is now, which replaces one of that name. `setup`: bytes of the caller's, for
+    /// the replay.
     /// Requires: it does not record. Errors: the world cannot be saved, or not written; an older file stays as it was.
     SHOAL_API Status start(const std::string& path, std::span<const std::byte> setup = {});
     /// Steps the world and records the frame; if it does not record, only steps it. Throws as World::step() does.
@@ -109,8 +111,9 @@ public:
 
     /// What Recorder::start() was given. Lifetime: that of the replay.
     SHOAL_API std::span<const std::byte> setup() const;
-    /// Puts the state with which the recording began into a world that was made as the recorded one was, and which outlives the
-    /// replay. Errors: it does not fit; see load(world, ...), which this is, so frames that the world has kept are forgotten.
+    /// Puts the state with which the recording began into a world that was made as the recorded one was, and which
+    /// outlives the replay. Errors: it does not fit; see load(world, ...), which this is, so frames that the world has
+    /// kept are forgotten.
     SHOAL_API Status begin(World& world);
 
     /// Goes on to the next frame. Returns whether there is one that is whole.
@@ -122,8 +125,9 @@ public:
     SHOAL_API float dt() const;
     SHOAL_API std::span<const std::byte> inputs() const;
 
-    /// Steps the world by that frame, and compares what its passes write with the recording; frames that it keeps stay. Who does
-    /// not want to know calls World::step(dt()). Throws as that does. Requires: begin(), and next() has returned true.
+    /// Steps the world by that frame, and compares what its passes write with the recording; frames that it keeps stay.
+    /// Who does not want to know calls World::step(dt()). Throws as that does. Requires: begin(), and next() has
+    /// returned true.
     void step() {
         const Frame frame(*this);
         world_->step(dt());

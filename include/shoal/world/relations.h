@@ -45,7 +45,8 @@ public:
                       "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
         return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
     }
-    /// Returns who refers to an entity through a field, by its number in the schema; nobody if it is no relation of a store of the last settle.
+    /// Returns who refers to an entity through a field, by its number in the schema; nobody if it is no relation of a
+    /// store of the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
 
     std::string describe() const override;

@@ -22,36 +22,40 @@
 // tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one that the program has
 // added stays before the one that it was before. The root poses that copies were spawned with stay. So does what a spawn has
 // overridden (SpawnOptions::overrides), whatever the source says of it now, until the program changes it; an entity or a
-// component that went, and comes again, has the values again that were overridden, and an override of a value of a `many` type
-// goes with that value. A model pose whose tree
-// has changed starts anew. Data that the program has set stays on top of what the source says.
+// component that went, and comes again, has the values again that were overridden, and an override of a value of a
+// `many` type goes with that value. A model pose whose tree has changed starts anew. Data that the program has set
+// stays on top of what the source says.
 //
 // Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal
-// tell of all that came, went and changed when the world settles next. Entities that are gone from the source are destroyed at once.
+// tell of all that came, went and changed when the world settles next. Entities that are gone from the source are
+// destroyed at once.
 // An entity that SpawnOptions::first_entities has made part of a copy is part of no other from then on.
 // Copies of entities, which copy() and commands make, are entities of the program: they stay as they are, whatever
 // becomes of the originals. Only their read-only arrays become those of the newer version, as in all rows.
 //
-// Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a manager
-// gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what ComponentRegistry::migrations()
-// says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows. Commands
-// that wait with values of the older fields are dropped when the world settles, which is logged: settle before if they count.
+// Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a
+// manager gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what
+// ComponentRegistry::migrations() says is done. The manager is another one then: reactions to the type end, and
+// references to the manager see no rows. Commands that wait with values of the older fields are dropped when the world
+// settles, which is logged: settle before if they count.
 //
 // What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
 // component that a spawn function took, if one that is there has changed; an owner that is owned by what it is to own,
 // because the program has said so; a store of another class that refuses. Then everything is as it was, but rows, and
 // the children of one parent, may lie in another order.
 //
-// A reloader knows of which version the copies are, also when it was saved and loaded, or taken back to an earlier frame: they are of
-// the version of then. Copies of another version than `before` stay as they are, and ReloadReport::num_other_copies counts them.
+// A reloader knows of which version the copies are, also when it was saved and loaded, or taken back to an earlier
+// frame: they are of the version of then. Copies of another version than `before` stay as they are, and
+// ReloadReport::num_other_copies counts them.
 // They go straight to the newest version: reload from the one that they are of, which need not be the last but one.
 //
-// What was spawned before there was a reloader is not reloaded. A world has one reloader at a time; a second one ends the program.
-// It goes before the world or after it. A state of a world has what the reloader knows, and a world without one ignores that.
+// What was spawned before there was a reloader is not reloaded. A world has one reloader at a time; a second one ends
+// the program.
+// It may end before the world or after it. A state of a world has what the reloader knows, and a world without one ignores that.
 //
-// Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
-// the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
-// the blob:
+// Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a
+// blob with the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of
+// models, the library has the blob:
 //
 //     const Result<Blob> before = library.replace(std::move(newer));  // the older one lives on here
 //     if (!before) return before.status();
@@ -118,9 +122,9 @@ private:
     SpawnLog* log_;  // and the log with it
 };
 
-/// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. Those who keep what they have
-/// made from schemas are told, by WorldService::fields_changed(), when the change is kept. The change is taken back unless
-/// end_schema_change() keeps it.
+/// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. Those who keep what
+/// they have made from schemas are told, by WorldService::fields_changed(), when the change is kept. The change is
+/// taken back unless end_schema_change() keeps it.
 /// Errors: as of reload(); a reaction runs; nothing has changed. Requires: no passes run.
 SHOAL_API Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema);
 SHOAL_API void end_schema_change(SchemaChange* change, bool keep);

@@ -107,7 +107,8 @@ public:
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
-    /// Forgets what after() and before() of all passes say of a name that is gone for good, such as that of a pass of a plugin.
+    /// Forgets what after() and before() of all passes say of a name that is gone for good, such as that of a pass of a
+    /// plugin.
     /// Requires: as above.
     SHOAL_API void forget_order(std::string_view name);
     /// Whether a pass or a group has this name.

@@ -21,9 +21,9 @@
 //     detach()    before_detach, forget        load(world, ...)    note_deaths, load_part, after_load
 //     ~World()    world_ends
 //
-// In the hooks of a settle, a service may do what reactions may: it may spawn, destroy, add and remove, and may not settle, step,
-// save or load the world, nor detach a store. A service may be added or removed in a hook; one that is added there is called
-// from the next hook on.
+// In the hooks of a settle, a service may do what reactions may: it may spawn, destroy, add and remove, and may not
+// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; one that is
+// added there is called from the next hook on.
 // Cost: a virtual call for each hook and service.
 // Thread: the structural thread of the world.
 
@@ -99,7 +99,8 @@ public:
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
     /// The program detaches a store, which still has all its rows and is still part of the world.
     virtual void before_detach(Store& /*store*/) {}
-    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only its address:
+    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only
+    /// its address:
     /// of a store that ends, the functions of its class are gone.
     virtual void forget(const Store& /*store*/) {}
     /// Component types have other fields now, so what was made from their schemas is out of date.
@@ -114,8 +115,9 @@ public:
     /// `services/NAME` with the version, and what save_part() writes is in it.
     virtual std::uint32_t state_version() const { return 0; }
     virtual void save_part(StateWriter& /*to*/) const {}
-    /// Puts what save_part() wrote in place of what there is. `version`: of what was written, at most state_version(); 0: the state has
-    /// nothing of the service. Errors: it does not fit; the world then loads the state that it had before.
+    /// Puts what save_part() wrote in place of what there is. `version`: of what was written, at most state_version();
+    /// 0: the state has nothing of the service. Errors: it does not fit; the world then loads the state that it had
+    /// before.
     virtual Status load_part(StateReader& /*from*/, std::uint32_t /*version*/) { return {}; }
     /// A state was loaded with load(world, ...), not by going back to a frame.
     virtual void after_load() {}

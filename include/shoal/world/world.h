@@ -25,7 +25,8 @@
 //                  Commands request changes         callbacks are told which entities died
 //
 // Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
-// for the first time; that store settles with the others. Commands that it asks for are carried out at the next settle at the latest.
+// for the first time; that store settles with the others. Commands that it asks for are carried out at the next settle
+// at the latest.
 // If it settles, steps, saves or loads the world, or detaches a store, the program ends; the same holds for functions that
 // commands call, and for spawn functions. A destruction callback that is called neither by a settle nor in a pass may settle
 // the world. docs/guarantees.md has the whole table.
@@ -144,8 +145,8 @@ public:
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
-    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`, unless
-    /// commands have made it before, which have named a component type that no store kept.
+    /// Returns the database of this world: the first that was attached, or one that the first call makes, with
+    /// `options`, unless commands have made it before, which have named a component type that no store kept.
     /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
     /// query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
@@ -159,9 +160,9 @@ public:
         return made;
     }
 
-    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns the store;
-    /// one that ends leaves the world. If the world has settled before, the store settles at once, so that its writes carry
-    /// the world's stamp. Requires: no passes run; a store does not end while the world settles.
+    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
+    /// the store; one that ends leaves the world. If the world has settled before, the store settles at once, so that
+    /// its writes carry the world's stamp. Requires: no passes run; a store does not end while the world settles.
     /// Errors: one of its component types has its home in another store; it is attached already, here or to another world;
     /// commands wait in it. Nothing has changed.
     SHOAL_API Status attach(Store& store);
@@ -309,8 +310,8 @@ public:
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// With options.overrides, entities get values of their own, as by set_field() after the spawn, named values ("data.armor")
-    /// too: {.overrides = {{"lamp", "light.range", 9}}}. A reload leaves them as they are.
+    /// With options.overrides, entities get values of their own, as by set_field() after the spawn, named values
+    /// ("data.armor") too: {.overrides = {{"lamp", "light.range", 9}}}. A reload leaves them as they are.
     /// Errors: a schema differs, or ids or memory run out, or model poses without a library, or an override fits nothing; no
     /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
@@ -362,8 +363,8 @@ public:
     const PagePool& pool() const { return pool_; }
 
     /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque fields, who
-    /// lives, and which random numbers come next. It is the same for any number of workers, and for a world that was saved and
-    /// loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every row.
+    /// lives, and which random numbers come next. It is the same for any number of workers, and for a world that was
+    /// saved and loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every row.
     SHOAL_API std::uint64_t state_hash() const;
 
 private:

@@ -12,20 +12,21 @@
 //     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there. Queries
-// pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, which is added to
-// the one that comes back. Reactions are told that its components have gone, and later that they have come. If it dies
-// meanwhile, its row does not come back.
+// pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, which is
+// added to the one that comes back. Reactions are told that its components have gone, and later that they have come. If
+// it dies meanwhile, its row does not come back.
 //
-// A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads those that
-// are unloaded, before it carries out commands, so the next frame has their rows. With a budget, the settle then unloads zones
-// that no query has visited in this frame, those first whose last visit is the longest ago, until the budget is kept. A query
-// without zones visits what is in memory, and is no visit.
+// A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads
+// those that are unloaded, before it carries out commands, so the next frame has their rows. With a budget, the settle
+// then unloads zones that no query has visited in this frame, those first whose last visit is the longest ago, until
+// the budget is kept. A query without zones visits what is in memory, and is no visit.
 //
-// A state of the world has the files as they lie on the disk: a save, a kept frame, a persisted world, a recording. A world that
-// streams zones keeps them unloaded when it loads the state, and writes files of its own; the budget then goes by the visits
-// of the world that was saved. A world that does not stream zones loads all rows. A state has the bytes of the files, and shares
-// them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of memory for kept frames, and as much again
-// while the world is persisted. Each of the two reads a file once, and again when it begins anew; a save reads all of them.
+// A state of the world has the files as they lie on the disk: a save, a kept frame, a persisted world, a recording. A
+// world that streams zones keeps them unloaded when it loads the state, and writes files of its own; the budget then
+// goes by the visits of the world that was saved. A world that does not stream zones loads all rows. A state has the
+// bytes of the files, and shares them with the one before it: unloaded zones take ZoneFileStatistics::file_bytes of
+// memory for kept frames, and as much again while the world is persisted. Each of the two reads a file once, and again
+// when it begins anew; a save reads all of them.
 //
 // Files are of this run of the program, and are read by nobody else. They go when the world ends or the object does, with the
 // rows in them, which stop() loads before; if the world is persisted then, its last state is written first. Those that a
@@ -72,9 +73,10 @@ public:
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
     /// Loads all zones, and ends what start() began. Errors: as of load(); it goes on then.
     SHOAL_API Status stop();
-    /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no error.
-    /// Errors: rows that cannot be written; the disk is full; start() was not called. Nothing has changed, except that a zone which
-    /// was unloaded, and has got rows since, is loaded then.
+    /// Writes the rows of a zone to a file, and removes them; their entities live on without. A zone without rows is no
+    /// error.
+    /// Errors: rows that cannot be written; the disk is full; start() was not called. Nothing has changed, except that
+    /// a zone which was unloaded, and has got rows since, is loaded then.
     SHOAL_API Status unload(Zone zone);
     /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
     /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays

@@ -254,7 +254,8 @@ public:
     /// Ends the values of all rows and forgets them.
     void clear();
 
-    // For what was saved. The list is of origin kMade; the caller fills the rows of the run; lists that are replaced are alike.
+    // For what was saved. The list is of origin kMade; the caller fills the rows of the run; lists that are replaced
+    // are alike.
     const CommandList& made_list(MadeList&& list);
     CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);

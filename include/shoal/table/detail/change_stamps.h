@@ -79,8 +79,8 @@ public:
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
     /// Returns when rows of a block were last added or moved in.
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
-    /// Returns which rows of a block of a state, several of those here, were written at `since` or later, or may have been; and the
-    /// same for rows added or moved.
+    /// Returns which rows of a block of a state, several of those here, were written at `since` or later, or may have
+    /// been; and the same for rows added or moved.
     SHOAL_API StateMarks written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const;
     SHOAL_API StateMarks placed_since(std::uint32_t state_block, std::uint64_t since) const;
 

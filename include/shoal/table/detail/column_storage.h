@@ -80,7 +80,8 @@ public:
         num_rows_ += count;
         return first;
     }
-    /// Shows rows that lie elsewhere, in place of those that it showed before: owners, schema columns, then links, one of each.
+    /// Shows rows that lie elsewhere, in place of those that it showed before: owners, schema columns, then links, one
+    /// of each.
     /// Requires: it has never held rows of its own; nothing is opaque.
     SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
                         std::span<std::uint32_t* const> links);
