@@ -79,6 +79,7 @@ CommandRecorder* CommandLog::open(const WorkPlace& loop, std::uint32_t num_chunk
 
 CommandLoop& CommandLog::open_locked(const WorkPlace& place, std::uint32_t num_chunks) {
     CommandLoop* loop = nullptr;
+    num_idle_ = 0;
     if (idle_.empty()) {
         loop = ::new (allocate_memory(sizeof(CommandLoop), "commands")) CommandLoop();
     } else {
@@ -114,9 +115,11 @@ void CommandLog::sort(std::span<CommandLoop*> loops) {
 }
 
 void CommandLog::apply(SettleCounts* counts) {
+    if (num_idle_ == kMostIdle) return;
     EntityBits epoch = 0, num_pending = 0;
     {
         const std::lock_guard lock(mutex_);
+        ++num_idle_;
         SHOAL_ASSERT(settling_.empty(), "a destruction callback settled the database that settles; settle it later");
         settling_.swap(open_);
         num_pending = std::exchange(num_pending_, 0);

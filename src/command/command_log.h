@@ -59,6 +59,9 @@ public:
     bool has_loaded_lists() const { return !loaded_lists_.empty(); }
 
 private:
+    /// After so many calls without commands, no memory is left to give back.
+    static constexpr std::uint32_t kMostIdle = 512;
+
     friend class CommandLoader;
     CommandLoop& open_locked(const WorkPlace& place, std::uint32_t num_chunks);
     void recycle(CommandLoop* loop);
@@ -81,6 +84,7 @@ private:
     Array<CommandLoop*> idle_{Owner("commands")};
     LogBlocks blocks_{"commands"};
     std::uint64_t num_opened_ = 0;
+    std::uint32_t num_idle_ = kMostIdle;  // how often it was applied since something was opened; up to kMostIdle
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<detail::MadeList*> loaded_lists_{Owner("commands")};
     Array<Schema*> loaded_schemas_{Owner("commands")};  // to which those point
