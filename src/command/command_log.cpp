@@ -12,8 +12,8 @@ using detail::CommandRecorder;
 
 namespace {
 
-/// Calls visit(element_type, array) with copies of the arrays in values of one component type. Puts a copy in the place of
-/// its array if visit() returns that it has changed it.
+/// Calls visit(element_type, array) with copies of the arrays in values of one component type. Puts a copy in the place
+/// of its array if visit() returns that it has changed it.
 template <class Visit>
 void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
                      Visit&& visit) {

@@ -106,8 +106,8 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces the pending entities of a run, and the dead ones by null. Calls note(span, are_run) for all, in pieces; with
-/// `are_run` the ids of the piece are consecutive, and all of them live.
+/// Replaces the pending entities of a run, and the dead ones by null. Calls note(span, are_run) for all, in pieces;
+/// with `are_run` the ids of the piece are consecutive, and all of them live.
 template <class Note>
 void CommandSettler::resolve_entities(std::uint32_t chunk, const Run& run, Note&& note) {
     for (std::span<Entity> rest = run.entities(); !rest.empty();) {
@@ -230,8 +230,8 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     }
 }
 
-/// Gives components to entities that were just made. Errors: a store refuses; the entities live, and have what others have
-/// given them.
+/// Gives components to entities that were just made. Errors: a store refuses; the entities live, and have what others
+/// have given them.
 Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -421,8 +421,8 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Gives components to entities, and takes others away, as scratch_.changes says. Errors: a store refuses. Then nothing has
-/// changed, or `has_begun_`: another store had been changed before.
+/// Gives components to entities, and takes others away, as scratch_.changes says. Errors: a store refuses. Then nothing
+/// has changed, or `has_begun_`: another store had been changed before.
 Status CommandSettler::change_together(std::span<const Entity> entities) {
     has_begun_ = false;
     if (!refused_) return refused_;
@@ -611,8 +611,8 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     scratch_.stores.push_back(*store);
 }
 
-/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They are
-/// meant for `entities`. Links are kept for later.
+/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They
+/// are meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
     clear_given();
@@ -677,8 +677,8 @@ void CommandSettler::append_images(const Run& run, std::span<const std::uint32_t
 
 // --- batches -----------------------------------------------------------------------------------------------------
 
-/// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few, together
-/// with others of the same list, at the latest in finish_batches().
+/// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few,
+/// together with others of the same list, at the latest in finish_batches().
 void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);
@@ -694,9 +694,9 @@ void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<co
     });
 }
 
-/// Creates or changes entities. give(first, count) lists the values for all of them, or for one. If a store refuses them
-/// together, they are created or changed one by one, so that those which it can take are not lost; of those that are
-/// created, the ones that are refused alone are destroyed.
+/// Creates or changes entities. give(first, count) lists the values for all of them, or for one. If a store refuses
+/// them together, they are created or changed one by one, so that those which it can take are not lost; of those that
+/// are created, the ones that are refused alone are destroyed.
 template <class Give>
 void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
     const bool creates = list.kind == Kind::kCreate;

@@ -93,14 +93,6 @@ void Database::require_options() const {
                  "a table of a database holds fewer than kDefaultCapacityRows rows");
 }
 
-void Database::set_options(const DatabaseOptions& options) {
-    require_unlocked("set_options()");
-    SHOAL_ASSERT(tables_.list().empty(), "the options of a database are chosen before it has tables");
-    options_ = options;
-    require_options();
-    tables_.set_capacity_rows(options.capacity_rows);
-}
-
 void Database::refuse_change(const char* call, ComponentType about) const {
     const bool is_known = about.number < schemas().size();
     refuse_structural_call(call, kind(), is_known ? schema(about).name() : std::string_view(),

@@ -277,8 +277,8 @@ void PersistedFolder::fail(const Status& status) {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is as it
-/// was.
+/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is
+/// as it was.
 Status PersistedFolder::begin(const SavedState& state, Executor& executor) {
     if (number_ >= kMaxNumber)
         return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,

@@ -211,7 +211,8 @@ Status ZoneFiles::write_rows(File& file) const {
     return bytes ? write(file, *bytes) : bytes.status();
 }
 
-/// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their size.
+/// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their
+/// size.
 void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
     if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
@@ -376,7 +377,8 @@ ZoneStreaming::~ZoneStreaming() {
     world_ends();
 }
 
-/// Lets a world that is persisted write its last state while the files are there, which would lack the rows in them later.
+/// Lets a world that is persisted write its last state while the files are there, which would lack the rows in them
+/// later.
 void ZoneStreaming::stop_persistence() {
     auto* const persistence = static_cast<Persistence*>(world_->services().find(ServiceStage::kPersistence));
     if (files_ == nullptr || files_->unloaded().empty() || persistence == nullptr) return;

@@ -35,8 +35,8 @@
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
-// nothing. Settling destroys entities, creates entities, spawns and copies, moves, then adds and removes components, and
-// makes the calls at last. Pending entities get their ids in the order of the list.
+// nothing. Settling destroys entities, creates entities, spawns and copies, moves, then adds and removes components,
+// and makes the calls at last. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity the last counts.
@@ -53,8 +53,8 @@
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing. A move is one in all databases of the world.
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
-// Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits is
-// saved with the world, but for calls with functions and values that only C++ knows.
+// Until the settle, values pin the blobs that their read-only arrays lie in, and spawns those of a library. What waits
+// is saved with the world, but for calls with functions and values that only C++ knows.
 // Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (World::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
 // pass, not from a chunk of another loop.
@@ -141,7 +141,8 @@ public:
     void remove(Entity entity, const Database& database, std::span<const ComponentType> components) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, database, components, {});
     }
-    /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr: defaults.
+    /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr:
+    /// defaults.
     /// Requires: the type is bytes. Lifetime: the schema is that of its store.
     void add(Entity entity, const Schema& component, const std::byte* image) {
         recorder_->record(Kind::kAdd, entity, ++numbers_.num_ordered, component, image);
@@ -150,14 +151,14 @@ public:
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
     }
 
-    /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone` are
-    /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
+    /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone`
+    /// are as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
     ///
     /// The last two give the copy values in place of those of the blob, as SpawnOptions::overrides does:
     /// commands.spawn(level, kNoZone, {{"lamp", "light.range", 9}}). They may refer to pending entities. Such a copy is
-    /// spawned in a call of its own. An override that fits nothing is a line in the log when the world settles, and that
-    /// copy is dropped; the others are spawned. What waits is saved with its overrides: a command is dropped at once, with
-    /// a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved (see
+    /// spawned in a call of its own. An override that fits nothing is a line in the log when the world settles, and
+    /// that copy is dropped; the others are spawned. What waits is saved with its overrides: a command is dropped at
+    /// once, with a line in the log, if the copy of an override is neither 0 nor all, or its value cannot be saved (see
     /// check_override()). Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     SHOAL_API Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone);
@@ -170,8 +171,8 @@ public:
     SHOAL_API Entity copy(Entity original, const RootPose& pose);
 
     /// Names an entity in place of the name that it has, or takes its name for the empty text (see
-    /// components/debug_name.h). The world keeps the text, which a command that adds a DebugName does not. Done with the
-    /// calls, in the order of the list; what the world refuses is a line in the log. Requires: a world.
+    /// components/debug_name.h). The world keeps the text, which a command that adds a DebugName does not. Done with
+    /// the calls, in the order of the list; what the world refuses is a line in the log. Requires: a world.
     SHOAL_API void name(Entity entity, std::string_view name);
     /// Gives an entity a tag, unless it has it, or takes one from it, in the same way (see components/tag.h).
     SHOAL_API void tag(Entity entity, std::string_view tag);

@@ -60,9 +60,6 @@ public:
     /// `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
     SHOAL_API ~Database() override;
-    /// Requires: it has no tables yet.
-    SHOAL_API void set_options(const DatabaseOptions& options);
-    bool has_tables() const { return !tables_.list().empty(); }
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 

@@ -66,9 +66,6 @@ public:
     /// removed.
     SHOAL_API bool settle_memory();
 
-    /// Sets how many rows each table holds at most. Requires: there are no tables.
-    void set_capacity_rows(std::uint32_t capacity_rows) { capacity_rows_ = capacity_rows; }
-
     /// Writes which tables there are, without their rows. `saved_types`: the saved numbers of archetypes, by number.
     SHOAL_API void save(StateWriter& to, std::span<const std::uint32_t> saved_types) const;
     /// Makes the tables that save() wrote, and removes others. `types` are the archetypes by their saved numbers; tables that

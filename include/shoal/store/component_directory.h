@@ -1,6 +1,6 @@
 #pragma once
-// A component directory knows which store keeps which component type. Commands, queries, the spawner, fields by name,
-// relations, plugins and scripts find stores through it. A world owns one; it also works without a world:
+// A component directory knows which store keeps which component type. Commands, the spawner, fields by name, plugins
+// and scripts find stores through it. A world owns one; it also works without a world:
 //
 //     ComponentDirectory directory(entities);
 //     if (Status added = directory.add(masses); !added) return added;    // its component type is its own from now on
@@ -11,9 +11,9 @@
 //
 // Each component type is kept by one store. A store may show queries others beside those, such as what it computes.
 //
-// The commands that passes ask for belong to the directory. A world carries them out when it settles; whoever has a directory
-// of his own calls WaitingCommands::of_directory(directory).apply() before he settles the stores (see waiting_commands.h). A
-// database that is in no other directory is in one of its own, and carries them out itself.
+// The commands that passes ask for belong to the directory. A world carries them out when it settles. A program without
+// a world calls WaitingCommands::of_directory(directory).apply() before it settles the stores (see waiting_commands.h).
+// A database that is in no other directory is in one of its own, and carries them out itself.
 // Thread: one structural thread; between its calls, const calls from any thread.
 
 #include "shoal/base/array.h"
@@ -70,7 +70,8 @@ public:
     SHOAL_API void remove(Store& store);
     /// Removes all.
     SHOAL_API void clear();
-    /// Puts a store in the place of another one, for the same component type. Requires: `before` is here, `after` nowhere.
+    /// Puts a store in the place of another one, for the same component type. Requires: `before` is here, `after`
+    /// nowhere.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -84,18 +85,20 @@ public:
     SHOAL_API KeptComponent find_kept(ComponentId component) const;
     /// Returns the schema with which a store keeps a component type, or nullptr.
     SHOAL_API const Schema* find_schema(ComponentId component) const;
-    /// Returns the store that keeps a component type, or shows it in this layout beside those that it keeps, or nullptr.
+    /// Returns the store that keeps a component type, or shows it in this layout beside those that it keeps, or
+    /// nullptr.
     SHOAL_API Store* find_shown(const Schema& component) const;
     /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it
     /// has none.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the first
-    /// that takes it keeps it from now on. Errors: no store takes it.
+    /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the
+    /// first that takes it keeps it from now on. Errors: no store takes it.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
 
     /// Errors: another store keeps the component type, or the owner refuses it.
     SHOAL_API Status check(const Store& store, const Schema& component) const;
-    /// Lets a store keep a further component type. Errors: as above; the store takes no others (Store::take_component()).
+    /// Lets a store keep a further component type. Errors: as above; the store takes no others
+    /// (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);
     /// Told by a store that it keeps a further component type. Requires: check() has said that it may.
     void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
@@ -104,10 +107,12 @@ public:
 
     /// The commands that wait; nullptr: nobody has asked for any. Thread: any.
     WaitingCommands* commands() const { return __atomic_load_n(&commands_, __ATOMIC_ACQUIRE); }
-    /// Gives the directory `made`, which release(made) ends with it. Returns `made`, or what another thread gave it first.
+    /// Gives the directory `made`, which release(made) ends with it. Returns `made`, or what another thread gave it
+    /// first.
     /// Thread: any.
     SHOAL_API WaitingCommands& set_commands(WaitingCommands& made, void (*release)(WaitingCommands&));
-    /// Drops the commands, as the end of the directory does. What destructors of values ask for meanwhile is dropped, too.
+    /// Drops the commands, as the end of the directory does. What destructors of values ask for meanwhile is dropped,
+    /// too.
     SHOAL_API void end_commands();
 
 private:

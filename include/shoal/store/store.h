@@ -138,7 +138,8 @@ struct ComponentTable {
     bool needs_parent = false;                   ///< a row that is linked to no parent does not have the component
 };
 
-/// Values of one component type, for several entities. An open struct of views: all that it refers to outlives the call.
+/// Values of one component type, for several entities. An open struct of views: all that it refers to outlives the
+/// call.
 struct AddedValues {
     const std::byte* images = nullptr;  ///< struct images; nullptr: defaults
     std::size_t stride = 0;             ///< bytes from one to the next; 0: one for all
@@ -206,8 +207,8 @@ public:
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// Whether it does nothing with components but keep them, so that a component type with a store of its own, such as a
-    /// transform, would do nothing here.
+    /// Whether it does nothing with components but keep them, so that a component type with a store of its own, such as
+    /// a transform, would do nothing here.
     virtual bool only_keeps() const { return false; }
     /// Whether it has a bit per row, by which the component of a toggled type is switched off and on.
     virtual bool can_switch_off() const { return false; }
@@ -227,22 +228,24 @@ public:
     /// Takes it from them, and returns how many had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
-    /// Makes several changes of the same entities, in their order, and adds what was done to `counts`. As it is here, one
-    /// after the other, by add_values() and remove_values(); a store overrides it that does better with all at once.
+    /// Makes several changes of the same entities, in their order, and adds what was done to `counts`. As it is here,
+    /// one after the other, by add_values() and remove_values(); a store overrides it that does better with all at
+    /// once.
     /// Errors: as of these; what came before is done.
     SHOAL_API virtual Status change(std::span<const Entity> entities, std::span<const ComponentChange> changes,
                                     ChangeCounts& counts);
-    /// Makes room for such a change(), before other stores are changed too, and says what can still be refused. Errors: it
-    /// would refuse; nothing has changed. As it is here, it asks prepare_values().
+    /// Makes room for such a change(), before other stores are changed too, and says what can still be refused. Errors:
+    /// it would refuse; nothing has changed. As it is here, it asks prepare_values().
     SHOAL_API virtual Result<ChangePromise> prepare_change(std::span<const Entity> entities,
                                                            std::span<const ComponentChange> changes);
-    /// The same as change() for entities that were just made, which lie in `zone` if the store has zones; kNoZone: the store
-    /// chooses. A store that keeps whole entities gives rows to entities without components, too.
+    /// The same as change() for entities that were just made, which lie in `zone` if the store has zones; kNoZone: the
+    /// store chooses. A store that keeps whole entities gives rows to entities without components, too.
     virtual Status insert_new(std::span<const Entity> entities, Zone, std::span<const ComponentChange> changes,
                               ChangeCounts& counts) {
         return change(entities, changes, counts);
     }
-    /// Moves what entities have here to another zone, and returns how many it moved. Errors: no memory; nothing has changed.
+    /// Moves what entities have here to another zone, and returns how many it moved. Errors: no memory; nothing has
+    /// changed.
     virtual Result<std::uint32_t> move_to_zone(std::span<const Entity>, Zone) { return 0u; }
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
@@ -252,8 +255,9 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in that way, and keeps rows of entities without components. Then the spawner sends all of its
-    /// batches when the first is due, and the rows are there when later component types of the spawn order are spawned.
+    /// Whether the store waits in that way, and keeps rows of entities without components. Then the spawner sends all
+    /// of its batches when the first is due, and the rows are there when later component types of the spawn order are
+    /// spawned.
     virtual bool places_whole_entities() const { return false; }
 
     /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say
@@ -291,8 +295,8 @@ public:
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
     /// The same for who walks along all: `at` is what was found for index - 1. Cost: a step, or a look-up.
     SHOAL_API ComponentRow find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const;
-    /// Copies a field, or a part of one, of a row that find_row() returned. A store that keeps the fields in another form
-    /// than columns overrides it. Shape: part.type.num_bytes(). Thread: const calls.
+    /// Copies a field, or a part of one, of a row that find_row() returned. A store that keeps the fields in another
+    /// form than columns overrides it. Shape: part.type.num_bytes(). Thread: const calls.
     SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
     /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that keeps
     /// something derived from its fields overrides this and calls its own setters.
@@ -304,7 +308,8 @@ public:
     /// state/saved_state.h; most stores forward to OwnedRows::save() and load().
     /// As it is here, it refuses, because it does not know what there is.
     SHOAL_API virtual void save(StateWriter& to) const;
-    /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be false:
+    /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be
+    /// false:
     /// it must do no harm. Errors: no memory, or it does not fit; the store is whole then, and has no rows.
     SHOAL_API virtual Status load(StateReader& from);
     /// Called when all stores of the world are loaded, for what one tells another.
@@ -320,7 +325,8 @@ public:
 protected:
     /// Takes the store out of its directory, for those whose end may call back: the base class does it last.
     SHOAL_API void leave_directory();
-    /// Puts the store into a directory of its own, in which it is whenever it is in no other. `alone` ends with the store.
+    /// Puts the store into a directory of its own, in which it is whenever it is in no other. `alone` ends with the
+    /// store.
     SHOAL_API void begin_alone(ComponentDirectory& alone);
 
 private:

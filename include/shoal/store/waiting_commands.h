@@ -1,6 +1,6 @@
 #pragma once
-// The commands that wait in a directory of stores: how they are carried out, saved and searched. command/commands.h says
-// what commands are, and what they do.
+// The commands that wait in a directory of stores: how they are carried out, saved and searched. command/commands.h
+// says what commands are, and what they do.
 //
 //     Commands --record--> lists of chunks --apply()--> entities, and the stores of the directory
 //
@@ -18,11 +18,12 @@ struct SpawnOverride;
 /// What a command does to the texts of an entity.
 enum class TextChange : std::uint8_t { kName, kTag, kUntag };
 
-/// What commands need beside stores: who spawns, copies, keeps texts, and knows what saved commands refer to. A world is one.
+/// What commands need beside stores: who spawns, copies, keeps texts, and knows what saved commands refer to. A world
+/// is one.
 class CommandHost {
 public:
-    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. Entities for
-    /// which the blob names no zone lie in `zone`; kNoZone: the stores decide. `overrides` are of the copies.
+    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. Entities
+    /// for which the blob names no zone lie in `zone`; kNoZone: the stores decide. `overrides` are of the copies.
     /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
     /// `firsts` are destroyed.
     virtual Result<std::uint32_t> spawn(const Blob& blob, std::span<const Entity> firsts,
@@ -50,8 +51,8 @@ protected:
 
 class WaitingCommands {
 public:
-    /// Returns the commands that wait in a directory; the first call makes the object. Thread: any. (The room command has
-    /// the body, and all that commands are.)
+    /// Returns the commands that wait in a directory; the first call makes the object. Thread: any. (The room command
+    /// has the body, and all that commands are.)
     SHOAL_API static WaitingCommands& of_directory(ComponentDirectory& directory);
     WaitingCommands(const WaitingCommands&) = delete;
     WaitingCommands& operator=(const WaitingCommands&) = delete;
@@ -77,12 +78,12 @@ public:
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
     /// Returns how many values refer to arrays of `resource`, or spawn it.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
-    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. The copy takes the place of
-    /// the array if visit() returns that it has changed it.
+    /// Calls visit(context, element_type, array) with a copy of each read-only array in values. The copy takes the
+    /// place of the array if visit() returns that it has changed it.
     virtual void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) = 0;
-    /// Calls visit(context, bytes) for values that may have ids of texts: string ids and numbers of 32 bits, and all that
-    /// spawns override.
+    /// Calls visit(context, bytes) for values that may have ids of texts: string ids and numbers of 32 bits, and all
+    /// that spawns override.
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
     /// Writes those that wait, as "commands". The writer refuses those that cannot be saved.

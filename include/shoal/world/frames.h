@@ -1,6 +1,6 @@
 #pragma once
-// The states of a world at the ends of its last steps, for rollback and undo. Each shares with the one before it what has not
-// changed, so a state takes memory for what the step has written.
+// The states of a world at the ends of its last steps, for rollback and undo. Each shares with the one before it what
+// has not changed, so a state takes memory for what the step has written.
 //
 //     Frames frames(world, 8);
 //     for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
@@ -14,8 +14,8 @@
 //     frame    7           8           9           10          the oldest makes room for the newest
 //     state    [a][b][c]   [a][d][c]   [a][d][e]   [a][d][f]   memory: a to f, and those that only dropped states had
 //
-// A world has one such object at a time; a second one ends the program. It may end before the world or after it; when the
-// world has ended, no frames are kept. load(world, ...) begins anew with the state that was loaded.
+// A world has one such object at a time; a second one ends the program. It may end before the world or after it; when
+// the world has ended, no frames are kept. load(world, ...) begins anew with the state that was loaded.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/state/saved_state.h"
@@ -41,7 +41,8 @@ public:
 
     /// Forgets what is kept, and keeps the states at the ends of the last `max_frames` steps from now on, and that of
     /// now; 0: none.
-    /// If a state cannot be saved, forgets all: rewind() says why, and so does the log, once. Requires: the world is at rest.
+    /// If a state cannot be saved, forgets all: rewind() says why, and so does the log, once. Requires: the world is at
+    /// rest.
     SHOAL_API void keep(std::uint32_t max_frames);
     /// Takes the world back to the end of a step: World::frame() is `frame` then, and later states are forgotten.
     /// Stepping goes on from there. Reactions are told of nothing; what programs keep beside the world is theirs to

@@ -17,8 +17,9 @@
 //     0000000004.log
 //     lock              locked by the world that writes
 //
-// A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
-// of the one that waited, so at most one frame waits and one is being written; states share memory for what has not changed.
+// A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the
+// place of the one that waited, so at most one frame waits and one is being written; states share memory for what has
+// not changed.
 //
 // A world has one such object at a time; a second one ends the program. It stops when it ends, or when the world does.
 // What the last state is to have, such as the part of a Reloader or of a service of the program, has to be there then:
@@ -100,16 +101,18 @@ public:
     /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step. The
     /// folder is made if there is none; its parent has to be there. What fails later, such as a full disk, is logged
     /// once, and returned by stop(); the world goes on, and what was written stays.
-    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
-    /// this one does not go on from; several worlds share the entities; this world is persisted.
+    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world
+    /// that this one does not go on from; several worlds share the entities; this world is persisted.
     SHOAL_API Status start(const std::string& folder, const PersistOptions& options = {});
-    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer persisted.
+    /// Waits until the state of now is on the disk. Errors: it cannot be saved now, or why the world is no longer
+    /// persisted.
     SHOAL_API Status flush();
     /// The same, and ends what start() began.
     SHOAL_API Status stop();
     /// Loads what start() has led to: the last frame that is whole. The program makes stores as it does before load().
     /// An empty or missing folder is no error: Recovered::found is false. Call start() to go on in the same folder.
-    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
+    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it
+    /// was.
     SHOAL_API Result<Recovered> recover(const std::string& folder, const LoadOptions& options = {});
     SHOAL_API PersistStatistics statistics() const;
 

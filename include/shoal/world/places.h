@@ -1,6 +1,6 @@
 #pragma once
-// A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of the
-// database lie in the tile of their field.
+// A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
+// the database lie in the tile of their field.
 //
 //     world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
 //     world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
@@ -8,21 +8,21 @@
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
 //
-// What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either was
-// written; new entities are no exception. If both were written, the one that is followed counts.
+// What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either
+// was written; new entities are no exception. If both were written, the one that is followed counts.
 //
 //     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, reactions -|
 //                                                                   world poses of deferred transforms
 //
-// Where the transform follows, a spawned field that has its default value was not given: then it begins as the position of
-// the transform.
+// Where the transform follows, a spawned field that has its default value was not given: then it begins as the position
+// of the transform.
 //
-// A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its transform
-// follows its field again. A component that is switched off counts as not there. What is spawned lies in its tile at once,
-// as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has named a zone, move to
-// their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in the zone for what is larger
-// than a tile, and those whose place is not a number. Rows that cannot be moved, for want of memory say, are tried again at
-// each settle.
+// A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its
+// transform follows its field again. A component that is switched off counts as not there. What is spawned lies in its
+// tile at once, as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has
+// named a zone, move to their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in
+// the zone for what is larger than a tile, and those whose place is not a number. Rows that cannot be moved, for want
+// of memory say, are tried again at each settle.
 // Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
 // look-up for each row, on all workers. Each side writes only what differs.
 

@@ -25,8 +25,8 @@
 //   what callbacks may do.
 // - When a store leaves the world, the reactions to its component types go with it, untold.
 //
-// What nobody listens to costs nothing: see store/component_mirror.h. For code that asks instead of being called, journal.h
-// keeps the same facts.
+// What nobody listens to costs nothing: see store/component_mirror.h. For code that asks instead of being called,
+// journal.h keeps the same facts.
 // Thread: the structural thread of the world.
 
 #include "shoal/store/store.h"

@@ -17,18 +17,18 @@
 //     3             none         3, or 5             none   one went
 //     3             4            destroyed           none   what the program took away stays away: it is left out
 //
-// That holds for references too, which are translated to the entities of the copy; for parents in the transforms; for owners;
-// for toggled components, which are switched off and on as the source does; and for each value of a `many` type, such as a
-// tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one that the program has
-// added stays before the one that it was before. The root poses that copies were spawned with stay. So does what a spawn has
-// overridden (SpawnOptions::overrides), whatever the source says of it now, until the program changes it; an entity or a
-// component that went, and comes again, has the values again that were overridden, and an override of a value of a
-// `many` type goes with that value. A model pose whose tree has changed starts anew. Data that the program has set
-// stays on top of what the source says.
+// That holds for references too, which are translated to the entities of the copy; for parents in the transforms; for
+// owners; for toggled components, which are switched off and on as the source does; and for each value of a `many`
+// type, such as a tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one
+// that the program has added stays before the one that it was before. The root poses that copies were spawned with
+// stay. So does what a spawn has overridden (SpawnOptions::overrides), whatever the source says of it now, until the
+// program changes it; an entity or a component that went, and comes again, has the values again that were overridden,
+// and an override of a value of a `many` type goes with that value. A model pose whose tree has changed starts anew.
+// Data that the program has set stays on top of what the source says.
 //
-// Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal
-// tell of all that came, went and changed when the world settles next. Entities that are gone from the source are
-// destroyed at once.
+// Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the
+// journal tell of all that came, went and changed when the world settles next. Entities that are gone from the source
+// are destroyed at once.
 // An entity that SpawnOptions::first_entities has made part of a copy is part of no other from then on.
 // Copies of entities, which copy() and commands make, are entities of the program: they stay as they are, whatever
 // becomes of the originals. Only their read-only arrays become those of the newer version, as in all rows.
@@ -51,7 +51,8 @@
 //
 // What was spawned before there was a reloader is not reloaded. A world has one reloader at a time; a second one ends
 // the program.
-// It may end before the world or after it. A state of a world has what the reloader knows, and a world without one ignores that.
+// It may end before the world or after it. A state of a world has what the reloader knows, and a world without one
+// ignores that.
 //
 // Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a
 // blob with the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of
@@ -62,11 +63,11 @@
 //     const Blob& after = *library.find(before->id());
 //     if (const Result<ReloadReport> reloaded = reloader.reload(*before, after); !reloaded) return reloaded.status();
 //
-// Rows, and values of commands that wait, that refer to an array of which the newer blob has none with these values refer to
-// no array afterwards. If the reload fails, give the library the older blob back.
-// Cost: reads both blobs; then what differs, copy by copy. If any read-only array lies elsewhere in the newer version, or is
-// another, all rows that refer to arrays are looked at, and those whose arrays have moved are written: all behind one that
-// has become longer, and all if there are more entities.
+// Rows, and values of commands that wait, that refer to an array of which the newer blob has none with these values
+// refer to no array afterwards. If the reload fails, give the library the older blob back.
+// Cost: reads both blobs; then what differs, copy by copy. If any read-only array lies elsewhere in the newer version,
+// or is another, all rows that refer to arrays are looked at, and those whose arrays have moved are written: all behind
+// one that has become longer, and all if there are more entities.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"

@@ -1,6 +1,7 @@
 #pragma once
-// Saves the whole world, and loads it: ids, all stores, commands that wait, events, clocks, random numbers, and what passes,
-// reactions, the journal and the services go by. After loading, the run goes on bit for bit as it would have gone on.
+// Saves the whole world, and loads it: ids, all stores, commands that wait, events, clocks, random numbers, and what
+// passes, reactions, the journal and the services go by. After loading, the run goes on bit for bit as it would have
+// gone on.
 //
 //     if (Status status = save(world, path); !status) return status;  // the file is what it was then
 //     world.step(0.1f);
@@ -9,8 +10,8 @@
 // Zones that are unloaded are saved, too; they stay unloaded where zones are streamed, and are loaded where not.
 // docs/guide/saves.md says what is saved, and what a program makes again itself. Frames of world/frames.h begin anew
 // with what was loaded.
-// Errors: something cannot be saved, or what is loaded does not fit; the message says what, and what to do. The file is as it
-// was then, and so is the world, but for new stores and texts.
+// Errors: something cannot be saved, or what is loaded does not fit; the message says what, and what to do. The file is
+// as it was then, and so is the world, but for new stores and texts.
 // Requires, for each call: the world is at rest (World::is_at_rest()).
 // Thread: the structural thread of the world.
 
@@ -43,8 +44,8 @@ SHOAL_API Status load(World& world, const std::string& path, const LoadOptions& 
 /// trusted is checked as a file is.
 SHOAL_API Status save(const World& world, SavedState& to, const SavedState* before = nullptr);
 SHOAL_API Status load(World& world, const SavedState& from, bool is_trusted = true);
-/// The bytes of a file, for programs that send or store them themselves. `to` gets them in place of what it has. Bytes are
-/// checked as a file is, wherever they come from.
+/// The bytes of a file, for programs that send or store them themselves. `to` gets them in place of what it has. Bytes
+/// are checked as a file is, wherever they come from.
 SHOAL_API Status save(const World& world, Array<std::byte>& to);
 SHOAL_API Status load(World& world, std::span<const std::byte> from, const LoadOptions& options = {});
 /// Reads what the bytes of a save hold, without a world. Errors: as of load(), but for what its parts say.

@@ -1,6 +1,7 @@
 #pragma once
-// Services: what happens around the frames of a world besides its passes. Frames are kept, zones are streamed, relations are
-// looked after, each by an object of its own that a world calls at fixed moments, and programs add theirs:
+// Services: what happens around the frames of a world besides its passes. Frames are kept, zones are streamed,
+// relations are looked after, each by an object of its own that a world calls at fixed moments, and programs add
+// theirs:
 //
 //     struct Census final : WorldService {
 //         explicit Census(World& of) : WorldService("census"), world(of) { world.services().add(*this); }
@@ -10,8 +11,8 @@
 //         std::vector<std::uint64_t> num_alive;
 //     };
 //
-// A service overrides the hooks that it needs. At each hook, the services of a world have their turn in the order of their
-// stages, and those of one stage in the order in which they were added; describe(world) lists them in this order.
+// A service overrides the hooks that it needs. At each hook, the services of a world have their turn in the order of
+// their stages, and those of one stage in the order in which they were added; describe(world) lists them in this order.
 //
 //     step()     |- passes -|------------------------------ settle -------------------------------|
 //                             before    commands   after      stores   note      after              after

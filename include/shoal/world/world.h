@@ -10,8 +10,8 @@
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
 // Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that
-// reactions() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to an
-// entity is found with relations() (see relations.h).
+// reactions() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to
+// an entity is found with relations() (see relations.h).
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
@@ -27,9 +27,9 @@
 // Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
 // for the first time; that store settles with the others. Commands that it asks for are carried out at the next settle
 // at the latest.
-// If it settles, steps, saves or loads the world, or detaches a store, the program ends; the same holds for functions that
-// commands call, and for spawn functions. A destruction callback that is called neither by a settle nor in a pass may settle
-// the world. docs/guarantees.md has the whole table.
+// If it settles, steps, saves or loads the world, or detaches a store, the program ends; the same holds for functions
+// that commands call, and for spawn functions. A destruction callback that is called neither by a settle nor in a pass
+// may settle the world. docs/guarantees.md has the whole table.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
@@ -113,8 +113,8 @@ public:
 
     /// Returns the transforms of this world (see transform/transform.h), those too that were attached. The first call
     /// makes them, with `options`, unless a query or a blob that names Transform has made them before.
-    /// Requires: no store of another class was attached for Transform; if they are there, the mode is that of `options`;
-    /// if they have to be made, no passes run.
+    /// Requires: no store of another class was attached for Transform; if they are there, the mode is that of
+    /// `options`; if they have to be made, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Returns the store that keeps Transform, which knows who is whose parent. It is made if need be.
@@ -128,27 +128,29 @@ public:
     /// Requires: it lists the entities of each tag, as a manager does; at the first call, no passes run.
     SHOAL_API Store& require_tags();
 
-    /// Returns who owns whom in this world (see components/ownership.h), and the poses of models (see pose/model_pose.h).
+    /// Returns who owns whom in this world (see components/ownership.h), and the poses of models (see
+    /// pose/model_pose.h).
     /// The first call makes them; the poses of models use transforms() and the library.
     /// Requires: no other store was attached for Owned or ModelPose; for models, WorldOptions::library; at the first
     /// call, no passes run.
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ModelPoseManager& model_poses();
-    /// Returns the named values of entities in this world (see components/data.h). The first call makes their store, which
-    /// uses the library. Requires: at the first call, no passes run.
+    /// Returns the named values of entities in this world (see components/data.h). The first call makes their store,
+    /// which uses the library. Requires: at the first call, no passes run.
     SHOAL_API DataManager& data();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
     /// transforms(), ownership(), activity(), data(), model_poses(), and managers for Tag, DebugName, AttachedToNode,
-    /// PointMass and singles. Queries, commands, reactions and spawn() do so when they name the type. Returns nullptr for
-    /// other types that no store keeps. Errors: model poses without a library. Requires: if it has to be made, no passes run.
+    /// PointMass and singles. Queries, commands, reactions and spawn() do so when they name the type. Returns nullptr
+    /// for other types that no store keeps. Errors: model poses without a library. Requires: if it has to be made, no
+    /// passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
     /// Returns the database of this world: the first that was attached, or one that the first call makes, with
     /// `options`, unless commands have made it before, which have named a component type that no store kept.
-    /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
-    /// query joins one of them with the other stores. Requires: if it is made, no passes run.
+    /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and
+    /// a query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
     /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns.
@@ -163,15 +165,15 @@ public:
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
     /// the store; one that ends leaves the world. If the world has settled before, the store settles at once, so that
     /// its writes carry the world's stamp. Requires: no passes run; a store does not end while the world settles.
-    /// Errors: one of its component types has its home in another store; it is attached already, here or to another world;
-    /// commands wait in it. Nothing has changed.
+    /// Errors: one of its component types has its home in another store; it is attached already, here or to another
+    /// world; commands wait in it. Nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when one
-    /// is asked for. Requires: it is attached; no passes run, and the world is not settling.
+    /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when
+    /// one is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Makes a store of this world the home of a component type: the one that keeps its rows. A type that is nobody's gets
-    /// its home from whoever names it first, such as manager<T>() or a call of the database with a T.
+    /// Makes a store of this world the home of a component type: the one that keeps its rows. A type that is nobody's
+    /// gets its home from whoever names it first, such as manager<T>() or a call of the database with a T.
     /// Errors: another store keeps it; the store takes no further types (only the database does).
     template <class T>
     Status home(Store& store) {
@@ -189,8 +191,8 @@ public:
     // --- singles -------------------------------------------------------------------------------------------------
 
     /// Returns the one component of type T that this world has, declared `SHOAL_COMPONENT((Wind, single), force)`, and
-    /// marks it as written. The first call makes it, with default values, as a row of a manager: it is saved, reacted to
-    /// and reported as every other. Passes name it in their queries: Single<Read<&Wind::force>>, and in a query of
+    /// marks it as written. The first call makes it, with default values, as a row of a manager: it is saved, reacted
+    /// to and reported as every other. Passes name it in their queries: Single<Read<&Wind::force>>, and in a query of
     /// singles alone Single<Write<&Wind::force>>. A blob that has one sets it when it is spawned.
     /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
     template <class T>
@@ -227,8 +229,9 @@ public:
 
     // --- active or not -------------------------------------------------------------------------------------------
 
-    /// Makes entities inactive, or active again: queries pass over those that are inactive, and over what hangs below them
-    /// in the transforms. Dead ones are skipped. See components/activity.h. Errors: no memory; nothing has changed.
+    /// Makes entities inactive, or active again: queries pass over those that are inactive, and over what hangs below
+    /// them in the transforms. Dead ones are skipped. See components/activity.h. Errors: no memory; nothing has
+    /// changed.
     /// Requires: no passes run; a pass adds the component Inactive with its commands.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
     Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
@@ -240,8 +243,8 @@ public:
     // --- events ---------------------------------------------------------------------------------------------------
 
     /// Returns this world's channel of events of type T (see command/events.h). The first call makes it.
-    /// Requires: at the first call, no passes run. Lifetime: as the world. In a shared library with hidden symbols, types
-    /// are other types; give it the reference.
+    /// Requires: at the first call, no passes run. Lifetime: as the world. In a shared library with hidden symbols,
+    /// types are other types; give it the reference.
     template <class T>
     Events<T>& events() {
         if (void* owned = find_events(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
@@ -291,29 +294,31 @@ public:
     /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
-    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
-    /// this world: see command/commands.h. Requires: passes run in step(), or not at all.
+    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores
+    /// of this world: see command/commands.h. Requires: passes run in step(), or not at all.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Those of them that wait for the world to settle: how many there are, and what they name.
     WaitingCommands& waiting_commands() { return WaitingCommands::of_directory(directory_); }
 
     // --- resources -----------------------------------------------------------------------------------------------
 
-    /// Returns the registry of functions that spawn component types in place of stores, and of what has changed since their
-    /// older versions.
+    /// Returns the registry of functions that spawn component types in place of stores, and of what has changed since
+    /// their older versions.
     ComponentRegistry& registry() { return registry_; }
 
-    /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in the
-    /// blob: a manager, or the database (see DefaultHome). Built-in component types have the stores that home_of() makes.
-    /// Components of older versions than registry() knows are migrated, as they are by spawn(): see resource/migration.h.
+    /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in
+    /// the blob: a manager, or the database (see DefaultHome). Built-in component types have the stores that home_of()
+    /// makes.
+    /// Components of older versions than registry() knows are migrated, as they are by spawn(): see
+    /// resource/migration.h.
     /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
     /// With options.overrides, entities get values of their own, as by set_field() after the spawn, named values
     /// ("data.armor") too: {.overrides = {{"lamp", "light.range", 9}}}. A reload leaves them as they are.
-    /// Errors: a schema differs, or ids or memory run out, or model poses without a library, or an override fits nothing; no
-    /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library, or an override fits
+    /// nothing; no entity of the blob is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ----------------------------------------------------------------------------------------------------
@@ -327,8 +332,9 @@ public:
         step_and_settle(dt);
         schedule_.failure_.rethrow();
     }
-    /// The first half of step(), for programs that do something before they settle(): runs the passes and ends the frame of
-    /// the event channels. Throws as step() does. Checked builds warn of 100 runs without a settle. Requires: as settle().
+    /// The first half of step(), for programs that do something before they settle(): runs the passes and ends the
+    /// frame of the event channels. Throws as step() does. Checked builds warn of 100 runs without a settle. Requires:
+    /// as settle().
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.failure_.rethrow();
@@ -354,17 +360,19 @@ public:
     Executor& executor() { return *executor_; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
-    /// Texts interned until unused are removed when the world settles, if nothing that the world keeps has their id: rows,
-    /// data, defaults, commands, events, unloaded zones, overrides of spawns, and values before that reactions are told.
+    /// Texts interned until unused are removed when the world settles, if nothing that the world keeps has their id:
+    /// rows, data, defaults, commands, events, unloaded zones, overrides of spawns, and values before that reactions
+    /// are told.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
     const ResourceLibrary* library() const { return library_; }
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
-    /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque fields, who
-    /// lives, and which random numbers come next. It is the same for any number of workers, and for a world that was
-    /// saved and loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every row.
+    /// Returns a hash of the state: the owner and the fields of every row of all stores, in order, without opaque
+    /// fields, who lives, and which random numbers come next. It is the same for any number of workers, and for a world
+    /// that was saved and loaded. It is the sum of the hashes of the parts: see world/state_hash.h. Cost: reads every
+    /// row.
     SHOAL_API std::uint64_t state_hash() const;
 
 private:

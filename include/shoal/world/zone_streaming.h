@@ -11,10 +11,10 @@
 //     in memory            zone 3, zone 4        rows, as ever
 //     in the folder        zone_12_7.rows        rows of entities that live on: their ids stay theirs
 //
-// An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there. Queries
-// pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own, which is
-// added to the one that comes back. Reactions are told that its components have gone, and later that they have come. If
-// it dies meanwhile, its row does not come back.
+// An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there.
+// Queries pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own,
+// which is added to the one that comes back. Reactions are told that its components have gone, and later that they have
+// come. If it dies meanwhile, its row does not come back.
 //
 // A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads
 // those that are unloaded, before it carries out commands, so the next frame has their rows. With a budget, the settle
@@ -28,10 +28,10 @@
 // memory for kept frames, and as much again while the world is persisted. Each of the two reads a file once, and again
 // when it begins anew; a save reads all of them.
 //
-// Files are of this run of the program, and are read by nobody else. They go when the world ends or the object does, with the
-// rows in them, which stop() loads before; if the world is persisted then, its last state is written first. Those that a
-// killed program has left go when the folder is used again. A world has one such object at a time; a second one ends the
-// program.
+// Files are of this run of the program, and are read by nobody else. They go when the world ends or the object does,
+// with the rows in them, which stop() loads before; if the world is persisted then, its last state is written first.
+// Those that a killed program has left go when the folder is used again. A world has one such object at a time; a
+// second one ends the program.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/base/status.h"
@@ -67,8 +67,8 @@ public:
     SHOAL_API explicit ZoneStreaming(World& world);
     SHOAL_API ~ZoneStreaming() override;
 
-    /// From now on, zones of database() can be unloaded to files in a folder, which is made if there is none; its parent has
-    /// to be there. Called again, it takes other options, or another folder.
+    /// From now on, zones of database() can be unloaded to files in a folder, which is made if there is none; its
+    /// parent has to be there. Called again, it takes other options, or another folder.
     /// Errors: the folder cannot be written, or another world has locked it.
     SHOAL_API Status start(const std::string& folder, const ZoneFileOptions& options = {});
     /// Loads all zones, and ends what start() began. Errors: as of load(); it goes on then.
@@ -79,8 +79,8 @@ public:
     /// a zone which was unloaded, and has got rows since, is loaded then.
     SHOAL_API Status unload(Zone zone);
     /// Brings the rows of a zone back: the same values, of the same entities. A zone that is not unloaded is no error.
-    /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone stays
-    /// unloaded, and can be loaded when that is mended.
+    /// Errors: the file is missing or damaged, or an entity has a component elsewhere that it has there too; the zone
+    /// stays unloaded, and can be loaded when that is mended.
     SHOAL_API Status load(Zone zone);
     /// The same for all. Errors: those of the first that cannot be loaded; the others are.
     SHOAL_API Status load_all();

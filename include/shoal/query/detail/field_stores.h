@@ -23,18 +23,6 @@ OwnedRows* rows_of(Manager<T>& manager) {
 /// Returns the database of the stores, or nullptr.
 SHOAL_API Database* find_database(std::span<Store* const> stores);
 
-inline Database* database_of(Database& database) { return &database; }
-template <class T>
-Database* database_of(Manager<T>&) {
-    return nullptr;
-}
-
-template <class AnyWorld>
-    requires requires(AnyWorld& world) { world.find_transforms(); }
-Database* database_of(AnyWorld& world) {
-    return find_database(world.stores());
-}
-
 template <class Stores, class Fields>
 class FieldStores;
 
