@@ -1,6 +1,6 @@
 // What reactions cost: finding out who has gained a component, and whose component has changed.
 
-#include "shoal/world/reactions.h"
+#include "shoal/react/reactions.h"
 #include "shoal/query/query.h"
 #include "shoal/world/world.h"
 

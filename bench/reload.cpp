@@ -4,9 +4,9 @@
 
 #include "reference.h"
 #include "shoal/components/tag.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "workloads.h"
 

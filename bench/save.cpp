@@ -1,14 +1,15 @@
 // What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
 // copying the same bytes; and what hashing and recording a world cost.
 
-#include "shoal/world/save.h"
+#include "shoal/save/save.h"
 #include "shoal/base/random.h"
 #include "shoal/base/string_id.h"
 #include "shoal/query/query.h"
+#include "shoal/save/frames.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/recording.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/frames.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/recording.h"
 #include "shoal/world/world.h"
 
 #include "workloads.h"
@@ -223,7 +224,7 @@ void hash_state(Bench& bench, std::size_t n) {
     Fleet fleet(n);
     std::uint64_t hash = 0;
     bench.compare({"hash/state", n, from_100k(n, 1.3), n * 104},
-                  {{}, [&] { hash += fleet.world.state_hash(); }, [&] { return n; }},
+                  {{}, [&] { hash += state_hash(fleet.world); }, [&] { return n; }},
                   {{},
                    [&] {
                        for (const std::vector<std::byte>& column : fleet.columns)
@@ -245,7 +246,7 @@ void hash_whole(Bench& bench, std::size_t n) {
     need_ok(world.manager<Hulk>().add(ids, Hulk{}));
     const std::vector<Hulk> plain(n);
     std::uint64_t hash = 0;
-    bench.compare({"hash/whole", n, 0, n * 104}, {{}, [&] { hash += world.state_hash(); }, [&] { return n; }},
+    bench.compare({"hash/whole", n, 0, n * 104}, {{}, [&] { hash += state_hash(world); }, [&] { return n; }},
                   {{},
                    [&] {
                        hash += hash_bytes(plain.data(), n * sizeof(Hulk));

@@ -150,7 +150,7 @@ public:
     /// Removes everything without settling, which would give memory back after a while.
     void clear() {
         spawned_.destroy(entities_);
-        for (Store* store : world_.stores()) static_cast<ComponentManager*>(store)->clear();
+        for (Store* store : world_.directory().stores()) static_cast<ComponentManager*>(store)->clear();
     }
     void destroy_and_settle() {
         spawned_.destroy(entities_);
@@ -158,8 +158,8 @@ public:
     }
     std::uint64_t hash() const {
         LevelHash hash;
-        for (std::size_t i = 0; i < world_.stores().size(); ++i) {
-            const auto& manager = static_cast<const ComponentManager&>(*world_.stores()[i]);
+        for (std::size_t i = 0; i < world_.directory().stores().size(); ++i) {
+            const auto& manager = static_cast<const ComponentManager&>(*world_.directory().stores()[i]);
             const Table& table = manager.table();
             const BlobComponents& components = blob_->component_types()[i];
             for (std::uint32_t row = 0; row < table.num_rows(); ++row) {

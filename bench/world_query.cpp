@@ -149,7 +149,7 @@ void from_text(Bench& bench, const char* name, std::size_t n, bool joins, double
     need_ok(world.manager<JoinPosition>().add(ids, JoinPosition{{1, 2, 3}}));
     need_ok(world.manager<JoinVelocity>().add(shuffled, JoinVelocity{{1, 2, 3}}));
     const auto compiled = world.query<Write<&JoinPosition::value>, Read<&JoinVelocity::value>>();
-    Result<TextQuery> text = TextQuery::make(world.stores(), "&join_position, join_velocity");
+    Result<TextQuery> text = TextQuery::make(world.directory().stores(), "&join_position, join_velocity");
     need_ok(text.status());
     const auto sum = [&] {
         std::uint64_t result = 0;
@@ -216,7 +216,7 @@ void pass_over_inactive(Bench& bench, const char* name, std::size_t n, std::size
     for (std::size_t i = 0; i < n; ++i) {
         if (i / run % 10 != 3) continue;
         is_off[i / 64] |= std::uint64_t(1) << (i % 64);
-        need_ok(world.set_active(ids[i], false));
+        need_ok(world.activity().set_active(ids[i], false));
     }
     const auto places = world.query<Write<&JoinPosition::value>>();
     const auto sum_of = [](std::span<const Vec3> values) {

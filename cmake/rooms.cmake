@@ -1,6 +1,6 @@
 # The rooms, top to bottom: a room may include only rooms above it (and its own files).
 # tests/structure reads this list.
-set(SHOAL_RUNTIME_ROOMS base document state entity table job store database command query resource transform pose components world)
+set(SHOAL_RUNTIME_ROOMS base document state entity table job store database command query resource transform pose components react world save reload)
 # Of the runtime, too, but shoal/shoal.h does not bring its headers.
 set(SHOAL_PLUGIN_ROOMS plugin)
 # One library, shoal::source.
@@ -45,7 +45,7 @@ endif()
 set(SHOAL_PACKAGES_OF_base PkgConfig::XXHASH)
 set(SHOAL_PACKAGES_OF_job TBB::tbb Threads::Threads)
 set(SHOAL_PACKAGES_OF_transform PkgConfig::HWY)
-set(SHOAL_PACKAGES_OF_world PkgConfig::ZSTD)
+set(SHOAL_PACKAGES_OF_save PkgConfig::ZSTD)
 set(SHOAL_PACKAGES_OF_source fmt::fmt PkgConfig::YAML)
 set(SHOAL_PACKAGES_OF_inspect fmt::fmt)
 set(SHOAL_PACKAGES_OF_script PkgConfig::LUAJIT)
@@ -103,7 +103,7 @@ if(TARGET shoal_script AND LUA54_FOUND AND NOT SHOAL_SANITIZE)
   target_include_directories(shoal_script_lua54 PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(shoal_script_lua54 PUBLIC ${SHOAL_INTERFACE_DEFINITIONS})
   target_compile_options(shoal_script_lua54 PRIVATE -fno-exceptions)
-  target_link_libraries(shoal_script_lua54 PUBLIC shoal_world PRIVATE $<BUILD_INTERFACE:shoal_flags> PkgConfig::LUA54)
+  target_link_libraries(shoal_script_lua54 PUBLIC shoal_reload PRIVATE $<BUILD_INTERFACE:shoal_flags> PkgConfig::LUA54)
   target_compile_options(shoal_script_lua54 PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${SHOAL_OPTIMISE_PROGRAMS}>,-O1,-O0>>)
   shoal_large_units(shoal_script_lua54)
 endif()

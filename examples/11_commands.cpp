@@ -1,6 +1,6 @@
 // Commands: passes ask for entities to be created, destroyed, moved and changed; it is done when the world settles.
 #include <shoal/command/commands.h>
-#include <shoal/world/reactions.h>
+#include <shoal/react/reactions.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // A service of a program: it does its part of each frame, is saved with the world, and shows itself in descriptions.
 #include <shoal/command/commands.h>
 #include <shoal/inspect/describe.h>
+#include <shoal/save/frames.h>
+#include <shoal/save/save.h>
 #include <shoal/state/saved_state.h>
-#include <shoal/world/frames.h>
-#include <shoal/world/save.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>

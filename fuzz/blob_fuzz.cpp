@@ -2,6 +2,7 @@
 // first, so that the fuzzer gets past it.
 #include "shoal/base/text.h"
 #include "shoal/resource/dump.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/world/world.h"
 
 #include <cstdlib>
@@ -12,7 +13,8 @@ using namespace shoal;
 
 /// How many rows stay when the entities of a blob have died: that of a single, whose entity is the world's own.
 static std::uint32_t num_kept(const World& world, const Table& table) {
-    const bool is_kept = table.schema().single() && table.num_rows() == 1 && table.entities()[0] == world.singles();
+    const bool is_kept = table.schema().single() && table.num_rows() == 1 &&
+                         table.entities()[0] == world.directory().singletons().entity();
     return is_kept ? 1 : 0;
 }
 
@@ -36,11 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!world.adopt_schemas(*blob)) return 0;
     Result<Spawned> spawned = world.spawn(*blob, {.copies = 2});
     if (spawned) {
-        static_cast<void>(world.state_hash());
+        static_cast<void>(state_hash(world));
         spawned->destroy(entities);
         world.settle();
     }
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Table* table : store->tables())
             if (table->num_rows() != num_kept(world, *table) || !table->validate()) std::abort();
     static_cast<void>(dump_text(*blob));

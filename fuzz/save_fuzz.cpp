@@ -8,21 +8,22 @@
 //     3   a zone of a database
 //     4   the state of a world with models, named values, what was spawned from a blob, and commands to spawn it
 //     5   the file of an unloaded zone in the state of a world, which a world that streams zones loads, or one that does not
+#include "save/state_file.h"
+#include "save/state_log.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/data_table.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
-#include "shoal/world/zone_streaming.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
+#include "shoal/save/zone_streaming.h"
 #include "state_changes.h"
 #include "support/older_world.h"
 #include "support/saved_zones.h"
 #include "support/whole_world.h"
-#include "world/state_file.h"
-#include "world/state_log.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,9 +42,9 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 24;
 /// Calls load(), after which the world is as it was, or sound.
 template <class Load, class Validate>
 void expect_refused_or_sound(World& world, Load&& load, Validate&& validate) {
-    const std::uint64_t before = world.state_hash();
+    const std::uint64_t before = state_hash(world);
     Status status = load();
-    if (!status && (status.message().empty() || !is_utf8(status.message()) || world.state_hash() != before)) {
+    if (!status && (status.message().empty() || !is_utf8(status.message()) || state_hash(world) != before)) {
         std::fprintf(stderr, "refused, and the world is another: %.*s\n", int(status.message().size()),
                      status.message().data());
         std::abort();

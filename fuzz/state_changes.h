@@ -2,10 +2,10 @@
 // Changes to states and to logs of states that are sound, for fuzzers of what reads them: an input is a list of changes, 8 bytes
 // each: part, kind, value, place.
 
+#include "save/state_log.h"
 #include "shoal/base/text.h"
 #include "shoal/state/saved_state.h"
 #include "support/changed_state.h"
-#include "world/state_log.h"
 
 #include <zstd.h>
 

@@ -22,8 +22,8 @@ set(SHOAL_TESTS_OF_address
     resource/blob resource/blob_in_use resource/damage resource/migration resource/zone_blob
     transform/transform transform/transform_calls transform/transform_oracle
     plugin script
-    world/fields world/out_of_memory world/persist world/recording world/reentry world/reload world/save world/save_migration
-    world/save_zones world/state_log world/world_lifetime world/zone_files
+    world/fields world/out_of_memory save/persist save/recording world/reentry reload/reload save/save save/save_migration
+    save/save_zones save/state_log world/world_lifetime save/zone_files
     source/composer source/compiler source/random_composer source/schema_file source/yaml
     rewrite/source_merge rewrite/source_text import/gltf
     inspect/describe determinism
@@ -38,10 +38,10 @@ set(SHOAL_TESTS_OF_thread
     query/command_oracle query/query_join query/query_oracle query/row_lock query/text_query
     resource/round_trip resource/spawner resource/spawn_zones
     pose/model_pose transform/transform_frame transform/transform_links
-    world/activity world/copy world/events world/misuse world/persist world/reactions world/recording world/relations
-    world/pose_query world/save world/save_commands world/schedule_groups world/schedule_order world/schedule_random
-    world/schedule_rows world/schedule_threads world/stalled_executor world/state_hash world/world_commands
-    world/world_query world/zone_files_save
+    world/activity world/copy world/events world/misuse save/persist react/reactions save/recording react/relations
+    world/pose_query save/save save/save_commands world/schedule_groups world/schedule_order world/schedule_random
+    world/schedule_rows world/schedule_threads world/stalled_executor save/state_hash world/world_commands
+    world/world_query save/zone_files_save
     plugin determinism samples)
 
 # What another processor computes.

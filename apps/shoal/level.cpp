@@ -6,9 +6,9 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/react/reactions.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/reloader.h"
 #include "signals.h"
 
 #include <chrono>
@@ -53,7 +53,8 @@ struct Placed {
 };
 Placed placed_masses(World& world) {
     Placed placed;
-    if (world.find_transforms() == nullptr || world.find_store(schema_of<PointMass>().id()) == nullptr) return placed;
+    if (find_transforms(world.directory()) == nullptr || world.directory().find(schema_of<PointMass>().id()) == nullptr)
+        return placed;
     const TransformManager& transforms = world.transforms();
     for (const Entity entity : world.manager<PointMass>().core().table().entities()) {
         const Instance at = transforms.instance(entity);
@@ -132,7 +133,7 @@ void make_stores(World& world, const Blob& blob) {
 }
 
 void place_masses(World& world, std::span<const Entity> entities) {
-    if (world.find_transforms() != nullptr && world.find_store(schema_of<PointMass>().id()) != nullptr)
+    if (find_transforms(world.directory()) != nullptr && world.directory().find(schema_of<PointMass>().id()) != nullptr)
         place_at_transforms(world.manager<PointMass>(), world.transforms(), entities);
 }
 

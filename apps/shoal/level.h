@@ -2,7 +2,7 @@
 // A level that the tool runs, from a source or a blob, and what to do when it changes while it runs.
 
 #include "shoal/base/file_watch.h"
-#include "shoal/world/reloader.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 

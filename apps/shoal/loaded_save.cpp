@@ -4,10 +4,10 @@
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
 #include "shoal/pose/model_pose.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/recording.h"
-#include "shoal/world/save.h"
-#include "shoal/world/state_difference.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/recording.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_difference.h"
 
 #include <algorithm>
 #include <filesystem>

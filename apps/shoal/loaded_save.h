@@ -7,8 +7,8 @@
 
 #include "memory_limit.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/persistence.h"
 #include "shoal/state/saved_state.h"
-#include "shoal/world/persistence.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 

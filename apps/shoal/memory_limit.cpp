@@ -1,7 +1,7 @@
 #include "memory_limit.h"
 
 #include "shoal/base/text.h"
-#include "shoal/world/save.h"
+#include "shoal/save/save.h"
 
 namespace shoal_tool {
 

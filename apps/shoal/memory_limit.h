@@ -3,8 +3,8 @@
 // read them have.
 
 #include "arguments.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/save.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
 
 namespace shoal_tool {
 

@@ -33,12 +33,12 @@ void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, F
 /// The places of transforms, and what fields called `position` say of entities without one.
 Bounds bounds_of(const World& world, PassContext& context) {
     Bounds bounds;
-    const TransformManager* transforms = world.find_transforms();
+    const TransformManager* transforms = find_transforms(world.directory());
     if (transforms != nullptr)
         find_bounds(
             transforms->num_rows(), context, bounds, [](std::uint32_t) { return true; },
             [&](std::uint32_t row) { return transforms->world_position({row}); });
-    for (const Store* store : world.stores()) {
+    for (const Store* store : world.directory().stores()) {
         if (store == transforms) continue;
         for (const Table* table : store->tables())
             if (const std::optional<Vec3Rows> positions = find_vec3(*table, "position"))
@@ -59,7 +59,7 @@ void add_simulate(World& world) {
         context.num_rows = masses.num_rows();
         context.num_bytes = context.num_rows * 5 * sizeof(Vec3);  // reads three vectors, writes two
     });
-    if (world.find_transforms() == nullptr) return;
+    if (find_transforms(world.directory()) == nullptr) return;
     world.schedule().add("move", [&masses, &transforms = world.transforms()](PassContext& context) {
         context.num_rows = move_transforms(masses, transforms, &context.executor);
     });
@@ -68,8 +68,8 @@ void add_simulate(World& world) {
 }  // namespace
 
 void add_passes(World& world, Bounds& bounds) {
-    if (world.find_store(schema_of<PointMass>().id()) != nullptr) add_simulate(world);
-    if (world.find_transforms() != nullptr)
+    if (world.directory().find(schema_of<PointMass>().id()) != nullptr) add_simulate(world);
+    if (find_transforms(world.directory()) != nullptr)
         world.schedule().add("transforms", [&transforms = world.transforms()](PassContext& context) {
             const std::uint64_t before = transforms.counts().num_worlds_computed;
             transforms.compute_moved(&context.executor);

@@ -107,7 +107,7 @@ Result<std::vector<std::byte>> types_of(const World& world, const Blob& level) {
     BlobWriter types;
     types.set_name("types");
     for (const BlobComponents& components : level.component_types()) {
-        const Store* const store = world.find_store(components.id);
+        const Store* const store = world.directory().find(components.id);
         for (std::size_t i = 0; store != nullptr && i < store->schemas().size(); ++i)
             if (store->schemas()[i]->id() == components.id)
                 if (const Result<std::uint32_t> added = types.add_component_type(*store->schemas()[i]); !added)

@@ -14,11 +14,12 @@
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/plugin/plugins.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/migration.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 #include "signals.h"
 #include "verbs.h"
 
@@ -226,7 +227,7 @@ Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& tas
     if (Status status = load_plugins(plugins, task, outcome); !status) return status;
     std::vector<Schema> schemas;
     for (const BlobComponents& components : blob.component_types())
-        if (const Store* store = world.find_store(components.id); store != nullptr && !task.plugins.empty())
+        if (const Store* store = world.directory().find(components.id); store != nullptr && !task.plugins.empty())
             for (const Schema* schema : store->schemas())
                 if (schema->id() == components.id && schema->layout_hash() != components.schema->layout_hash())
                     schemas.push_back(*schema);
@@ -279,7 +280,7 @@ Status begin_with_state(World& world, Persistence& persistence, Files& files, co
     const std::string& source = task.replay != nullptr ? task.level : task.recovers ? task.persist : task.load;
     if (!status) return Status::error(concat(source, ": ", for_user(status.message())));
     outcome.num_entities = world.entities().num_alive();
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Table* table : store->tables()) {
             outcome.num_components += table->num_rows();
             outcome.num_bytes += std::uint64_t(table->num_rows()) * table->schema().row_bytes();
@@ -337,7 +338,7 @@ void gather(const World& world, const Task& task, Outcome& outcome) {
     for (const ComponentReport& component : outcome.report.components) settle.num_rows += component.num_rows;
     settle.total_rows = settle.num_rows * task.num_frames;
     outcome.report.passes.push_back(std::move(settle));
-    outcome.state_hash = world.state_hash();
+    outcome.state_hash = state_hash(world);
 }
 
 /// Errors: in the diagnostics.

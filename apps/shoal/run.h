@@ -6,9 +6,9 @@
 #include "memory_limit.h"
 #include "shoal/inspect/positions.h"
 #include "shoal/inspect/report.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/recording.h"
-#include "shoal/world/save.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/recording.h"
+#include "shoal/save/save.h"
 
 #include <optional>
 #include <vector>

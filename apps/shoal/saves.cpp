@@ -39,7 +39,7 @@ void write_world(const LoadedSave& save, DocumentBuilder& builder) {
 
 void write_stores(const World& world, DocumentBuilder& builder) {
     builder.begin_list("stores");
-    for (const Store* store : world.stores()) {
+    for (const Store* store : world.directory().stores()) {
         builder.begin_mapping();
         builder.string("kind", store->kind());
         std::uint64_t num_rows = 0;

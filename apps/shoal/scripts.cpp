@@ -47,7 +47,7 @@ namespace {
 Status add_types(const World& world, const LevelScripts& scripts, ComponentRegistry& registry) {
     if (Status status = add_built_ins(registry); !status) return status;
     if (Status status = scripts.register_components(registry); !status) return status;
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas())
             if (registry.find(schema->name()) == nullptr)
                 if (Status status = registry.add(*schema); !status) return status;

@@ -40,7 +40,7 @@ inline shoal::Quaternion about_z(float radians) { return {0, 0, std::sin(radians
 inline void add_steering(shoal::World& world, const Ship& ship) {
     using namespace shoal;
     TransformManager& transforms = world.transforms();
-    Store& bodies = *world.find_store(schema_of<Body>().id());
+    Store& bodies = *world.directory().find(schema_of<Body>().id());
     // [guide/steer]
     world.schedule().add("steer", {reads<&Body::position>(bodies), writes(transforms)}, [&, ship](PassContext& frame) {
         const Vec3 place = *world.field<Vec3>(ship.hull, "body.position");

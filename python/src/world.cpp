@@ -7,9 +7,10 @@
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
+#include "shoal/react/places.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/table/value_text.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,7 +112,7 @@ ValueContext WorldState::values() const { return {&parts_->entities, &parts_->wo
 void WorldState::refuse_unknown(const std::string& name) const {
     std::vector<std::string_view> names;
     for (const RegisteredComponent* known : schema_->registry.components()) names.push_back(known->name);
-    for (const Store* store : parts_->world.stores())
+    for (const Store* store : parts_->world.directory().stores())
         for (const Schema* schema : store->schemas()) names.push_back(schema->name());
     std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -122,7 +123,8 @@ KeptComponent WorldState::component(const std::string& name) {
     World& world = parts_->world;
     if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr) return kept;
     require_no_hold(concat("the first use of ", quoted(name)));
-    if (name == schema_of<ChildOf>().name() || name == schema_of<WorldPose>().name()) world.require_transforms();
+    if (name == schema_of<ChildOf>().name() || name == schema_of<WorldPose>().name())
+        *world.directory().require_or_end(schema_of<Transform>());
     const RegisteredComponent* const known = schema_->registry.find(name);
     if (known == nullptr || known->schema == nullptr) {
         if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr)
@@ -132,14 +134,14 @@ KeptComponent WorldState::component(const std::string& name) {
     const Schema& schema = *known->schema;
     if (schema.id() == schema_of<SpawnZone>().id() || schema.id() == schema_of<SpawnSwitchedOff>().id())
         throw Error(concat(quoted(name), " says how a source is spawned; entities do not have it"));
-    if (require(world.home_of(schema)) == nullptr) {
+    if (require(world.directory().require(schema)) == nullptr) {
         const bool fits_database = !schema.many() || !schema.toggled();
         if (in_database_ && fits_database)
             require(world.database().take_component(schema));
         else
             require(world.manager(schema).status());
     }
-    if (schema.single()) world.require_single(schema);
+    if (schema.single()) world.directory().singletons().require(schema);
     const KeptComponent kept = world.directory().find_kept(schema.id());
     if (kept.store == nullptr) throw Error(concat("no store keeps ", quoted(name)));
     return kept;
@@ -309,7 +311,7 @@ std::size_t WorldState::remove(std::span<const Entity> entities, const std::stri
 void WorldState::change_tag(std::span<const Entity> entities, const std::string& tag, bool adds) {
     World& world = require_free("changing tags");
     require_living(entities);
-    world.require_tags();
+    *world.directory().require_or_end(schema_of<Tag>());
     TagManager tags(world.manager<Tag>(), world.strings());
     for (const Entity entity : entities) {
         if (adds)
@@ -322,7 +324,7 @@ void WorldState::change_tag(std::span<const Entity> entities, const std::string&
 void WorldState::set_name(Entity entity, const std::string& name) {
     World& world = require_free("naming an entity");
     require_living({&entity, 1});
-    require(world.home_of(schema_of<DebugName>()).status());
+    require(world.directory().require(schema_of<DebugName>()).status());
     DebugNameManager names(world.manager<DebugName>(), world.strings());
     require(names.set_name(entity, name));
 }
@@ -410,8 +412,8 @@ py::list WorldState::zones() const {
     const World& world = require_open("counting zones");
     const Conversion conversion(*this);
     py::list zones;
-    if (world.find_database() == nullptr) return zones;
-    for (const ZoneStatistics& zone : zone_statistics(*world.find_database()))
+    if (find_database(world.directory()) == nullptr) return zones;
+    for (const ZoneStatistics& zone : zone_statistics(*find_database(world.directory())))
         zones.append(py::dict(py::arg("zone") = zone.zone, py::arg("component") = std::string(zone.held.component),
                               py::arg("rows") = zone.held.num_rows, py::arg("used") = zone.held.rows.used_bytes,
                               py::arg("committed") = zone.held.rows.committed_bytes));
@@ -464,7 +466,7 @@ py::dict components_of(const WorldState& state) {
     const World& world = state.require_open("looking at components");
     const WorldState::Conversion conversion(state);
     py::dict components;
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas()) components[py::str(schema->name())] = schema_of_store(*schema);
     return components;
 }

@@ -2,7 +2,7 @@
 
 #include <shoal/base/clock.h>
 #include <shoal/base/text.h>
-#include <shoal/world/state_difference.h>
+#include <shoal/save/state_difference.h>
 
 #include <chrono>
 #include <thread>

@@ -3,7 +3,7 @@
 #include <shoal/base/clock.h>
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
-#include <shoal/world/save.h>
+#include <shoal/save/save.h>
 
 #include <algorithm>
 #include <vector>
@@ -231,7 +231,7 @@ void Peer::step() {
     inputs[options_.side] = mine_[at];
     inputs[1 - options_.side] = guessed_[at];
     arena_.step(inputs);
-    my_hashes_[at + 1] = arena_.world.state_hash();
+    my_hashes_[at + 1] = state_hash(arena_.world);
     ++counts_.num_steps;
 }
 

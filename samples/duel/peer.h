@@ -25,7 +25,7 @@
 #include "link.h"
 #include "snapshot.h"
 
-#include <shoal/world/frames.h>
+#include <shoal/save/frames.h>
 
 #include <optional>
 #include <vector>

@@ -61,7 +61,7 @@ private:
         strokes<&Ship::position, &Ship::velocity, &Ship::fleet>(arena.ships, "ship", kColors, kShipLength);
         strokes<&Shot::position, &Shot::velocity, &Shot::fleet>(arena.shots, "shot", kShotColors, kShotLength);
         std::string hash;
-        append_hex(hash, arena.world.state_hash());
+        append_hex(hash, state_hash(arena.world));
         put("</g><text class=\"sub\" x=\"2\" y=\"", kPlotSize + 38, "\">", name,
             "</text><text class=\"hash\" text-anchor=\"end\" x=\"", kPlotSize - 2, "\" y=\"", kPlotSize + 38, "\">",
             hash, "</text></g>\n");

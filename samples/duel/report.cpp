@@ -28,7 +28,7 @@ std::string ms_text(double ms) { return concat(decimal_text(ms, 2), " ms"); }
 
 std::string hash_text(const Peer& peer) {
     std::string text;
-    append_hex(text, peer.arena().world.state_hash());
+    append_hex(text, state_hash(peer.arena().world));
     return text;
 }
 

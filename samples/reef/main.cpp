@@ -77,7 +77,7 @@ void run_frames(Sea& sea, Run& run) {
     }
     run.options.num_frames = frame;
     run.run_ms = static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
-    run.state_hash = sea.world.state_hash();
+    run.state_hash = state_hash(sea.world);
 }
 
 Status write_picture(const Sea& sea, Run& run) {

@@ -109,7 +109,7 @@ private:
 
     /// Returns the owners of the components of a type that only the schema file declares.
     std::span<const Entity> owners_of(std::string_view component) const {
-        const Store* store = sea_.world.find_store(ComponentId(component));
+        const Store* store = sea_.world.directory().find(ComponentId(component));
         return store == nullptr ? std::span<const Entity>() : store->tables()[0]->entities();
     }
     Vec3 place_of(Entity entity) const { return sea_.transforms.world_position(sea_.transforms.instance(entity)); }
@@ -136,7 +136,7 @@ private:
         links(corals);
         links(anemones);
         if (!corals.empty()) {
-            const auto colors = find_vec3(*sea_.world.find_store(ComponentId("coral"))->tables()[0], "colour");
+            const auto colors = find_vec3(*sea_.world.directory().find(ComponentId("coral"))->tables()[0], "colour");
             for (std::uint32_t i = 0; i < corals.size(); ++i) circle(place_of(corals[i]), 0.95f, hex((*colors)[i]));
         }
         for (const Entity anemone : anemones) circle(place_of(anemone), 0.55f, "#ff7fb0");

@@ -7,8 +7,8 @@
 
 #include "cells.h"
 
+#include <shoal/reload/reloader.h>
 #include <shoal/transform/transform.h>
-#include <shoal/world/reloader.h>
 #include <shoal/world/world.h>
 
 #include <memory>

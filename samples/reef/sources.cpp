@@ -5,9 +5,9 @@
 #include <shoal/base/clock.h>
 #include <shoal/base/text.h>
 #include <shoal/inspect/text_table.h>
+#include <shoal/reload/reloader.h>
 #include <shoal/source/schema_file.h>
 #include <shoal/transform/transform_text.h>
-#include <shoal/world/reloader.h>
 
 #include <algorithm>
 

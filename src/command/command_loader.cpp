@@ -34,7 +34,8 @@ constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
 /// Reads all, then checks all, and changes the log only when all is sound.
 class CommandLoader {
 public:
-    CommandLoader(CommandLog& log, StateReader& from) : log_(log), host_(log.host()), from_(from) {}
+    CommandLoader(CommandLog& log, StateReader& from, std::span<const Schema> saved)
+        : log_(log), host_(log.host()), from_(from), saved_(saved) {}
 
     /// Requires: nothing waits in the log.
     Status run();
@@ -124,6 +125,7 @@ private:
     CommandLog& log_;
     const CommandHost* host_;
     StateReader& from_;
+    std::span<const Schema> saved_;
     std::uint32_t epoch_ = 0;
     Array<Type> types_{Owner("commands")};
     Array<const Blob*> blobs_{Owner("commands")};
@@ -192,9 +194,8 @@ Status CommandLoader::read_types() {
         const Store* const keeper = directory.find(id);
         type.is_kept = keeper != nullptr;
         type.can_switch_off = keeper == nullptr || keeper->can_switch_off();
-        type.schema = type.is_kept       ? directory.find_schema(id)
-                      : host_ == nullptr ? nullptr
-                                         : host_->find_loaded_schema(id);
+        const auto saved = std::ranges::find_if(saved_, [&](const Schema& schema) { return schema.id() == id; });
+        type.schema = type.is_kept ? directory.find_schema(id) : saved == saved_.end() ? nullptr : &*saved;
         if (type.schema == nullptr)
             return error("types", concat("commands name \"", type.name,
                                          "\", which no store keeps; make its store before loading, as the program did "
@@ -558,11 +559,11 @@ void CommandLoader::fill(const CommandRun& run, List& list) {
 
 // --- the log -----------------------------------------------------------------------------------------------------
 
-Status CommandLog::load(StateReader& from) {
+Status CommandLog::load(StateReader& from, std::span<const Schema> saved) {
     discard();
     epoch_ = 0;
     const StatePath::Scope scope = from.in("commands");
-    return CommandLoader(*this, from).run();
+    return CommandLoader(*this, from, saved).run();
 }
 
 /// Lets the runs of loaded lists be of the lists that the program uses for the same, so that they are carried out together.

@@ -47,7 +47,7 @@ public:
                       void* context) override;
     void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) override;
     void save(StateWriter& to) override;
-    Status load(StateReader& from) override;
+    Status load(StateReader& from, std::span<const Schema> saved) override;
     void list_schemas(Array<const Schema*>& schemas) override;
     std::uint64_t num_waiting() override;
     std::uint32_t first_waiting_pass() override;

@@ -273,7 +273,6 @@ void CommandSaver::refuse(const List& list, std::string_view why) {
 void CommandSaver::check_part(const List& list, const CommandPart& part, const Schema& schema) {
     const Schema* kept = directory_.find_schema(schema.id());
     const bool is_kept = kept != nullptr;
-    if (!is_kept && host_ != nullptr) kept = host_->find_loaded_schema(schema.id());
     if (schema.has_opaque() && (part.offset != 0 || !is_kept))
         return refuse(list, schema, "have values with a field that only C++ knows");
     if (part.offset != 0 && part.destroy != nullptr)

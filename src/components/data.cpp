@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/saved_state.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/table/value_text.h"
 
@@ -495,6 +496,19 @@ std::size_t DataManager::statistics(std::span<StoreStatistics> out) const {
 Status DataManager::validate() const {
     if (Status status = templates_.validate(); !status) return status;
     return own_.validate();
+}
+
+DataManager* find_data(const ComponentDirectory& directory) {
+    return directory.find_as<DataManager>(schema_of<Data>().id());
+}
+
+bool can_keep_data(const ComponentDirectory& directory) {
+    return directory.find(schema_of<Data>().id()) == nullptr || find_data(directory) != nullptr;
+}
+
+std::string_view path_in_data(std::string_view name) {
+    constexpr std::string_view kPrefix = "data.";
+    return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
 }
 
 }  // namespace shoal

@@ -712,4 +712,10 @@ void Database::require_known(bool is_known) const {
                  "an archetype was asked for the first time while passes or loops ran; ask for it before");
 }
 
+Database* find_database(const ComponentDirectory& directory) {
+    for (Store* store : directory.stores())
+        if (auto* const database = dynamic_cast<Database*>(store); database != nullptr) return database;
+    return nullptr;
+}
+
 }  // namespace shoal

@@ -136,8 +136,9 @@ void append_components(std::string& text, const Store& store, Entity entity, con
 }  // namespace
 
 std::string describe(const World& world) {
-    std::string text = concat("frame ", world.frame(), ": entities ", world.entities().num_alive(), ", stores ",
-                              world.stores().size(), ", passes ", world.schedule().num_passes(), "; services:\n");
+    std::string text =
+        concat("frame ", world.frame(), ": entities ", world.entities().num_alive(), ", stores ",
+               world.directory().stores().size(), ", passes ", world.schedule().num_passes(), "; services:\n");
     world.services().for_each([&](const WorldService& service) {
         const std::string what = service.describe();
         text += concat("  ", service.name(), what.empty() ? "" : ": ", what, "\n");
@@ -150,7 +151,7 @@ std::string describe(const World& world, Entity entity) {
     const Result<FieldPath> found = find_names(world);
     const WorldNames names(world, found);
     std::string components;
-    for (const Store* store : world.stores()) append_components(components, *store, entity, names);
+    for (const Store* store : world.directory().stores()) append_components(components, *store, entity, names);
     std::string text = concat("entity ", names.who(entity), " is ");
     if (world.entities().alive(entity))
         append_text(text, components.empty() ? "alive and has no components here\n" : "alive\n");
@@ -167,7 +168,7 @@ namespace {
 /// Calls visit(store, schema, first value) for the component types that an entity has.
 template <class Visit>
 void for_each_component(const World& world, Entity entity, Visit&& visit) {
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas())
             if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
 }
@@ -234,7 +235,7 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
     builder.string("entity", entity_text(entity));
     if (const std::string_view name = names.name_of(entity); !name.empty()) builder.string("name", name);
     write_relatives(world_, entity, builder);
-    if (const Database* const database = world_.find_database(); database != nullptr)
+    if (const Database* const database = find_database(world_.directory()); database != nullptr)
         if (const DatabaseRow at = database->find(entity); at && at.table->zone() != database->first_zone())
             builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
@@ -246,7 +247,7 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) write_fields(store, at, names, builder);
         builder.end();
     });
-    for (const Store* store : world_.stores())
+    for (const Store* store : world_.directory().stores())
         if (const auto* const data = dynamic_cast<const DataManager*>(store))
             write_data_of(world_, *data, entity, names, builder);
     builder.end();

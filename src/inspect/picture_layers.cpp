@@ -48,8 +48,8 @@ private:
 /// Calls visit(table) for each table of the world but those of transforms.
 template <class Visitor>
 void for_each_table(const World& world, Visitor&& visit) {
-    for (const Store* store : world.stores())
-        if (store != world.find_transforms())
+    for (const Store* store : world.directory().stores())
+        if (store != find_transforms(world.directory()))
             for (const Table* table : store->tables()) visit(*table);
 }
 
@@ -73,7 +73,7 @@ std::vector<PictureLayer> transform_layers(const World& world, const TransformMa
 }  // namespace
 
 std::vector<PictureLayer> picture_layers(const World& world) {
-    const TransformManager* transforms = world.find_transforms();
+    const TransformManager* transforms = find_transforms(world.directory());
     std::vector<PictureLayer> layers;
     if (transforms != nullptr) layers = transform_layers(world, *transforms);
     const std::size_t num_types = layers.size();
@@ -97,7 +97,7 @@ std::vector<PictureLayer> picture_layers(const World& world) {
 
 std::vector<PictureLink> picture_links(const World& world) {
     std::vector<PictureLink> links;
-    const TransformManager* transforms = world.find_transforms();
+    const TransformManager* transforms = find_transforms(world.directory());
     if (transforms == nullptr) return links;
     for (std::uint32_t row = 0; row < transforms->num_rows(); ++row)
         if (const Instance parent = transforms->parent({row}))

@@ -189,7 +189,7 @@ WorldReport report_world(const World& world) {
     report.num_entities = world.entities().num_alive();
     report.frame = world.frame();
     report.passes = report_passes(world.schedule());
-    for (const Store* store : world.stores()) report_store(*store, report.components);
+    for (const Store* store : world.directory().stores()) report_store(*store, report.components);
     report.memory = report_memory(world, report.components);
     report.last_settle = world.settle_statistics().last;
     report.settled = world.settle_statistics().total;

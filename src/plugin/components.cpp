@@ -2,9 +2,9 @@
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/value_change.h"
 #include "shoal/store/component_manager.h"
-#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -183,7 +183,7 @@ Status change_fields(shoal_world& plugin, const Schema& schema, const Store& sto
 }
 
 Status make_table(shoal_world& plugin, const Schema& schema) {
-    const Result<Store*> home = plugin.world.home_of(schema);
+    const Result<Store*> home = plugin.world.directory().require(schema);
     if (!home || *home != nullptr) return home.status();
     const Result<ComponentManager*> made = plugin.world.manager(schema);
     if (!made) return made.status();

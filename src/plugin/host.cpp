@@ -7,9 +7,9 @@
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
+#include "shoal/react/reactions.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -241,7 +241,7 @@ shoal_channel* open_channel(shoal_world* plugin, const char* name, std::uint32_t
     for (shoal_channel* opened : plugin->channels)
         if (opened->name == name && opened->event_bytes == event_bytes) return opened;
     if (event_bytes == 0) return refuse(error, concat("events of channel \"", name, "\" have 0 bytes")), nullptr;
-    const Result<detail::EventLog*> log = plugin->world.events(name, event_bytes);
+    const Result<detail::EventLog*> log = plugin->world.events().named(name, event_bytes);
     if (!log) return refuse(error, log.message()), nullptr;
     plugin->channels.push_back(make_owned<shoal_channel>("plugins", **log, std::string(name), event_bytes));
     return plugin->channels.back();
@@ -572,7 +572,7 @@ void shoal_world::remove_calls() {
 
 void shoal_world::remove_rest() {
     for (; !channels.empty(); channels.pop_back()) {
-        world.end_events(channels.back()->log);
+        world.events().end(channels.back()->log);
         shoal::destroy_owned("plugins", channels.back());
     }
 }
@@ -583,7 +583,7 @@ void shoal_world::end_load(bool keep) {
     if (!keep && !made_entities.empty()) world.entities().destroy(made_entities);
     for (; !changes.empty(); changes.pop_back()) end_schema_change(changes.back(), keep);
     for (shoal::Store* store : made_stores) {
-        if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;
+        if (keep || std::ranges::find(world.directory().stores(), store) == world.directory().stores().end()) continue;
         store->drop(made_entities);
         world.detach(*store);
     }

@@ -11,10 +11,10 @@
 
 #include "shoal/plugin/shoal_abi.h"
 #include "shoal/query/text_query.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/service.h"
 #include "shoal/resource/migration.h"
 #include "shoal/world/named_components.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/service.h"
 
 #include <initializer_list>
 #include <mutex>
@@ -26,6 +26,7 @@ namespace shoal {
 
 class ComponentManager;
 class PluginStore;
+class SchemaChange;
 struct PluginPass;
 struct PluginType;
 

@@ -5,7 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/world/reactions.h"
+#include "shoal/react/reactions.h"
 
 #include <algorithm>
 #include <vector>
@@ -162,7 +162,7 @@ struct PluginCalls {
 
 shoal::Status shoal_query::make() {
     query.reset();
-    shoal::Result<shoal::TextQuery> made = shoal::TextQuery::make(owner.world.stores(), text);
+    shoal::Result<shoal::TextQuery> made = shoal::TextQuery::make(owner.world.directory().stores(), text);
     shoal::Status status = made.status();
     if (status) status = shoal::find_columns(*made, column_names, columns);
     if (!status) return shoal::Status::error(shoal::concat("query \"", text, "\": ", status.message()));

@@ -2,11 +2,11 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/field_part.h"
-#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -378,7 +378,7 @@ Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     const Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
     if (!change) return change.status();
     plugin.changes.push_back(*change);
-    return static_cast<ComponentManager*>(plugin.world.find_store(schema.id()));
+    return static_cast<ComponentManager*>(plugin.world.directory().find(schema.id()));
 }
 
 /// Gives a store the rows of a manager that it replaces. Errors: the store does not take them.

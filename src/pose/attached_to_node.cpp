@@ -1,5 +1,6 @@
 #include "shoal/pose/attached_to_node.h"
 
+#include "shoal/store/component_directory.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
@@ -67,6 +68,15 @@ std::size_t move_attached(Store& attached, const ModelPoseManager& models, Trans
             locals.push_back(pose);
         }
     return entities.empty() ? 0 : transforms.set_locals(entities, locals, executor);
+}
+
+std::size_t move_attached(const ComponentDirectory& directory, Executor* executor) {
+    Store* const attached = directory.find(schema_of<AttachedToNode>().id());
+    if (attached == nullptr) return 0;
+    const auto* const models = directory.find_as<ModelPoseManager>(schema_of<ModelPose>().id());
+    TransformManager* const transforms = find_transforms(directory);
+    if (models == nullptr || transforms == nullptr) return 0;
+    return move_attached(*attached, *models, *transforms, executor);
 }
 
 }  // namespace shoal

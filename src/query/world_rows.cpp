@@ -1,4 +1,4 @@
-// Which store of a world keeps a component type that a query names.
+// Which store of a directory keeps a component type that a query names.
 
 #include "shoal/query/detail/world_rows.h"
 
@@ -74,11 +74,28 @@ ComponentHome find_home(std::span<Store* const> stores, const Schema& component,
                   "before the query is made"));
 }
 
-Database* find_database(std::span<Store* const> stores) {
-    for (Store* store : stores)
-        if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) return database;
-    return nullptr;
+Store& require_tag_store(ComponentDirectory& directory) {
+    const ComponentId tag("tag");
+    const Status made = directory.require_built_in(tag);
+    SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.message().data());
+    Store* const store = directory.find(tag);
+    const bool lists = store != nullptr && find_tag_lists(*store) != nullptr;
+    SHOAL_ASSERT(lists,
+                 "a query asks who has a tag, but this world keeps its tags in a store that does not list that; call "
+                 "World::manager<Tag>() before tags are used");
+    return *store;
 }
+
+Store& require_parents_store(ComponentDirectory& directory) {
+    const ComponentId transform("transform");
+    const Status made = directory.require_built_in(transform);
+    SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.message().data());
+    Store* const store = directory.find(transform);
+    SHOAL_ASSERT(store != nullptr, "a query reads components of parents, and no store keeps transforms");
+    return *store;
+}
+
+Database* find_any_database(const ComponentDirectory& directory) { return find_database(directory); }
 
 std::span<Store* const> only(Store* const& store) { return {&store, 1}; }
 

@@ -12,7 +12,7 @@ void destroy_channel(Channel* channel) {
     State& state = *channel->script->state;
     drop(state.channels, *channel);
     erase(channel->script->channels, channel);
-    state.world.end_events(*channel->log);
+    state.world.events().end(*channel->log);
     destroy_owned("scripts", channel);
 }
 
@@ -42,7 +42,7 @@ int events(lua_State* lua, State& state) {
     if (!schema) return fail(state, schema.message());
     if (schema->struct_bytes() == 0)
         return fail(state, "events \"", schema->name(), "\" have no fields; give them one");
-    const Result<detail::EventLog*> log = state.world.events(schema->name(), schema->struct_bytes());
+    const Result<detail::EventLog*> log = state.world.events().named(schema->name(), schema->struct_bytes());
     if (!log) return fail(state, log.message());
     auto* const channel = make_owned<Channel>("scripts", state.script, std::move(*schema), *log);
     state.script->channels.push_back(channel);

@@ -4,8 +4,8 @@
 
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
-#include "shoal/world/reloader.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -419,7 +419,7 @@ Status change_fields(State& state, const Schema& schema, const Store& store) {
 }
 
 Status make_table(State& state, const Schema& schema) {
-    const Result<Store*> home = state.world.home_of(schema);
+    const Result<Store*> home = state.world.directory().require(schema);
     if (!home || *home != nullptr) return home.status();
     const Result<ComponentManager*> made = state.world.manager(schema);
     if (!made) return made.status();

@@ -6,8 +6,8 @@
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/reloader.h"
+#include "shoal/react/reactions.h"
+#include "shoal/reload/reloader.h"
 
 #include <algorithm>
 
@@ -87,7 +87,7 @@ void end_load(Script& script, bool keep) {
     for (; !script.changes.empty(); script.changes.pop_back()) end_schema_change(script.changes.back(), keep);
     if (had_changes && !keep) renew_queries(*script.state);
     for (Store* store : script.made_stores) {
-        if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;
+        if (keep || std::ranges::find(world.directory().stores(), store) == world.directory().stores().end()) continue;
         store->drop(script.made_entities);
         world.detach(*store);
     }

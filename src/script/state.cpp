@@ -3,7 +3,7 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/world/service.h"
+#include "shoal/react/service.h"
 
 #include <algorithm>
 #include <cstring>

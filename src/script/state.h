@@ -16,15 +16,19 @@
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/service.h"
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/service.h"
 
 #include <mutex>
 #include <span>
 #include <string>
 #include <utility>
+
+namespace shoal {
+class SchemaChange;
+}
 
 namespace shoal::lua {
 

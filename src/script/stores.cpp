@@ -354,7 +354,7 @@ Status attach_store(LuaStore& store) {
 void detach_store(LuaStore& store) {
     State& state = *store.script().state;
     World& world = state.world;
-    if (std::ranges::find(world.stores(), &store) == world.stores().end()) return;
+    if (std::ranges::find(world.directory().stores(), &store) == world.directory().stores().end()) return;
     world.detach(store);
     renew_queries(state);
 }

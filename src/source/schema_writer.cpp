@@ -168,7 +168,7 @@ Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declara
 
 Status export_schemas(const World& world, const std::string& path) {
     std::vector<SchemaDeclaration> declarations;
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas())
             if (!schema->has_opaque()) declarations.push_back({schema});
     const auto name = [](const SchemaDeclaration& declaration) -> const std::string& {

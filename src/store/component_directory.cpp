@@ -1,7 +1,9 @@
 #include "shoal/store/component_directory.h"
 
+#include "shoal/base/assert.h"
 #include "shoal/base/text.h"
 #include "shoal/store/waiting_commands.h"
+#include "shoal/table/type_name.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,14 +13,12 @@ namespace shoal {
 ComponentDirectory::ComponentDirectory(EntityManager& entities, DirectoryOwner* owner)
     : entities_(entities), owner_(owner) {}
 
-ComponentDirectory::~ComponentDirectory() {
-    end_commands();  // whose values may refer to what the stores have
-    clear();
-}
+ComponentDirectory::~ComponentDirectory() { end_stores(); }
 
 // --- stores ------------------------------------------------------------------------------------------------------
 
 Status ComponentDirectory::add(Store& store) {
+    if (is_held_) refuse_held(store);
     if (has(store)) return Status::error("the store is attached to this world already");
     if (store.component_directory_ != store.alone_in_)
         return Status::error("the store is attached to another world; detach it there first");
@@ -30,7 +30,23 @@ Status ComponentDirectory::add(Store& store) {
     stores_.push_back(&store);
     store.component_directory_ = this;
     for (const Schema* schema : store.schemas()) note(store, schema->id());
+    if (owner_ != nullptr) owner_->note_store(store);
     return {};
+}
+
+/// Ends the program because a pass has made a store, often by the first use of what is kept there.
+void ComponentDirectory::refuse_held(const Store& store) {
+    std::string names, values;
+    for (const Schema* schema : store.schemas()) {
+        names += concat(names.empty() ? " for \"" : "\", \"", schema->name());
+        if (values.empty()) values = concat("commands.add(entity, ", type_name_of(schema->name()), "{...})");
+    }
+    if (!names.empty()) names += '"';
+    const std::string message =
+        concat("a pass made or attached a store of the world that runs it: ", store.kind(), names,
+               "; make the store before World::step()",
+               values.empty() ? std::string() : concat(", or let the function take a Commands& and say ", values));
+    fail_assertion({"no passes run", message.c_str(), __FILE__, __LINE__});
 }
 
 void ComponentDirectory::remove(Store& store) {
@@ -58,6 +74,13 @@ void ComponentDirectory::clear() {
     keepers_.clear();
 }
 
+void ComponentDirectory::end_stores() {
+    end_commands();  // whose values may refer to what the stores have
+    clear();
+    destroy_after(0);
+    singletons_.destroy();
+}
+
 void ComponentDirectory::leave(Store& store) {
     if (owner_ != nullptr) owner_->forget_store(store);
     if (has(store)) erase(store);
@@ -70,6 +93,50 @@ void ComponentDirectory::replace(Store& before, Store& after) {
     before.component_directory_ = before.alone_in_;
     after.component_directory_ = this;
     for (const Schema* schema : after.schemas()) note(after, schema->id());
+}
+
+// --- stores that it owns -----------------------------------------------------------------------------------------
+
+void ComponentDirectory::own(Store& store, void* object, void (*destroy)(void* object)) {
+    owned_.push_back({&store, object, destroy});
+    if (has(store)) return;
+    const Status status = add(store);
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+}
+
+/// Returns its number among the stores that the directory owns, or how many these are.
+std::size_t ComponentDirectory::find_owned(const Store& store) const {
+    std::size_t i = 0;
+    while (i < owned_.size() && owned_[i].store != &store) ++i;
+    return i;
+}
+
+void ComponentDirectory::destroy(Store& store) {
+    const std::size_t i = find_owned(store);
+    SHOAL_ASSERT(i < owned_.size(), "the directory owns the store");
+    const Owned owned = owned_[i];
+    owned_.erase(owned_.begin() + static_cast<std::ptrdiff_t>(i));
+    end(owned);
+}
+
+void ComponentDirectory::end(const Owned& owned) {
+    if (has(*owned.store)) leave(*owned.store);
+    owned.destroy(owned.object);
+}
+
+void ComponentDirectory::destroy_after(std::size_t num_owned) {
+    while (owned_.size() > num_owned) {
+        const Owned last = owned_.back();
+        owned_.pop_back();
+        end(last);
+    }
+}
+
+// --- all of them together ----------------------------------------------------------------------------------------
+
+void ComponentDirectory::hold(bool holds) {
+    is_held_ = holds;
+    for (Store* store : stores_) store->hold_rows(holds);
 }
 
 // --- component types ---------------------------------------------------------------------------------------------
@@ -99,6 +166,17 @@ Store* ComponentDirectory::find_shown(const Schema& component) const {
 Result<Store*> ComponentDirectory::require(const Schema& component) {
     if (Store* const store = find_shown(component)) return store;
     return owner_ == nullptr ? Result<Store*>(static_cast<Store*>(nullptr)) : owner_->make_store_of(component);
+}
+
+Store* ComponentDirectory::require_or_end(const Schema& component) {
+    const Result<Store*> store = require(component);
+    SHOAL_ASSERT(store.ok(), store.ok() ? "" : store.message().data());
+    return *store;
+}
+
+Status ComponentDirectory::require_built_in(ComponentId name) {
+    const Schema* const component = owner_ == nullptr ? nullptr : owner_->find_built_in(name);
+    return component == nullptr ? Status() : require(*component).status();
 }
 
 Result<Store*> ComponentDirectory::require_for_command(const Schema& component) {

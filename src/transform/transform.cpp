@@ -5,6 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
@@ -495,6 +496,10 @@ void TransformManager::settle(const SettleContext& context) {
     work_->compute_pending(nullptr);
     work_->begin_settled_frame();
     rows_.settle_table(context);
+}
+
+TransformManager* find_transforms(const ComponentDirectory& directory) {
+    return directory.find_as<TransformManager>(schema_of<Transform>().id());
 }
 
 }  // namespace shoal

@@ -12,9 +12,7 @@
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
-#include "shoal/world/zone_streaming.h"
-#include "world/world_state.h"
-#include "world/zone_files.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +55,7 @@ using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by id
 class Found {
 public:
     explicit Found(World& world) : world_(world) {
-        for (const Store* store : world.stores())
+        for (const Store* store : world.directory().stores())
             for (const Table* table : store->tables())
                 if (table->has_tree() && table->index() != nullptr) trees_.push_back(table);
     }
@@ -95,7 +93,7 @@ private:
 
     /// Returns how many of the entities are above each. Cost: O(entities), however deep they are.
     std::vector<std::uint32_t> depths_below(Entity top) const {
-        const Places places(world_.stores());
+        const Places places(world_.directory().stores());
         std::vector<std::uint32_t> depths(all_.size(), kUnknown), way;
         for (std::uint32_t i = 0; i < all_.size(); ++i) {
             std::uint32_t at = i;
@@ -124,7 +122,7 @@ private:
 /// Calls visit(database) for the databases of a world.
 template <class Visit>
 void for_each_database(World& world, Visit&& visit) {
-    for (Store* store : world.stores())
+    for (Store* store : world.directory().stores())
         if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) visit(*database);
 }
 
@@ -145,7 +143,7 @@ Matrix3x4 translation(Vec3 place) {
 /// Where an entity is: its transform says it, otherwise the field that says in which tile it lies, otherwise nobody.
 std::optional<Matrix3x4> find_place(World& world, const Places& places, Entity entity) {
     if (places.has(entity)) return places.world(entity);
-    for (Store* store : world.stores())
+    for (Store* store : world.directory().stores())
         for (const Schema* component : store->schemas()) {
             const Field* const field = find_tile_field(*store, *component);
             const ComponentRow at = field == nullptr ? ComponentRow() : store->find_row(component->id(), entity, 0);
@@ -176,7 +174,7 @@ std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
                     if (world.entities().alive(entity)) found.add(entity);
     });
     found.add_below([&](Entity below) {
-        bool is_elsewhere = ZoneFiles::zone_of(world, below) != kNoZone;
+        bool is_elsewhere = world.services().unloaded_zone_of(below) != kNoZone;
         for_each_database(world, [&](Database& database) { is_elsewhere |= database.has_row(below); });
         return !is_elsewhere;
     });
@@ -203,7 +201,7 @@ public:
           options_(options),
           for_copy_(for_copy),
           seen_from_(seen_from),
-          places_(world.stores()),
+          places_(world.directory().stores()),
           origin_(seen_from ? find_place(world, places_, seen_from) : std::nullopt),
           values_(writer_,
                   {&world.strings(), world.library(),
@@ -214,7 +212,7 @@ public:
     Result<EntityBlob> save() {
         writer_.set_name(options_.name);
         if (Status status = list_entities(); !status) return status;
-        for (Store* store : world_.stores())
+        for (Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
                 if (Status status = add_components(*store, *component); !status) return status;
         if (Status status = add_texts_of_data(); !status) return status;
@@ -347,7 +345,7 @@ private:
     /// Keeps the texts of paths and strings, which lie among the words of values.
     Status add_texts_of_data() {
         Array<StringId> ids{Owner("entity blob")};
-        for (const Store* store : world_.stores())
+        for (const Store* store : world_.directory().stores())
             if (const auto* const data = dynamic_cast<const DataManager*>(store))
                 for (const Entity entity : entities_) data->list_texts(entity, ids);
         std::sort(ids.begin(), ids.end());
@@ -415,7 +413,7 @@ public:
 
     /// Errors: a component cannot be copied; the message names it.
     Status check() const {
-        for (const Store* store : world_.stores())
+        for (const Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
                 for (const ColumnDefinition& column : component->columns())
                     if (column.opaque != nullptr && column.opaque->copy_construct == nullptr)
@@ -432,7 +430,7 @@ public:
             if (status) status = give_rows(database, copies);
         });
         if (!status) return status;
-        for (Store* store : world_.stores())
+        for (Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
                 for (std::size_t first = 0; first < copies.size(); first += originals_.size())
                     if (Status status = complete(*store, *component, copies.subspan(first, originals_.size())); !status)
@@ -591,23 +589,26 @@ Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options)
         return Status::error(concat("overrides are given for a copy of entity ", entity_text(original),
                                     ", and name entities of a blob; set values of the copy with World::set_field()"));
     const std::vector<Entity> all = entities_below(world, original);
-    if (Status status = ZoneFiles::check_loaded(world, all, "copied"); !status) return status;
+    if (Status status = world.services().check_loaded(all, "copied"); !status) return status;
     CopyCall call(world, all, options.zone);
     if (Status status = call.check(); !status) return status;
-    const bool has_tiles = std::any_of(world.stores().begin(), world.stores().end(), [](Store* store) {
-        const Database* const database = dynamic_cast<Database*>(store);
-        return database != nullptr && database->spawns_into_tiles();
-    });
+    const bool has_tiles =
+        std::any_of(world.directory().stores().begin(), world.directory().stores().end(), [](Store* store) {
+            const Database* const database = dynamic_cast<Database*>(store);
+            return database != nullptr && database->spawns_into_tiles();
+        });
     const bool is_placed_anew = options.zone != kNoZone || (has_tiles && !options.root_poses.empty());
     const Entity seen_from = options.root_poses.empty() ? kNullEntity : original;
     const Result<EntityBlob> saved = EntitySaver(world, all, {"copy", !is_placed_anew}, true, seen_from).save();
     if (!saved) return saved.status();
     const Result<Blob> blob = Blob::view(saved->bytes);
     if (!blob) return blob.status();
-    Result<Spawned> copies = WorldState(world).spawn_copies(*blob, options);
+    SpawnOptions untold = options;
+    untold.tells_services = false;
+    Result<Spawned> copies = world.spawn(*blob, untold);
     if (!copies) return copies.status();
     if (Status status = call.complete(copies->entities()); !status) {
-        for (Store* store : world.stores()) store->drop(copies->entities());
+        for (Store* store : world.directory().stores()) store->drop(copies->entities());
         world.entities().destroy(copies->entities());
         return status;
     }
@@ -615,13 +616,12 @@ Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options)
 }
 
 Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities, const EntityBlobOptions& options) {
-    if (Status status = ZoneFiles::check_loaded(world, entities, "saved"); !status) return status;
+    if (Status status = world.services().check_loaded(entities, "saved"); !status) return status;
     return EntitySaver(world, entities, options).save();
 }
 
 Result<EntityBlob> save_zones(World& world, const ZoneSet& zones, const EntityBlobOptions& options) {
-    const ZoneFiles* const files = ZoneFiles::of(world);
-    const ZoneSet unloaded = files == nullptr ? ZoneSet() : files->unloaded();
+    const ZoneSet unloaded = world.services().unloaded_zones();
     Status status;
     zones.for_each([&](Zone zone) {
         if (status && unloaded.contains(zone))

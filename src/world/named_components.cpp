@@ -8,7 +8,7 @@ namespace shoal {
 
 Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do) {
     Array<std::string_view> names{Owner("world")};
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* schema : store->schemas()) names.push_back(schema->name());
     const int close = closest_text(name, names.data(), names.size());
     return Status::error(concat("no store keeps a component \"", name, "\"; ",

@@ -1,4 +1,4 @@
-#include "world/state_rows.h"
+#include "shoal/world/state_rows.h"
 
 #include "shoal/database/database.h"
 #include "shoal/table/field_part.h"

@@ -1,13 +1,12 @@
-#include "world/text_uses.h"
+#include "shoal/world/text_uses.h"
 
 #include "shoal/base/text.h"
 #include "shoal/components/data.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/react/service.h"
 #include "shoal/table/field_part.h"
-#include "shoal/world/service.h"
-#include "world/state_rows.h"
-#include "world/world_state.h"
+#include "shoal/world/state_rows.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,14 +27,14 @@ T value_at(const std::byte* place) {
 
 std::uint64_t TextUses::count_rows() const {
     std::uint64_t num_rows = 0;
-    for (const Store* store : world_.stores())
+    for (const Store* store : world_.directory().stores())
         for (const Table* table : store->tables())
             if (table->schema().has(FieldType::kStringId)) num_rows += table->num_rows();
     return num_rows;
 }
 
 const BitSet& TextUses::find() {
-    for (Store* store : world_.stores()) mark_store(*store);
+    for (Store* store : world_.directory().stores()) mark_store(*store);
     mark_waiting();
     const WorldServices& services = world_.services();
     services.for_each([this](const WorldService& service) { service.mark_texts(*this); });
@@ -130,8 +129,8 @@ void TextUses::mark_waiting() {
         uses->mark_words(bytes);
         if (bytes.size() > sizeof(std::uint32_t)) uses->mark_words(bytes.subspan(sizeof(std::uint32_t)));
     };
-    world_.waiting_commands().visit_values(mark_value, this);
-    WorldState(world_).for_each_event_log([&](const detail::EventLog& events) {
+    WaitingCommands::of_directory(world_.directory()).visit_values(mark_value, this);
+    world_.events().for_each([&](const detail::EventLog& events) {
         mark_value(this, events.read());
         mark_value(this, events.read_last());
     });

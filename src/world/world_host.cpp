@@ -2,53 +2,75 @@
 
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
+#include "shoal/components/entity_texts.h"
 #include "shoal/components/tag.h"
+#include "shoal/resource/array_finder.h"
+#include "shoal/store/component_manager.h"
+#include "shoal/table/table.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "world/built_ins.h"
-#include "world/entity_texts.h"
-#include "world/world_state.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 
 // --- stores ------------------------------------------------------------------------------------------------------
 
-Result<Store*> WorldHost::make_store_of(const Schema& component) { return world_.make_built_in(component); }
+Result<Store*> World::Host::make_store_of(const Schema& component) {
+    const BuiltIn* const built_in = shoal::find_built_in(component);
+    if (built_in != nullptr && built_in->make != nullptr) return built_in->make(world_);
+    if (!component.single()) return static_cast<Store*>(nullptr);
+    const Result<ComponentManager*> made = world_.manager(component);
+    if (!made) return made.status();
+    if (Status status = world_.directory_.singletons().make_row(**made); !status) return status;
+    return *made;
+}
+
+const Schema* World::Host::find_built_in(ComponentId name) const {
+    const BuiltIn* const built_in = shoal::find_built_in(name);
+    return built_in == nullptr || built_in->make == nullptr ? nullptr : built_in->schema;
+}
 
 /// The database of the world, but for what cannot be kept there.
-Result<Store*> WorldHost::choose_store_for(const Schema& component) {
+Result<Store*> World::Host::choose_store_for(const Schema& component) {
     if (!component.many() || !component.toggled()) return &world_.database();
     const Result<ComponentManager*> manager = world_.manager(component);
     return manager ? Result<Store*>(*manager) : Result<Store*>(manager.status());
 }
 
 /// Errors: the component type does nothing in a store that only keeps it, as this one would.
-Status WorldHost::check_store(const Store& store, const Schema& component) const {
+Status World::Host::check_store(const Store& store, const Schema& component) const {
     if (component.single() && store.places_whole_entities())
         return Status::error(concat("\"", component.name(),
                                     "\" is a single, so it cannot have its home in the database; ask for it with "
                                     "World::single(), or let queries name it"));
-    const BuiltIn* const built_in = find_built_in(component);
+    const BuiltIn* const built_in = shoal::find_built_in(component);
     if (!store.only_keeps() || built_in == nullptr || built_in->whose.empty()) return {};
     return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,
                                 " of a world say, so it cannot have its home in ", store.kind(),
                                 "; call World::", built_in->maker, "() before it is used"));
 }
 
-void WorldHost::forget_store(Store& store) {
-    SHOAL_ASSERT(!world_.is_settling_,
+/// A store that comes later writes with the stamp of the others.
+void World::Host::note_store(Store& store) {
+    if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.executor_, nullptr});
+}
+
+void World::Host::forget_store(Store& store) {
+    SHOAL_ASSERT(!world_.services_.is_settling(),
                  "a callback or a reaction destroyed a database while its world settles; do it later");
-    world_.forget(store);
+    world_.services_.for_each([&](WorldService& service) { service.forget(store); });
+    world_.schedule_.forget(store);
 }
 
 // --- commands ----------------------------------------------------------------------------------------------------
 
-Result<std::uint32_t> WorldHost::spawn(const Blob& blob, std::span<const Entity> firsts,
-                                       std::span<const RootPose> poses, Zone zone,
-                                       std::span<const SpawnOverride> overrides) {
+Result<std::uint32_t> World::Host::spawn(const Blob& blob, std::span<const Entity> firsts,
+                                         std::span<const RootPose> poses, Zone zone,
+                                         std::span<const SpawnOverride> overrides) {
     SpawnOptions options;
     options.copies = static_cast<std::uint32_t>(firsts.size());
     options.root_poses = poses;
@@ -60,12 +82,12 @@ Result<std::uint32_t> WorldHost::spawn(const Blob& blob, std::span<const Entity>
     if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
     if (status) status = world_.spawn(blob, options).status();
     if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
-    world_.entities_.destroy(firsts);
+    world_.entities().destroy(firsts);
     return status;
 }
 
-Result<std::uint32_t> WorldHost::copy(Entity original, std::span<const Entity> firsts,
-                                      std::span<const RootPose> poses) {
+Result<std::uint32_t> World::Host::copy(Entity original, std::span<const Entity> firsts,
+                                        std::span<const RootPose> poses) {
     SpawnOptions options;
     options.copies = static_cast<std::uint32_t>(firsts.size());
     options.root_poses = poses;
@@ -73,25 +95,19 @@ Result<std::uint32_t> WorldHost::copy(Entity original, std::span<const Entity> f
     options.keep_names = false;
     const Result<Spawned> copied = shoal::copy(world_, original, options);
     if (copied) return static_cast<std::uint32_t>(copied->entities().size());
-    world_.entities_.destroy(firsts);
+    world_.entities().destroy(firsts);
     return copied.status();
 }
 
-Status WorldHost::change_text(TextChange change, Entity entity, std::string_view text) {
+Status World::Host::change_text(TextChange change, Entity entity, std::string_view text) {
     const Schema& component = change == TextChange::kName ? schema_of<DebugName>() : schema_of<Tag>();
-    const Result<Store*> home = world_.home_of(component);
-    return home ? change_text_in(**home, component, world_.strings_, change, entity, text) : home.status();
+    const Result<Store*> home = world_.directory_.require(component);
+    return home ? change_text_in(**home, component, world_.strings(), change, entity, text) : home.status();
 }
 
 // --- what saved commands refer to --------------------------------------------------------------------------------
 
-const Schema* WorldHost::find_loaded_schema(ComponentId component) const {
-    const BlobComponents* const saved =
-        world_.loaded_types_ == nullptr ? nullptr : world_.loaded_types_->find_components(component);
-    return saved == nullptr ? nullptr : saved->schema;
-}
-
-Status WorldHost::check_poses(std::span<const RootPose> poses) const {
+Status World::Host::check_poses(std::span<const RootPose> poses) const {
     const bool are_sound = std::all_of(poses.begin(), poses.end(), [](const RootPose& pose) {
         return is_sound_position(pose.position) && is_sound_scale(pose.scale) && is_sound_rotation(pose.rotation);
     });
@@ -99,7 +115,7 @@ Status WorldHost::check_poses(std::span<const RootPose> poses) const {
                      : Status::error("a pose is flat, infinite or not a number, or its rotation is not of length 1");
 }
 
-Status WorldHost::check_images(const Schema& schema, std::span<const std::byte> images) const {
+Status World::Host::check_images(const Schema& schema, std::span<const std::byte> images) const {
     static_assert(sizeof(Transform) == sizeof(RootPose) && offsetof(Transform, scale) == offsetof(RootPose, scale));
     if (schema.has(FieldType::kBlobArray)) return check_arrays(world_.library(), schema, images);
     if (schema.layout_hash() != schema_of<Transform>().layout_hash() || schema.id() != schema_of<Transform>().id())
@@ -107,14 +123,48 @@ Status WorldHost::check_images(const Schema& schema, std::span<const std::byte> 
     return check_poses({reinterpret_cast<const RootPose*>(images.data()), images.size() / sizeof(RootPose)});
 }
 
-std::string_view WorldHost::name_of_blob(const Blob& blob) const {
+std::string_view World::Host::name_of_blob(const Blob& blob) const {
     const ResourceLibrary* const library = world_.library();
     return library != nullptr && library->find(blob.id()) == &blob ? blob.name() : std::string_view();
 }
 
-const Blob* WorldHost::find_blob(ResourceId resource) const {
+const Blob* World::Host::find_blob(ResourceId resource) const {
     const ResourceLibrary* const library = world_.library();
     return library == nullptr ? nullptr : library->find(resource);
+}
+
+// --- what refers to resources ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Returns how many values of a table refer to arrays in the blob of `resource`.
+std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
+    std::uint64_t num_pins = 0;
+    if (table.num_rows() == 0) return 0;
+    for (const Field& field : table.schema().fields()) {
+        if (field.type != FieldType::kBlobArray) continue;
+        const ColumnDefinition& column = table.schema().columns()[field.first_column];
+        const std::byte* first = table.column(field.first_column) + table.schema().offset_in_column(field);
+        for (std::uint32_t row = 0; row < table.num_rows(); ++row)
+            for (std::uint32_t value = 0; value < field.num_values(); ++value) {
+                BlobArrayBase array;
+                std::memcpy(static_cast<void*>(&array),
+                            first + std::size_t(row) * column.element_bytes + value * sizeof array, sizeof array);
+                num_pins += table.entities()[row] && array.count > 0 && array.resource == resource;
+            }
+    }
+    return num_pins;
+}
+
+}  // namespace
+
+std::uint64_t World::Host::count_pins(void* self, ResourceId resource) {
+    const World& world = static_cast<Host*>(self)->world_;
+    std::uint64_t num_pins = world.commands_->count_pins(resource);
+    for (const Store* store : world.directory_.stores())
+        for (const Table* table : store->tables())
+            if (table->schema().has(FieldType::kBlobArray)) num_pins += count_pins_in(*table, resource);
+    return num_pins;
 }
 
 }  // namespace shoal

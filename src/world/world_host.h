@@ -6,14 +6,16 @@
 
 namespace shoal {
 
-class WorldHost final : public DirectoryOwner, public CommandHost {
+class World::Host final : public DirectoryOwner, public CommandHost {
 public:
-    explicit WorldHost(World& world) : world_(world) {}
+    explicit Host(World& world) : world_(world) {}
 
     // DirectoryOwner
     Result<Store*> make_store_of(const Schema& component) override;
+    const Schema* find_built_in(ComponentId name) const override;
     Result<Store*> choose_store_for(const Schema& component) override;
     Status check_store(const Store& store, const Schema& component) const override;
+    void note_store(Store& store) override;
     void forget_store(Store& store) override;
 
     // CommandHost
@@ -22,11 +24,13 @@ public:
     Result<std::uint32_t> copy(Entity original, std::span<const Entity> firsts,
                                std::span<const RootPose> poses) override;
     Status change_text(TextChange change, Entity entity, std::string_view text) override;
-    const Schema* find_loaded_schema(ComponentId component) const override;
     Status check_images(const Schema& schema, std::span<const std::byte> images) const override;
     Status check_poses(std::span<const RootPose> poses) const override;
     std::string_view name_of_blob(const Blob& blob) const override;
     const Blob* find_blob(ResourceId resource) const override;
+
+    /// Returns how many values refer to arrays of `resource`. `self`: a Host.
+    static std::uint64_t count_pins(void* self, ResourceId resource);
 
 private:
     World& world_;

@@ -34,7 +34,7 @@ bool turns_by_plugin(const char* path) {
     shoal::Plugins plugins(world);
     if (shoal::Status status = plugins.load(path); !status) return std::puts(status.message().data()), false;
     std::array<shoal::Entity, 1> body;
-    shoal::Store* const spins = world.find_store(shoal::ComponentId("spin"));
+    shoal::Store* const spins = world.directory().find(shoal::ComponentId("spin"));
     if (spins == nullptr || !entities.create(body) || !spins->add_values(*spins->schemas()[0], body, {})) return false;
     world.step(0.5f);
     const auto angle = world.field<float>(body[0], "spin.angle");

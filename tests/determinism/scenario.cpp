@@ -9,13 +9,13 @@
 #include "shoal/database/grid_zones.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
+#include "shoal/react/places.h"
+#include "shoal/react/reactions.h"
+#include "shoal/save/save.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>
@@ -345,7 +345,7 @@ struct Scenario {
             static_cast<void>(world.ownership().own(one, other));  // an error if it were a circle
             require(world.manager<Hunts>().add(one, {other}));
             require(world.manager<Dent>().add(one, {std::uint32_t(world.frame()), random.unit()}));
-            require(world.set_active(other, random.below(3) != 0));
+            require(world.activity().set_active(other, random.below(3) != 0));
         }
         for (int i = 0; i < 6; ++i) {
             const Instance one = any_placed(), other = any_placed();
@@ -506,7 +506,7 @@ std::uint64_t hash_of_models(const Scenario& scenario) {
 std::string lines_of(const Scenario& scenario, std::string_view begin) {
     std::string text;
     FieldHashes hashes;
-    for (const Store* store : scenario.world.stores()) {
+    for (const Store* store : scenario.world.directory().stores()) {
         const std::vector<Entity> entities = entities_of(*store);
         std::vector<const Schema*> components(store->schemas().begin(), store->schemas().end());
         components.insert(components.end(), store->shown_schemas().begin(), store->shown_schemas().end());

@@ -7,12 +7,12 @@
 #include "shoal/database/database.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/service.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/frames.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/frames.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/service.h"
 #include "shoal/world/world.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
 
 TEST_F(Describe, singles_are_components_of_an_entity_of_their_own) {
     world.single<Wind>().gust = 7;
-    EXPECT_EQ(describe(world, world.singles()), "entity 4:1 is alive\n  wind: gust = 7.0\n");
+    EXPECT_EQ(describe(world, world.directory().singletons().entity()), "entity 4:1 is alive\n  wind: gust = 7.0\n");
 }
 
 TEST_F(Describe, a_component_type_that_is_called_as_that_of_names_but_is_another_is_no_name) {

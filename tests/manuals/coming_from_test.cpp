@@ -1,13 +1,14 @@
 // The last columns of the tables of docs/guide/coming_from.md: a test of the structure finds each call of them here.
 
 #include "shoal/command/commands.h"
+#include "shoal/components/activity.h"
 #include "shoal/components/ownership.h"
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/report.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/relations.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -139,7 +140,7 @@ TEST_F(ComingFrom, reactions_relations_and_copies) {
     world.settle();
     for (const Entity other : world.relations().referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
     EXPECT_TRUE(copy(world, *e));
-    EXPECT_TRUE(world.set_active(*e, false));
+    EXPECT_TRUE(world.activity().set_active(*e, false));
     entities.destroy(*e);
     world.settle();
     EXPECT_EQ(num_told, 4u) << "two and a copy have come, one has gone";

@@ -8,18 +8,19 @@
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
 #include "shoal/pose/attached_to_node.h"
+#include "shoal/react/places.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/relations.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/state_hash.h"
+#include "shoal/save/zone_streaming.h"
 #include "shoal/source/compiler.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
-#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_streaming.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -334,7 +335,7 @@ std::uint64_t run_roaming(Executor& executor) {
     if (!world.database().create<Place>(fish, 0)) return 0;
     add_roaming(world);
     for (int frame = 0; frame < 5; ++frame) world.step(0.5f);
-    return world.state_hash();
+    return state_hash(world);
 }
 
 TEST(Roaming, does_not_depend_on_the_number_of_workers) {

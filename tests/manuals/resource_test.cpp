@@ -171,7 +171,7 @@ TEST(ResourceManuals, songs_come_back_as_bytes) {
     writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), image);
     const Blob blob = *Blob::load(*writer.write());
     ASSERT_TRUE(world.adopt_schemas(blob));
-    EXPECT_EQ(world.find_store(ComponentId("song")), nullptr) << "a function takes them";
+    EXPECT_EQ(world.directory().find(ComponentId("song")), nullptr) << "a function takes them";
     ASSERT_TRUE(world.spawn(blob, {.copies = 2}));
     ASSERT_EQ(singers.songs.size(), 2u);
     EXPECT_EQ(singers.songs[1].second, 3u);

@@ -9,15 +9,15 @@
 #include "shoal/components/tag.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/pose/attached_to_node.h"
+#include "shoal/react/places.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/relations.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
-#include "shoal/world/reloader.h"
 #include "shoal/world/trace.h"
 #include "support/testing.h"
 
@@ -232,6 +232,37 @@ TEST(WorldManuals, a_pass_tells_a_later_one_about_collisions) {
     EXPECT_EQ(hits.read_last().size(), 6u);
 }
 
+TEST(WorldManuals, channels_are_of_a_type_or_of_a_name) {
+    EntityManager entities;
+    World world(entities);
+    EventChannels& channels = world.events();
+    // [command/event_channels]
+    Events<Collision>& hits = channels.of<Collision>();               // also World::events<Collision>()
+    Result<detail::EventLog*> sounds = channels.named("sounds", 16);  // 16 bytes each
+    // [command/event_channels]
+    EXPECT_EQ(&hits, &world.events<Collision>());
+    ASSERT_TRUE(sounds.ok());
+    EXPECT_EQ((*sounds)->event_bytes(), 16u);
+}
+
+struct Gale {
+    float force = 3;
+};
+SHOAL_COMPONENT((Gale, single), force)
+
+TEST(WorldManuals, a_directory_has_a_singleton_once) {
+    using Wind = Gale;
+    EntityManager entities;
+    World world(entities);
+    ComponentDirectory& directory = world.directory();
+    // [store/singletons]
+    ComponentManager& wind = directory.singletons().require(schema_of<Wind>());  // the first call makes the row
+    // [store/singletons]
+    EXPECT_EQ(wind.num_rows(), 1u);
+    EXPECT_EQ(world.single<Wind>().force, 3);
+    EXPECT_EQ(directory.singletons().entity(), wind.table().entities()[0]);
+}
+
 TEST(WorldManuals, bodies_roam) {
     EntityManager entities;
     World world(entities);
@@ -320,12 +351,12 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
 Status switch_a_car_off(World& world, Entity car, Entity wheel) {
     const auto fall = [](auto&& velocity) { velocity.z -= 1; };
     // [components/activity]
-    if (Status off = world.set_active(car, false); !off) return off;  // now: world.is_active(wheel) is false too
-    world.query<Write<&Body::velocity>>().for_each(fall);             // passes over the car, the wheels, the driver
-    if (Status on = world.set_active(car, true); !on) return on;      // the wheels are active again, not the driver
-    world.commands().add(car, Inactive{});                            // from a pass: when the world settles
+    if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
+    world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver
+    if (Status on = world.activity().set_active(car, true); !on) return on;  // the wheels are active again
+    world.commands().add(car, Inactive{});                                   // from a pass: when the world settles
     // [components/activity]
-    EXPECT_TRUE(world.is_active(wheel));
+    EXPECT_TRUE(world.entities().is_active(wheel));
     return {};
 }
 
@@ -337,13 +368,13 @@ TEST(WorldManuals, wheels_are_switched_off_with_their_car) {
     const Transform locals[3];
     const std::uint32_t parents[] = {kNilRow, 0, 0};
     ASSERT_TRUE(world.transforms().add(made, locals, parents));
-    ASSERT_TRUE(world.set_active(made[2], false));
+    ASSERT_TRUE(world.activity().set_active(made[2], false));
     ASSERT_TRUE(world.manager<Body>().add(made, Body{}));
     ASSERT_TRUE(switch_a_car_off(world, made[0], made[1]));
-    EXPECT_FALSE(world.is_active(made[2]));
+    EXPECT_FALSE(world.entities().is_active(made[2]));
     for (const Entity entity : made) EXPECT_EQ(world.field<Vec3>(entity, "body.velocity").value(), (Vec3{}));
     world.settle();
-    for (const Entity entity : made) EXPECT_FALSE(world.is_active(entity));
+    for (const Entity entity : made) EXPECT_FALSE(world.entities().is_active(entity));
 }
 
 Status change_armor(World& world, Entity tank, float& was) {

@@ -108,7 +108,7 @@ TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
     schema = box(2);
     schema.fields = twice;
     EXPECT_NE(declare(schema).find("mass"), std::string::npos);
-    EXPECT_TRUE(guest.world.stores().empty());
+    EXPECT_TRUE(guest.world.directory().stores().empty());
 }
 
 TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
@@ -158,7 +158,7 @@ TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
               "the store of \"box\" shows no columns, so that nobody finds who refers to whom by its relations");
     store.save = save;
     EXPECT_EQ(refused(), "the store of \"box\" has one of save and load; give both or none");
-    EXPECT_TRUE(guest.world.stores().empty());
+    EXPECT_TRUE(guest.world.directory().stores().empty());
     EXPECT_NE(guest.table.add_store(&guest.plugin, &schema, &works, &guest.error), nullptr) << guest.error.text;
 }
 
@@ -207,7 +207,7 @@ TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_thr
     };
     ASSERT_NE(guest.table.define_component(&guest.plugin, component, &given, &guest.error), 0) << guest.error.text;
     const RegisteredComponent& type = *guest.world.registry().find("box");
-    const Schema& boxes = *guest.world.find_store(ComponentId("box"))->schemas().front();
+    const Schema& boxes = *guest.world.directory().find(ComponentId("box"))->schemas().front();
     constexpr int kThreads = 4, kCalls = 2'000;
     const auto compile_many = [&] {
         Diagnostics diagnostics;
@@ -297,7 +297,7 @@ SHOAL_COMPONENT((Lamp, toggled), light)
 TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_switched_on) {
     Guest guest;
     Database& database = guest.world.database();
-    ASSERT_TRUE(guest.world.home<Lamp>(database));
+    ASSERT_TRUE(guest.world.directory().claim<Lamp>(database));
     const shoal_component* const lamp = guest.table.find_component(&guest.plugin, "lamp", &guest.error);
     ASSERT_NE(lamp, nullptr) << guest.error.text;
     const Entity self = guest.entities.create().value(), other = guest.entities.create().value();
@@ -400,7 +400,7 @@ TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database)
         SCOPED_TRACE(in_database);
         Guest guest;
         if (in_database)
-            ASSERT_TRUE(guest.world.home<Crate>(guest.world.database()));
+            ASSERT_TRUE(guest.world.directory().claim<Crate>(guest.world.database()));
         else
             guest.world.manager<Crate>();
         std::vector<Entity> marked(300);
@@ -417,7 +417,7 @@ TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database)
         ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
         guest.world.step(1);
         std::size_t num_light = 0, num_usual = 0, num_heavy = 0;
-        const Result<TextQuery> crates = TextQuery::make(guest.world.stores(), "crate");
+        const Result<TextQuery> crates = TextQuery::make(guest.world.directory().stores(), "crate");
         ASSERT_TRUE(crates);
         crates->for_each_batch([&](const TextBatch& batch) {
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {

@@ -6,15 +6,16 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/relations.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/table.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -49,7 +50,7 @@ struct Host {
     std::vector<Entity> make(std::string_view component, std::size_t count) {
         std::vector<Entity> made(count);
         EXPECT_TRUE(entities.create(made));
-        Store* const store = world.find_store(ComponentId(component));
+        Store* const store = world.directory().find(ComponentId(component));
         EXPECT_TRUE(store != nullptr && store->add_values(*store->schemas()[0], made, {}));
         return made;
     }
@@ -106,7 +107,7 @@ TEST(Plugins, are_loaded_exchanged_and_unloaded) {
     Host host;
     const Status status = load_and_exchange(host.world, test_plugin("wheels"));
     EXPECT_TRUE(status) << status.message();
-    EXPECT_NE(host.world.find_store(ComponentId("wheel")), nullptr);
+    EXPECT_NE(host.world.directory().find(ComponentId("wheel")), nullptr);
     EXPECT_EQ(host.world.schedule().num_passes(), 0u);
 }
 
@@ -150,7 +151,7 @@ std::uint64_t hash_after_frames(Host& host, bool by_plugin) {
     for (Wheel& value : values) value = {random.unit(), random.unit()};
     EXPECT_TRUE(manager.add(wheels, values));
     for (int i = 0; i < 10; ++i) host.world.step(0.125f);
-    return host.world.state_hash();
+    return state_hash(host.world);
 }
 
 TEST(Plugins, a_pass_in_c_gives_the_state_of_the_same_pass_in_cpp_for_any_number_of_workers) {
@@ -163,7 +164,7 @@ TEST(Plugins, a_pass_in_c_gives_the_state_of_the_same_pass_in_cpp_for_any_number
     Host still;
     EXPECT_TRUE(still.load("wheels"));
     still.world.step(0.125f);
-    EXPECT_NE(still.world.state_hash(), expected);
+    EXPECT_NE(state_hash(still.world), expected);
 }
 
 TEST(Plugins, use_all_that_the_interface_has_with_one_result_for_any_number_of_workers) {
@@ -174,7 +175,7 @@ TEST(Plugins, use_all_that_the_interface_has_with_one_result_for_any_number_of_w
         const Status status = host.load("crowd");
         ASSERT_TRUE(status) << status.message();
         for (int i = 0; i < 30; ++i) host.world.step(0.125f);
-        const Entity clerk = host.world.find_store(ComponentId("census"))->tables()[0]->entities()[0];
+        const Entity clerk = host.world.directory().find(ComponentId("census"))->tables()[0]->entities()[0];
         const auto counted = [&](const char* field) {
             return host.value<std::uint64_t>(clerk, concat("census.", field));
         };
@@ -186,7 +187,7 @@ TEST(Plugins, use_all_that_the_interface_has_with_one_result_for_any_number_of_w
         EXPECT_GT(counted("steps"), 40'000u);
         EXPECT_EQ(host.world.settle_statistics().total.num_dropped, 0u);
         EXPECT_GT(host.world.settle_statistics().total.num_created, 4'000u);
-        hashes.push_back(host.world.state_hash());
+        hashes.push_back(state_hash(host.world));
         ASSERT_TRUE(host.plugins.unload("crowd"));
         host.world.step(0.125f);
     }
@@ -206,8 +207,8 @@ TEST(Plugins, that_are_broken_are_refused_with_a_reason_and_the_world_is_as_befo
     host.make("wheel", 5);
     host.world.step(0.5f);
     host.world.settle();
-    const std::uint64_t before = host.world.state_hash();
-    const std::size_t num_stores = host.world.stores().size();
+    const std::uint64_t before = state_hash(host.world);
+    const std::size_t num_stores = host.world.directory().stores().size();
     for (const auto& [name, says] : {
              Refusal{"nothing_here", "cannot open: No such file or directory"},
              Refusal{"NO_ENTRY", "it exports no function shoal_plugin_entry; define it with SHOAL_PLUGIN_EXPORT"},
@@ -253,8 +254,8 @@ TEST(Plugins, that_are_broken_are_refused_with_a_reason_and_the_world_is_as_befo
         EXPECT_EQ(host.plugins.num_plugins(), 1u);
         EXPECT_EQ(host.world.schedule().num_passes(), 1u);
         host.world.settle();
-        EXPECT_EQ(host.world.stores().size(), num_stores) << name;
-        EXPECT_EQ(host.world.state_hash(), before) << name;
+        EXPECT_EQ(host.world.directory().stores().size(), num_stores) << name;
+        EXPECT_EQ(state_hash(host.world), before) << name;
     }
     host.world.step(0.5f);
 }
@@ -304,17 +305,17 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     Host host;
     const ExchangedFile file;
     const std::vector<Entity> counters = start_counters(host, file);
-    std::uint64_t before = host.world.state_hash();
+    std::uint64_t before = state_hash(host.world);
     file.become("counter_3");
     EXPECT_EQ(host.plugins.reload("counter").message(),
               concat("cannot load plugin ", file.path(),
                      ": plugin \"counter\" failed to load: the third one never works; the one before works on"));
     host.world.settle();
-    EXPECT_EQ(host.world.state_hash(), before);
+    EXPECT_EQ(state_hash(host.world), before);
     EXPECT_EQ(host.value<float>(counters[7], "counter.kept"), 0.25f) << "a field that the third one does not have";
     host.world.step(1);
     EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 2);
-    before = host.world.state_hash();
+    before = state_hash(host.world);
     file.become("counter_4");
     EXPECT_NE(host.plugins.reload("counter").message().find("has plugin \"other\" now, not \"counter\""),
               std::string_view::npos);
@@ -328,7 +329,7 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     }
     std::filesystem::remove(file.path());
     EXPECT_NE(host.plugins.reload("counter").message().find("No such file"), std::string_view::npos);
-    EXPECT_EQ(host.world.state_hash(), before);
+    EXPECT_EQ(state_hash(host.world), before);
     host.world.step(1);
     EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 3);
     EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
@@ -423,7 +424,7 @@ std::vector<Entity> make_items(Host& host, std::uint32_t count) {
     EXPECT_TRUE(host.entities.create(made));
     std::vector<Item> items(count);
     for (std::uint32_t i = 0; i < count; ++i) items[i] = {.weight = float(i), .kind = i % 3, .box = made[0]};
-    Store* const store = host.world.find_store(ComponentId("item"));
+    Store* const store = host.world.directory().find(ComponentId("item"));
     EXPECT_NE(store, nullptr);
     const Result<std::uint32_t> added =
         store->add_values(*store->schemas()[0], made,
@@ -440,7 +441,7 @@ std::string run_verb(Plugins& plugins, std::span<const std::string> words) {
 }
 
 std::uint64_t count_matches(World& world, std::string_view text) {
-    const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
     EXPECT_TRUE(query) << query.message();
     std::uint64_t count = 0;
     if (query) query->for_each_batch([&](const TextBatch& batch) { count += batch.num_rows(); });
@@ -466,7 +467,7 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     EXPECT_EQ(count_matches(host.world, "item, item.weight < 10"), 10u);
     EXPECT_EQ(host.value<float>(items[7], "item.weight"), 7);
     // Commands, and deaths: rows move into the gaps, and are found where they are.
-    host.world.commands().remove(items[3], host.world.find_store(ComponentId("item"))->schemas()[0][0]);
+    host.world.commands().remove(items[3], host.world.directory().find(ComponentId("item"))->schemas()[0][0]);
     host.world.commands().add(items[5], Item{.weight = 50});
     host.entities.destroy(std::span(&items[1'999], 1));
     host.world.settle();
@@ -483,7 +484,7 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     EXPECT_EQ(host.value<float>(items[7], "item.weight"), 2.5f);
     EXPECT_EQ(run_verb(host.plugins, {}), "all: set 1 parents 0 spawned 0 dead 1 written 1998 ordered 0\n");
     // What is set, or given once more, carries the stamp of now.
-    Store& store = *host.world.find_store(ComponentId("item"));
+    Store& store = *host.world.directory().find(ComponentId("item"));
     const auto stamped_after = [&](const auto& change) {
         host.world.settle();
         change();
@@ -509,7 +510,7 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
               "++");
     EXPECT_EQ(store.find_row(ComponentId("crate"), items[7], 0).schema, nullptr) << "it keeps no others";
     StoreStatistics statistics;
-    EXPECT_EQ(host.world.find_store(ComponentId("item"))->statistics({&statistics, 1}), 1u);
+    EXPECT_EQ(host.world.directory().find(ComponentId("item"))->statistics({&statistics, 1}), 1u);
     EXPECT_EQ(statistics.num_rows, 1'998u);
     EXPECT_EQ(statistics.rows.committed_bytes, 4096u * 16);
     std::size_t num_referrers = 0;
@@ -526,7 +527,7 @@ TEST(PluginStores, have_the_rows_that_a_naive_model_has) {
         Host host;
         const Status status = host.load(version);
         ASSERT_TRUE(status) << status.message();
-        Store& store = *host.world.find_store(ComponentId("item"));
+        Store& store = *host.world.directory().find(ComponentId("item"));
         const bool many = store.schemas()[0]->many();
         Random random(11);
         std::vector<Entity> living;
@@ -580,7 +581,7 @@ TEST(PluginStores, get_the_parents_of_what_is_spawned_and_may_refuse_it_afterwar
     const LeakCheck leaks;
     Host host;
     ASSERT_TRUE(host.load("stock_1"));
-    const Schema item = *host.world.find_store(ComponentId("item"))->schemas()[0];
+    const Schema item = *host.world.directory().find(ComponentId("item"))->schemas()[0];
     const auto spawn = [&](float weight) {
         BlobWriter writer;
         const std::uint32_t shop = writer.add_entity({}), shelf = writer.add_entity({.parent = shop});
@@ -594,7 +595,7 @@ TEST(PluginStores, get_the_parents_of_what_is_spawned_and_may_refuse_it_afterwar
     ASSERT_TRUE(spawn(2));
     EXPECT_EQ(run_verb(host.plugins, {}), "all: set 0 parents 3 spawned 6 dead 0 written 0 ordered 0\n");
     EXPECT_EQ(count_matches(host.world, "item"), 6u);
-    const Store& store = *host.world.find_store(ComponentId("item"));
+    const Store& store = *host.world.directory().find(ComponentId("item"));
     const std::span<const Entity> owners = store.tables()[0]->entities();
     EXPECT_EQ(host.value<Entity>(owners[1], "item.box"), owners[0]) << "of the first copy";
     EXPECT_EQ(host.value<Entity>(owners[5], "item.box"), owners[4]) << "of the last";
@@ -635,7 +636,7 @@ TEST(PluginStores, keep_their_data_while_the_plugin_is_exchanged) {
     ASSERT_TRUE(host.plugins.reload("stock"));
     EXPECT_TRUE(log.has("plugin \"stock\" has no store of \"item\" any more, so 300 components of it are gone"))
         << log.text();
-    EXPECT_EQ(host.world.find_store(ComponentId("item")), nullptr);
+    EXPECT_EQ(host.world.directory().find(ComponentId("item")), nullptr);
     host.world.step(1);
 }
 
@@ -648,17 +649,17 @@ TEST(PluginStores, are_saved_and_loaded_with_their_world) {
         for (std::size_t i = 0; i < items.size(); ++i)
             ASSERT_TRUE(host.world.set_field(items[i], "item.weight", static_cast<float>(i)));
         host.world.settle();
-        const std::uint64_t hash = host.world.state_hash();
+        const std::uint64_t hash = state_hash(host.world);
         SavedState state;
         const Status saved = save(host.world, state);
         ASSERT_TRUE(saved) << saved.message();
         host.entities.destroy(std::span(items).first(5));
         ASSERT_TRUE(host.world.set_field(items[7], "item.weight", 100.0f));
         host.world.settle();
-        ASSERT_NE(host.world.state_hash(), hash);
+        ASSERT_NE(state_hash(host.world), hash);
         const Status loaded = load(host.world, state);
         ASSERT_TRUE(loaded) << loaded.message();
-        EXPECT_EQ(host.world.state_hash(), hash);
+        EXPECT_EQ(state_hash(host.world), hash);
         EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
         EXPECT_EQ(host.value<float>(items[7], "item.weight"), 7);
     }
@@ -680,7 +681,7 @@ TEST(PluginStores, that_do_not_save_lose_their_rows_with_a_line_in_the_log) {
         "plugin \"stock\" was exchanged, and its store of \"item\" has no function save, so 30 components of it are "
         "gone";
     EXPECT_TRUE(log.has(text)) << log.text();
-    EXPECT_EQ(host.world.find_store(ComponentId("item"))->tables()[0]->num_rows(), 0u);
+    EXPECT_EQ(host.world.directory().find(ComponentId("item"))->tables()[0]->num_rows(), 0u);
 }
 
 TEST(PluginStores, that_do_not_save_lose_their_rows_also_when_the_one_before_works_on) {
@@ -706,7 +707,7 @@ TEST(PluginStores, that_the_one_before_does_not_make_again_lose_their_rows_with_
     EXPECT_TRUE(host.plugins.reload("stock").message().ends_with("; the one before works on"));
     EXPECT_TRUE(log.has("plugin \"stock\" has no store of \"item\" any more, so 20 components of it are gone"))
         << log.text();
-    EXPECT_EQ(host.world.find_store(ComponentId("item")), nullptr);
+    EXPECT_EQ(host.world.directory().find(ComponentId("item")), nullptr);
 }
 
 TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
@@ -718,9 +719,9 @@ TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     EXPECT_FALSE(log.has("goes")) << "its store had no rows";
     ASSERT_TRUE(host.load("stock_1"));
     make_items(host, 12);
-    const Result<TextQuery> query = TextQuery::make(host.world.stores(), "item");
+    const Result<TextQuery> query = TextQuery::make(host.world.directory().stores(), "item");
     ASSERT_TRUE(query);
-    host.world.schedule().add("weigh", {Access{host.world.find_store(ComponentId("item"))}}, [](PassContext&) {});
+    host.world.schedule().add("weigh", {Access{host.world.directory().find(ComponentId("item"))}}, [](PassContext&) {});
     EXPECT_EQ(
         host.plugins.unload("stock").message(),
         "plugin \"stock\" stays, because the pass \"weigh\" of the program uses its store of \"item\"; remove that "
@@ -730,7 +731,7 @@ TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     ASSERT_TRUE(host.world.schedule().remove("weigh"));
     ASSERT_TRUE(host.plugins.unload("stock"));
     EXPECT_TRUE(log.has("plugin \"stock\" goes, and with it 12 components of \"item\"")) << log.text();
-    EXPECT_TRUE(host.world.stores().empty() || host.world.find_store(ComponentId("item")) == nullptr);
+    EXPECT_TRUE(host.world.directory().stores().empty() || host.world.directory().find(ComponentId("item")) == nullptr);
     host.world.step(1);
 }
 
@@ -741,14 +742,15 @@ TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
     ASSERT_TRUE(host.load("stock_3"));
     const std::vector<Entity> items = make_items(host, 5);
     EXPECT_EQ(count_matches(host.world, "item"), 5u);
-    EXPECT_NE(
-        TextQuery::make(host.world.stores(), "item.weight < 3").message().find("keeps its fields in another form"),
-        std::string_view::npos);
+    EXPECT_NE(TextQuery::make(host.world.directory().stores(), "item.weight < 3")
+                  .message()
+                  .find("keeps its fields in another form"),
+              std::string_view::npos);
     EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
-    const std::uint64_t before = host.world.state_hash();
+    const std::uint64_t before = state_hash(host.world);
     ASSERT_TRUE(host.world.set_field(items[3], "item.weight", 9.0f));
     EXPECT_EQ(host.value<float>(items[3], "item.weight"), 9);
-    EXPECT_NE(host.world.state_hash(), before);
+    EXPECT_NE(state_hash(host.world), before);
 }
 
 // req: A1
@@ -809,7 +811,7 @@ TEST(Plugins, that_were_built_with_the_first_header_load_and_work) {
     EXPECT_EQ(host.value<Entity>(lamps[1], "lamp.socket"), kNullEntity) << "a relation that is cleared";
     EXPECT_EQ(host.make("socket", 1).size(), 1u);
     EXPECT_EQ(count_matches(host.world, "socket"), 1u);
-    EXPECT_EQ(host.world.find_store(ComponentId("score"))->schemas()[0]->fields()[0].type, FieldType::kBlobArray);
+    EXPECT_EQ(host.world.directory().find(ComponentId("score"))->schemas()[0]->fields()[0].type, FieldType::kBlobArray);
     EXPECT_EQ(run_verb(host.plugins, {}), "1 lamps were lit\n");
     ASSERT_TRUE(host.plugins.unload("early"));
 }
@@ -882,7 +884,7 @@ TEST(PluginCalls, at_random_are_carried_out_or_refused_and_leave_the_world_whole
         SCOPED_TRACE(words[1]);
         EXPECT_EQ(run_verb(host.plugins, words), "");
         host.world.step(0.5f);
-        for (const Store* store : host.world.stores())
+        for (const Store* store : host.world.directory().stores())
             for (const Table* table : store->tables()) ASSERT_TRUE(table->validate()) << store->schemas()[0]->name();
     }
     // How much depends on the addresses of what the plugin makes, which differ between runs.

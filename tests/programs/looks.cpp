@@ -78,7 +78,7 @@ void list_values(std::vector<Operation>& all) {
 void list_lives(std::vector<Operation>& all) {
     all.push_back({CALL(world.entities().alive(e)),
                    [](Model& model, const Arguments& a) { return text_of(model.alive(a.world, e_of(model, a))); }});
-    all.push_back({CALL(world.is_active(e)), [](Model& model, const Arguments& a) {
+    all.push_back({CALL(world.entities().is_active(e)), [](Model& model, const Arguments& a) {
                        const Entity who = e_of(model, a);
                        return text_of(model.alive(a.world, who) && !model.is_inactive(a.world, who));
                    }});

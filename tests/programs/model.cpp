@@ -45,7 +45,7 @@ bool is_same_in(const ModelWorld& a, const ModelWorld& b, Entity who, Visit&& vi
 void Model::before_all(int number) {
     if (number == 1) return;  // the lake shares the entities of the sea
     const World& world = stage_.world(number);
-    side(number).living.insert(world.singles());
+    side(number).living.insert(world.directory().singletons().entity());
     if (number == 0) side(number).living.insert(stage_.lake.singles());
     side(number).known = side(number).living;
 }

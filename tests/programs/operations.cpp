@@ -106,7 +106,7 @@ void list_lives(std::vector<Operation>& all) {
     all.push_back({CALL(world.entities().destroy(std::array{e, f, e})), [](Model& model, const Arguments& a) {
                        return text_of(model.destroy(a.world, repeated(model, a)));
                    }});
-    all.push_back({CALL(world.set_active(e, m % 2 == 1)),
+    all.push_back({CALL(world.activity().set_active(e, m % 2 == 1)),
                    [](Model& model, const Arguments& a) {
                        model.set_active(a.world, e_of(model, a), a.m % 2 == 1);
                        return std::string("ok");

@@ -20,22 +20,22 @@
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
+#include "shoal/react/places.h"
+#include "shoal/react/reactions.h"
+#include "shoal/react/relations.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/save/frames.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
+#include "shoal/save/zone_streaming.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/frames.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/relations.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_streaming.h"
 #include "support/thread_pool_executor.h"
 
 #include <unistd.h>
@@ -398,7 +398,7 @@ public:
     template <class T>
     std::string values(World& world, Entity entity) {
         if (!world.entities().alive(entity)) return "dead";
-        const Store* const store = world.find_store(schema_of<T>().id());
+        const Store* const store = world.directory().find(schema_of<T>().id());
         if (store == nullptr) return "no store";
         const ComponentRow at = store->find_row(schema_of<T>().id(), entity, 0);
         if (!at) return "none";
@@ -426,7 +426,7 @@ public:
     }
     /// The same for a query from text.
     std::string visited(World& world, const char* text) {
-        const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
         if (!query) return std::string(query.message());
         std::vector<Entity> all;
         query->for_each_batch(
@@ -690,7 +690,7 @@ public:
     }
     /// Loads what was saved with what has become of older relics, which only the versions that came later can say.
     Status load_older(World& world) {
-        if (const Store* const relics = world.find_store(ComponentId("relic"))) {
+        if (const Store* const relics = world.directory().find(ComponentId("relic"))) {
             const auto added = [](int value) { return value + kAddedToRelics; };
             const Schema& now = *relics->schemas()[0];
             Migrations& said = world.registry().migrations(now);
@@ -711,7 +711,7 @@ public:
     /// "n=3 extra=7", with the fields that a relic has now.
     std::string relic(World& world, Entity entity) {
         if (!world.entities().alive(entity)) return "dead";
-        const Store* const store = world.find_store(ComponentId("relic"));
+        const Store* const store = world.directory().find(ComponentId("relic"));
         const ComponentRow at = store == nullptr ? ComponentRow() : store->find_row(ComponentId("relic"), entity, 0);
         std::vector<std::string> fields;
         for (const char* const name : {"n", "extra"})

@@ -7,7 +7,7 @@
 
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
-#include <shoal/world/state_difference.h>
+#include <shoal/save/state_difference.h>
 
 #include <algorithm>
 #include <cstring>
@@ -36,7 +36,7 @@ std::uint64_t hash_without_network(const MatchOptions& options, std::uint64_t se
     for (std::uint64_t frame = 0; frame < options.num_frames; ++frame)
         arena.step({scripted_input(options.arena.seed, 0, frame),
                     frame < second_from ? Input() : scripted_input(options.arena.seed, 1, frame)});
-    return arena.world.state_hash();
+    return state_hash(arena.world);
 }
 
 void expect_equal_worlds(Match& match, std::uint64_t hash) {
@@ -44,7 +44,7 @@ void expect_equal_worlds(Match& match, std::uint64_t hash) {
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(match.check_equal().ok()) << match.check_equal().message();
     for (const std::size_t side : {0u, 1u}) {
-        EXPECT_EQ(match.peer(side).arena().world.state_hash(), hash) << "peer " << side;
+        EXPECT_EQ(match.peer(side).state_hash(arena().world), hash) << "peer " << side;
         EXPECT_EQ(match.peer(side).arena().world.frame(), match.options().num_frames);
         EXPECT_LE(match.peer(side).counts().deepest, kMaxAhead);
         EXPECT_EQ(match.peer(side).counts().num_refused, 0u) << match.peer(side).counts().refused;
@@ -182,7 +182,7 @@ TEST(Duel, the_picture_shows_both_worlds_and_they_look_the_same) {
     EXPECT_GT(world(0).size(), 1000u);
     EXPECT_EQ(world(0), world(1));
     std::string hash;
-    shoal::append_hex(hash, left.world.state_hash());
+    shoal::append_hex(hash, state_hash(left.world));
     EXPECT_NE(all.svg.find(hash), all.svg.rfind(hash)) << "the hash stands below each";
 }
 
@@ -382,7 +382,7 @@ TEST(DuelPeer, datagrams_of_a_stranger_are_refused_and_the_match_goes_on) {
     const Status status = match.run();
     ASSERT_TRUE(status.ok()) << status.message();
     for (const std::size_t side : {0u, 1u}) {
-        EXPECT_EQ(match.peer(side).arena().world.state_hash(), hash_without_network(options));
+        EXPECT_EQ(match.peer(side).state_hash(arena().world), hash_without_network(options));
         EXPECT_GT(match.peer(side).counts().num_refused, 0u);
         EXPECT_EQ(match.peer(side).counts().refused, "it came from another port than that of the other side");
     }
@@ -394,7 +394,7 @@ TEST(DuelPeer, datagrams_that_cannot_be_true_change_nothing) {
     ASSERT_TRUE(match.begin().ok());
     Peer& peer = match.peer(0);
     for (int i = 0; i < 5; ++i) ASSERT_TRUE(peer.tick().ok());
-    const std::uint64_t progress = peer.progress(), hash = peer.arena().world.state_hash();
+    const std::uint64_t progress = peer.progress(), hash = state_hash(peer.arena().world);
     Random random(shoal_test::seed());
     SCOPED_TRACE(shoal_test::seed_text());
     for (std::int64_t round = 0; round < shoal_test::scaled_operations(2000); ++round) {
@@ -412,7 +412,7 @@ TEST(DuelPeer, datagrams_that_cannot_be_true_change_nothing) {
     EXPECT_EQ(peer.progress(), progress);
     ASSERT_TRUE(peer.tick().ok());
     EXPECT_EQ(peer.arena().world.frame(), 6u);
-    EXPECT_NE(peer.arena().world.state_hash(), hash);
+    EXPECT_NE(state_hash(peer.arena().world), hash);
     EXPECT_EQ(peer.counts().num_rollbacks, 0u);
 }
 

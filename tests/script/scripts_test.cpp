@@ -5,12 +5,13 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_table.h"
+#include "shoal/reload/reloader.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/source/compiler.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/named_components.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 #include "support/logged.h"
 
 #include <algorithm>
@@ -510,7 +511,7 @@ TEST_F(ScriptFiles, a_load_that_fails_leaves_nothing) {
     EXPECT_EQ(test.scripts.num_scripts(), 0u);
     EXPECT_EQ(test.world.schedule().num_passes(), 0u);
     EXPECT_EQ(test.entities.num_alive(), 0u);
-    EXPECT_EQ(test.world.find_store(ComponentId("lamp")), nullptr);
+    EXPECT_EQ(test.world.directory().find(ComponentId("lamp")), nullptr);
     const std::vector<Entity> wheels = test.make_wheels(2);
     test.world.transforms();
     test.world.commands().add(wheels[0], Transform{}), test.world.commands().add(wheels[1], Transform{});
@@ -597,7 +598,7 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
                  "'glow').kelvin == 2700)"));
     EXPECT_NE(test.error_of("shoal.create{glow = {kelvin = -1}}").find("colder than 0 K"), std::string::npos);
     StoreStatistics statistics;
-    Store* const store = test.world.find_store(ComponentId("glow"));
+    Store* const store = test.world.directory().find(ComponentId("glow"));
     ASSERT_NE(store, nullptr);
     EXPECT_EQ(store->statistics({&statistics, 1}), 1u);
     EXPECT_EQ(statistics.num_rows, 2u);
@@ -621,7 +622,7 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     ASSERT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
     EXPECT_TRUE(test.run("assert(shoal.get(other, 'glow').kelvin == 2700)"));
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
-    EXPECT_EQ(test.world.find_store(ComponentId("glow")), nullptr);
+    EXPECT_EQ(test.world.directory().find(ComponentId("glow")), nullptr);
 }
 
 TEST_F(ScriptFiles, a_store_in_lua_is_saved_and_loaded_with_its_world) {
@@ -632,13 +633,13 @@ TEST_F(ScriptFiles, a_store_in_lua_is_saved_and_loaded_with_its_world) {
     SavedState state;
     const Status saved = save(test.world, state);
     ASSERT_TRUE(saved.ok()) << saved.message();
-    const std::uint64_t hash = test.world.state_hash();
+    const std::uint64_t hash = state_hash(test.world);
     ASSERT_TRUE(test.run("shoal.destroy(other) shoal.remove(e, 'glow') shoal.create{glow = {kelvin = 1}}"));
     test.world.settle();
-    ASSERT_NE(test.world.state_hash(), hash);
+    ASSERT_NE(state_hash(test.world), hash);
     const Status loaded = load(test.world, state);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(test.world.state_hash(), hash);
+    EXPECT_EQ(state_hash(test.world), hash);
     EXPECT_TRUE(test.run("assert(shoal.get(e, 'glow').kelvin == 5400 and shoal.get(other, 'glow').source == e)"));
     ASSERT_TRUE(test.scripts.run("assert(count() == 2)", "wheels").ok());
 }
@@ -648,7 +649,7 @@ TEST_F(ScriptFiles, a_store_in_lua_that_refuses_one_of_many_keeps_what_it_had) {
     ASSERT_TRUE(test.scripts.load(path).ok());
     std::vector<Entity> both(2);
     ASSERT_TRUE(test.entities.create(both));
-    Store* const store = test.world.find_store(ComponentId("glow"));
+    Store* const store = test.world.directory().find(ComponentId("glow"));
     ASSERT_NE(store, nullptr);
     const Schema& schema = *store->schemas()[0];
     ASSERT_TRUE(store->add_values(schema, std::span(both).first(1), {.images = schema.default_image().data()}));

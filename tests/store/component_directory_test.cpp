@@ -25,6 +25,10 @@ struct Maker : DirectoryOwner {
     Status check_store(const Store&, const Schema& component) const override {
         return component.id() == refused ? Status::error("this is refused") : Status();
     }
+    const Schema* find_built_in(ComponentId name) const override {
+        return name == schema_of<ApartOne>().id() ? &schema_of<ApartOne>() : nullptr;
+    }
+    void note_store(Store& store) override { added.push_back(&store); }
     void forget_store(Store& store) override { forgotten.push_back(&store); }
 
     ComponentDirectory* directory = nullptr;
@@ -32,7 +36,7 @@ struct Maker : DirectoryOwner {
     Manager<WholeOne>& chosen;
     ComponentId refused;
     int num_asked = 0;
-    std::vector<const Store*> forgotten;
+    std::vector<const Store*> added, forgotten;
 };
 
 struct ComponentDirectories : ::testing::Test {

@@ -1,5 +1,5 @@
 #pragma once
-// What a reload makes of the values of a `many` type that an entity has, as world/reloader.h says it, one value after another.
+// What a reload makes of the values of a `many` type that an entity has, as reload/reloader.h says it, one value after another.
 //
 //     merge_list(now, before, after, [](Note& value, const Note& was, const Note& is) { ... });
 //

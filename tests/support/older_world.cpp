@@ -1,6 +1,6 @@
 #include "support/older_world.h"
 
-#include "shoal/world/save.h"
+#include "shoal/save/save.h"
 
 namespace shoal_test {
 

@@ -3,7 +3,7 @@
 // lead to them. What is tested of saves of older programs, and what a fuzzer of them begins with.
 
 #include "shoal/resource/migration.h"
-#include "shoal/world/zone_streaming.h"
+#include "shoal/save/zone_streaming.h"
 
 #include "support/whole_world.h"
 

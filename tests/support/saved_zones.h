@@ -1,10 +1,10 @@
 #pragma once
 // The files of unloaded zones in saved states: see world/zone_files.h.
 
+#include "save/state_file.h"
+#include "save/zone_files.h"
 #include "shoal/base/string_id.h"
 #include "support/changed_state.h"
-#include "world/state_file.h"
-#include "world/zone_files.h"
 
 #include <cstring>
 #include <string>

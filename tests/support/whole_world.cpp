@@ -1,7 +1,7 @@
 #include "support/whole_world.h"
 
-#include "shoal/world/reactions.h"
-#include "shoal/world/save.h"
+#include "shoal/react/reactions.h"
+#include "shoal/save/save.h"
 
 namespace shoal_test {
 
@@ -99,7 +99,8 @@ void Sea::ask(std::uint32_t count) {
 }
 
 void Sea::ask(Random& random, Entity a, Entity b, Entity& asked) {
-    if (!a || !b || a == world.singles() || b == world.singles()) return;
+    if (!a || !b || a == world.directory().singletons().entity() || b == world.directory().singletons().entity())
+        return;
     Commands& commands = world.commands();
     const Hungry hungry{random.unit()};
     switch (random.below(18)) {
@@ -145,7 +146,8 @@ void Sea::ask(Random& random, Entity a, Entity b, Entity& asked) {
 }
 
 void Sea::change(Random& random, Entity a, Entity b) {
-    if (!a || !b || a == world.singles() || b == world.singles()) return;
+    if (!a || !b || a == world.directory().singletons().entity() || b == world.directory().singletons().entity())
+        return;
     switch (random.below(14)) {
         case 0:
         case 1:
@@ -173,7 +175,7 @@ void Sea::change(Random& random, Entity a, Entity b) {
             static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit()));
             break;
         case 8:
-            static_cast<void>(world.set_active(a, random.below(2) == 0));
+            static_cast<void>(world.activity().set_active(a, random.below(2) == 0));
             break;
         case 9:
             static_cast<void>(world.manager<Hunts>().add(a, {b}));
@@ -225,7 +227,7 @@ SavedState damaged_copy(const SavedState& from, Random& random, std::string chos
 
 std::string text_of(const World& world, Entity entity, const std::map<Entity, int>* numbers) {
     std::string text;
-    for (const Store* store : world.stores())
+    for (const Store* store : world.directory().stores())
         for (const Schema* component : store->schemas()) {
             ComponentRow at = store->find_row(component->id(), entity, 0);
             for (std::uint32_t next = 1; at; ++next) {

@@ -9,11 +9,11 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/query/query.h"
+#include "shoal/reload/reloader.h"
+#include "shoal/save/persistence.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "support/changed_state.h"
 

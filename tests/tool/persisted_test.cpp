@@ -2,8 +2,8 @@
 
 #include "shoal/base/file.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/save.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 

@@ -1,6 +1,6 @@
 // Recordings in the tool: runs that are recorded, played again, and compared.
 
-#include "shoal/world/recording.h"
+#include "shoal/save/recording.h"
 
 #include "tool/tool_process.h"
 

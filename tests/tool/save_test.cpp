@@ -1,6 +1,6 @@
 // Saves in the tool: shown, compared, checked, and gone on with.
 
-#include "shoal/world/save.h"
+#include "shoal/save/save.h"
 #include "shoal/base/string_id.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
@@ -8,9 +8,9 @@
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/zone_streaming.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_streaming.h"
 #include "tool/tool_process.h"
 
 #include <vector>

@@ -3,12 +3,12 @@
 #include "shoal/components/activity.h"
 
 #include "shoal/query/text_query.h"
+#include "shoal/react/reactions.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/save/save.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
 #include "support/testing.h"
@@ -56,7 +56,7 @@ EntitySet batched_by(const Query& query) {
 }
 EntitySet visited_by(World& world, const char* text) {
     EntitySet visited;
-    const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
     EXPECT_TRUE(query.ok()) << query.status().message();
     if (query)
         query->for_each_batch([&](const TextBatch& batch) {
@@ -124,7 +124,7 @@ public:
         return found;
     }
     void check() {
-        for (const auto& [entity, car] : cars) ASSERT_EQ(world.is_active(entity), is_active(entity));
+        for (const auto& [entity, car] : cars) ASSERT_EQ(world.entities().is_active(entity), is_active(entity));
         ASSERT_TRUE(world.activity().validate().ok());
         const EntitySet wheels = expected([](const Car& car) { return car.has_wheel; });
         const auto wheel = world.query<Read<&Wheel::number>>();
@@ -193,7 +193,7 @@ private:
     }
     void set_active(Entity entity, bool is_on) {
         if (!entity) return;
-        ASSERT_TRUE(world.set_active(entity, is_on).ok());
+        ASSERT_TRUE(world.activity().set_active(entity, is_on).ok());
         cars[entity].is_off = !is_on;
     }
     void set_active_by_commands(Entity entity, bool is_on) {
@@ -256,7 +256,8 @@ TEST(ActivityTest, loops_on_workers_pass_over_runs_of_any_length) {
     std::vector<bool> is_off(made.size());
     for (std::size_t i = 0; i < made.size(); i += 1 + random.below(300))
         for (std::size_t end = std::min(made.size(), i + random.below(150)); i < end; ++i) is_off[i] = true;
-    for (std::size_t i = 0; i < made.size(); ++i) ASSERT_TRUE(!is_off[i] || world.set_active(made[i], false).ok());
+    for (std::size_t i = 0; i < made.size(); ++i)
+        ASSERT_TRUE(!is_off[i] || world.activity().set_active(made[i], false).ok());
     shoal_test::ThreadPoolExecutor pool(3);
     world.query<Write<&Wheel::number>>().for_each(pool, [](int& number) { ++number; });
     world.query<Write<&Lit::number>>().for_each(pool, [](int& number) { ++number; });
@@ -284,16 +285,16 @@ TEST(ActivityTest, an_id_that_is_used_again_is_active) {
     world.commands().add(child, ChildOf{parent});
     world.commands().add(parent, Inactive{});
     world.settle();
-    EXPECT_FALSE(world.is_active(parent) || world.is_active(child));
+    EXPECT_FALSE(world.entities().is_active(parent) || world.entities().is_active(child));
     const Entity both[] = {parent, child};
     entities.destroy(both);
-    EXPECT_FALSE(world.is_active(child));
+    EXPECT_FALSE(world.entities().is_active(child));
     EXPECT_TRUE(entities.inactive().empty());
     for (int i = 0; i < 2; ++i) {
         const Entity again = entities.create().value();
         EXPECT_TRUE(again.index() == parent.index() || again.index() == child.index());
         ASSERT_TRUE(wheels.add(again, {1}).ok());
-        EXPECT_TRUE(world.is_active(again));
+        EXPECT_TRUE(world.entities().is_active(again));
     }
     world.settle();
     EXPECT_EQ(visited_by(world.query<Read<&Wheel::number>>()).size(), 2u);
@@ -308,13 +309,14 @@ TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_onc
         const std::uint32_t parents[] = {kNilRow, 0, 1, 0};
         const Transform locals[4] = {};
         ASSERT_TRUE(world.transforms().add(all, locals, parents).ok());
-        ASSERT_TRUE(world.set_active(all[0], false).ok() && world.set_active(all[3], false).ok());
+        ASSERT_TRUE(world.activity().set_active(all[0], false).ok() && world.activity().set_active(all[3], false).ok());
         if (in_a_batch)
             EXPECT_EQ(entities.destroy(std::array{all[0], all[0]}), 1u);
         else
             EXPECT_TRUE(entities.destroy(all[0]));
         const auto are_active = [&] {
-            return std::vector<bool>{world.is_active(all[1]), world.is_active(all[2]), world.is_active(all[3])};
+            return std::vector<bool>{world.entities().is_active(all[1]), world.entities().is_active(all[2]),
+                                     world.entities().is_active(all[3])};
         };
         const std::vector<bool> expected = {true, true, false};
         EXPECT_EQ(are_active(), expected);
@@ -353,7 +355,7 @@ TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {
     const Result<Spawned> copied = copy(world, car);
     ASSERT_TRUE(copied.ok()) << copied.status().message();
     EXPECT_EQ(entities.inactive().size(), 8u);
-    ASSERT_TRUE(world.set_active(car, true).ok());
+    ASSERT_TRUE(world.activity().set_active(car, true).ok());
     EXPECT_EQ(entities.inactive().size(), 6u);
     query.for_each([&](Vec3) { ++num_visited; });
     EXPECT_EQ(num_visited, 2u);
@@ -371,7 +373,7 @@ TEST(ActivityTest, ids_that_are_used_again_before_the_world_settles_are_what_the
     for (int round = 0; round < 3; ++round) {
         const Result<Spawned> spawned = world.spawn(*blob, {.copies = 3000});
         ASSERT_TRUE(spawned.ok());
-        for (const Entity entity : spawned->entities()) ASSERT_FALSE(world.is_active(entity));
+        for (const Entity entity : spawned->entities()) ASSERT_FALSE(world.entities().is_active(entity));
         EXPECT_EQ(world.activity().validate().message(), "");
         EXPECT_EQ(entities.inactive().size(), 3000u);
         EXPECT_EQ(entities.destroy(spawned->entities()), 3000u);
@@ -392,24 +394,24 @@ TEST(ActivityTest, worlds_that_share_entities_do_not_undo_what_the_other_says) {
         ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
     };
     link(one, parent);
-    ASSERT_TRUE(one.set_active(parent, false).ok());
+    ASSERT_TRUE(one.activity().set_active(parent, false).ok());
     {
         World other(entities);
         link(other, other_parent);
-        EXPECT_FALSE(one.is_active(child));
-        ASSERT_TRUE(other.set_active(parent, false).ok());
-        ASSERT_TRUE(other.set_active(parent, true).ok());
-        EXPECT_FALSE(one.is_active(parent));
-        ASSERT_TRUE(other.set_active(other_parent, false).ok());
-        ASSERT_TRUE(one.set_active(parent, true).ok());
-        EXPECT_TRUE(one.is_active(parent));
-        EXPECT_FALSE(one.is_active(child)) << "because of its parent in the other world";
-        ASSERT_TRUE(one.set_active(parent, false).ok());
+        EXPECT_FALSE(one.entities().is_active(child));
+        ASSERT_TRUE(other.activity().set_active(parent, false).ok());
+        ASSERT_TRUE(other.activity().set_active(parent, true).ok());
+        EXPECT_FALSE(one.entities().is_active(parent));
+        ASSERT_TRUE(other.activity().set_active(other_parent, false).ok());
+        ASSERT_TRUE(one.activity().set_active(parent, true).ok());
+        EXPECT_TRUE(one.entities().is_active(parent));
+        EXPECT_FALSE(one.entities().is_active(child)) << "because of its parent in the other world";
+        ASSERT_TRUE(one.activity().set_active(parent, false).ok());
     }
-    EXPECT_FALSE(one.is_active(child));
-    EXPECT_TRUE(one.is_active(other_parent));
-    ASSERT_TRUE(one.set_active(parent, true).ok());
-    EXPECT_TRUE(one.is_active(child));
+    EXPECT_FALSE(one.entities().is_active(child));
+    EXPECT_TRUE(one.entities().is_active(other_parent));
+    ASSERT_TRUE(one.activity().set_active(parent, true).ok());
+    EXPECT_TRUE(one.entities().is_active(child));
 }
 
 TEST(ActivityTest, reactions_and_the_journal_tell_of_it_as_of_other_components) {
@@ -432,7 +434,7 @@ TEST(ActivityTest, reactions_and_the_journal_tell_of_it_as_of_other_components) 
     world.commands().remove<Inactive>(entity);
     world.settle();
     EXPECT_EQ(on, std::vector<Entity>{entity});
-    EXPECT_TRUE(world.is_active(entity));
+    EXPECT_TRUE(world.entities().is_active(entity));
 }
 
 TEST(ActivityTest, stores_that_end_take_back_what_they_said) {
@@ -443,7 +445,7 @@ TEST(ActivityTest, stores_that_end_take_back_what_they_said) {
         const Entity both[] = {parent, child};
         const Transform locals[2];
         const std::uint32_t parents[] = {kNilRow, 0};
-        ASSERT_TRUE(world.set_active(parent, false).ok());
+        ASSERT_TRUE(world.activity().set_active(parent, false).ok());
         ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
         EXPECT_EQ(entities.inactive().size(), 2u);
     }
@@ -456,7 +458,8 @@ TEST(ActivityDeathTest, a_pass_switches_entities_off_by_commands) {
     const Entity entity = entities.create().value();
     ASSERT_TRUE(world.manager<Wheel>().add(entity, {1}).ok());
     world.activity();
-    world.schedule().add("switch off", [&](const PassContext&) { static_cast<void>(world.set_active(entity, false)); });
+    world.schedule().add("switch off",
+                         [&](const PassContext&) { static_cast<void>(world.activity().set_active(entity, false)); });
     EXPECT_DEATH(world.step(0), "Commands");
 }
 

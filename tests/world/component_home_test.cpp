@@ -7,10 +7,10 @@
 #include "shoal/components/tag.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/react/places.h"
+#include "shoal/react/reactions.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/places.h"
-#include "shoal/world/reactions.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -73,14 +73,14 @@ protected:
 TEST_F(ComponentHome, whoever_names_a_type_first_keeps_it) {
     ASSERT_TRUE(world.database().component<Sail>());
     world.manager<Oar>();
-    EXPECT_EQ(world.find_store(schema_of<Sail>().id()), &world.database());
-    EXPECT_EQ(world.find_store(schema_of<Oar>().id()), &world.manager<Oar>().core());
-    EXPECT_TRUE(world.home<Sail>(world.database())) << "again is fine";
+    EXPECT_EQ(world.directory().find(schema_of<Sail>().id()), &world.database());
+    EXPECT_EQ(world.directory().find(schema_of<Oar>().id()), &world.manager<Oar>().core());
+    EXPECT_TRUE(world.directory().claim<Sail>(world.database())) << "again is fine";
 }
 
 TEST_F(ComponentHome, the_database_refuses_a_type_that_a_manager_keeps) {
     world.manager<Oar>();
-    const Status refused = world.home<Oar>(world.database());
+    const Status refused = world.directory().claim<Oar>(world.database());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.message(),
               "\"oar\" has its home in a manager of this world, so it cannot have another in the database; use the "
@@ -89,12 +89,12 @@ TEST_F(ComponentHome, the_database_refuses_a_type_that_a_manager_keeps) {
 }
 
 TEST_F(ComponentHome, what_transforms_say_is_kept_by_no_other_store) {
-    EXPECT_EQ(world.home<ChildOf>(world.database()).message(),
+    EXPECT_EQ(world.directory().claim<ChildOf>(world.database()).message(),
               "\"child_of\" is what the transforms of a world say, so it cannot have its home in the database; call "
               "World::transforms() before it is used");
-    EXPECT_FALSE(world.home<WorldPose>(world.database()));
+    EXPECT_FALSE(world.directory().claim<WorldPose>(world.database()));
     world.transforms();
-    EXPECT_FALSE(world.home<ChildOf>(world.database())) << "now it has a home";
+    EXPECT_FALSE(world.directory().claim<ChildOf>(world.database())) << "now it has a home";
     EXPECT_EQ(&world.query<With<ChildOf>>().driver(), &world.transforms());
 }
 
@@ -138,9 +138,9 @@ TEST_F(ComponentHome, queries_and_reactions_that_name_built_in_types_make_their_
     }
     EXPECT_EQ(&owned.driver(), &world.ownership());
     EXPECT_EQ(&placed.driver(), &world.transforms());
-    EXPECT_EQ(world.stores().size(), 4u);
-    EXPECT_EQ(*world.home_of(schema_of<Tag>()), &world.manager<Tag>().core());
-    EXPECT_EQ(*world.home_of(schema_of<Sail>()), nullptr) << "not built in";
+    EXPECT_EQ(world.directory().stores().size(), 4u);
+    EXPECT_EQ(*world.directory().require(schema_of<Tag>()), &world.manager<Tag>().core());
+    EXPECT_EQ(*world.directory().require(schema_of<Sail>()), nullptr) << "not built in";
 }
 
 /// A ship that owns its gun, which is tagged, and a model if asked for.
@@ -180,7 +180,7 @@ TEST_F(ComponentHome, a_blob_with_built_in_types_makes_their_stores) {
     EXPECT_FALSE(entities.alive(spawned->entity(1, 1)));
     World of_database(entities, {.default_home = DefaultHome::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(make_armed_ship(false)));
-    EXPECT_EQ(of_database.find_store(schema_of<Owned>().id()), &of_database.ownership());
+    EXPECT_EQ(of_database.directory().find(schema_of<Owned>().id()), &of_database.ownership());
 }
 
 TEST_F(ComponentHome, model_poses_need_the_library_of_the_world) {
@@ -201,12 +201,12 @@ TEST_F(ComponentHome, model_poses_need_the_library_of_the_world) {
 }
 
 TEST_F(ComponentHome, owners_and_model_poses_are_kept_by_no_store_that_only_keeps) {
-    EXPECT_EQ(world.home<Owned>(world.database()).message(),
+    EXPECT_EQ(world.directory().claim<Owned>(world.database()).message(),
               "\"owned\" is what the owners of a world say, so it cannot have its home in the database; call "
               "World::ownership() before it is used");
-    EXPECT_FALSE(world.home<ModelPose>(world.database()));
+    EXPECT_FALSE(world.directory().claim<ModelPose>(world.database()));
     EXPECT_DEATH(world.manager<Owned>(), "World::ownership\\(\\)");
-    EXPECT_TRUE(world.home<DebugName>(world.database())) << "names may lie anywhere";
+    EXPECT_TRUE(world.directory().claim<DebugName>(world.database())) << "names may lie anywhere";
     auto& owners = world.make_store<OwnershipManager>();
     EXPECT_EQ(&world.ownership(), &owners) << "the store is known however it was made";
 }
@@ -234,10 +234,10 @@ TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused)
             << refused.message();
         EXPECT_EQ(world.spawn(blob).message(), refused.message());
     }
-    EXPECT_TRUE(world.stores().empty());
+    EXPECT_TRUE(world.directory().stores().empty());
     const Entity entity = *entities.create();
-    EXPECT_TRUE(world.set_active(entity, false));
-    EXPECT_FALSE(world.is_active(entity));
+    EXPECT_TRUE(world.activity().set_active(entity, false));
+    EXPECT_FALSE(world.entities().is_active(entity));
 }
 
 TEST_F(ComponentHome, a_spawn_makes_the_managers_of_built_in_types) {
@@ -275,7 +275,7 @@ TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world
     for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
         ASSERT_TRUE(world.attach(*store));
     const Entity entity = *entities.create();
-    EXPECT_TRUE(world.set_active(entity, false));
+    EXPECT_TRUE(world.activity().set_active(entity, false));
     EXPECT_EQ(activity.table().num_rows(), 1u);
     EXPECT_EQ(&world.activity(), &activity);
     EXPECT_EQ(&world.ownership(), &ownership);
@@ -283,7 +283,7 @@ TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world
     EXPECT_EQ(&world.model_poses(), &models);
     for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
         world.detach(*store);
-    EXPECT_EQ(world.find_transforms(), nullptr);
+    EXPECT_EQ(find_transforms(world.directory()), nullptr);
     EXPECT_NE(&world.transforms(), &transforms);
 }
 
@@ -311,7 +311,7 @@ TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world
 
 TEST_F(ComponentHome, only_the_database_takes_further_types) {
     EXPECT_EQ(
-        world.home<Oar>(world.transforms()).message(),
+        world.directory().claim<Oar>(world.transforms()).message(),
         "\"oar\" cannot have its home in the transforms, made for other component types; give it to the database, or "
         "make a manager for it");
 }
@@ -331,7 +331,7 @@ TEST_F(ComponentHome, a_database_that_has_left_the_world_asks_nobody) {
 
 TEST_F(ComponentHome, a_type_that_a_store_shows_has_its_home_there) {
     world.transforms();
-    EXPECT_FALSE(world.home<WorldPose>(world.database()));
+    EXPECT_FALSE(world.directory().claim<WorldPose>(world.database()));
 }
 
 TEST_F(ComponentHome, a_database_that_ends_leaves_its_world) {
@@ -341,7 +341,7 @@ TEST_F(ComponentHome, a_database_that_ends_leaves_its_world) {
         ASSERT_TRUE(world.attach(other));
         ASSERT_TRUE(other.component<Oar>());
     }
-    EXPECT_TRUE(world.stores().empty());
+    EXPECT_TRUE(world.directory().stores().empty());
     world.manager<Oar>();
     world.settle();
 }
@@ -361,12 +361,12 @@ TEST_F(ComponentHome, schemas_that_come_in_blobs_go_where_the_world_says) {
     const Blob ships = make_ships();
     World of_database(entities, {.default_home = DefaultHome::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(ships));
-    EXPECT_EQ(of_database.find_store(schema_of<Sail>().id()), &of_database.database());
-    EXPECT_EQ(of_database.find_store(schema_of<Transform>().id()), of_database.find_transforms());
+    EXPECT_EQ(of_database.directory().find(schema_of<Sail>().id()), &of_database.database());
+    EXPECT_EQ(of_database.directory().find(schema_of<Transform>().id()), find_transforms(of_database.directory()));
     ASSERT_TRUE(of_database.spawn(ships));
     EXPECT_EQ(of_database.database().num_rows(), 3u);
     ASSERT_TRUE(world.adopt_schemas(ships));
-    EXPECT_EQ(world.find_store(schema_of<Sail>().id())->kind(), "a manager");
+    EXPECT_EQ(world.directory().find(schema_of<Sail>().id())->kind(), "a manager");
 }
 
 TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_off) {
@@ -381,8 +381,8 @@ TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_u
     const Blob blob = *Blob::load(*writer.write());
     World of_database(entities, {.default_home = DefaultHome::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(blob));
-    EXPECT_EQ(of_database.find_store(ComponentId("shell")), &of_database.database());
-    EXPECT_EQ(of_database.find_store(ComponentId("lamp"))->kind(), "a manager");
+    EXPECT_EQ(of_database.directory().find(ComponentId("shell")), &of_database.database());
+    EXPECT_EQ(of_database.directory().find(ComponentId("lamp"))->kind(), "a manager");
     const Entity made = of_database.spawn(blob)->entity(0);
     for (std::uint32_t i = 0; i < 3; ++i)
         for (const char* name : {"shell", "lamp"})

@@ -4,10 +4,11 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
+#include "shoal/react/places.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/places.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -155,21 +156,21 @@ TEST_F(Harbour, a_copy_of_a_part_is_a_root_that_stays_where_it_is_and_keeps_its_
 
 TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
     launch();
-    std::uint64_t hash = world.state_hash();
+    std::uint64_t hash = state_hash(world);
     const RootPose poses[2] = {};
     EXPECT_EQ(copy(world, boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
               "2 poses for 3 copies of entity ");
     EXPECT_EQ(copy(world, boat, {.overrides = {{"boat", "transform.position", Vec3{}}}}).message().substr(0, 40),
               "overrides are given for a copy of entity");
-    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_EQ(state_hash(world), hash);
     entities.destroy(lighthouse);
-    hash = world.state_hash();
+    hash = state_hash(world);
     EXPECT_NE(copy(world, lighthouse).message().find("is dead, so it cannot be copied"), std::string_view::npos);
     EXPECT_NE(save_entities(world, Entities{lighthouse}).message().find("is dead, so it cannot be saved"),
               std::string_view::npos);
     EXPECT_EQ(save_entities(world, Entities{captain}).message(),
               "\"log\" has fields that are more than bytes, which a blob cannot hold");
-    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_EQ(state_hash(world), hash);
     lighthouse = *entities.create();
 }
 
@@ -375,8 +376,8 @@ TEST_F(Harbour, commands_name_and_tag_with_texts_that_the_world_keeps) {
         ThreadedExecutor executor(2);
         World sea(entities, {.executor = &executor});
         if (in_database) {
-            ASSERT_TRUE(sea.home<Tag>(sea.database()));
-            ASSERT_TRUE(sea.home<DebugName>(sea.database()));
+            ASSERT_TRUE(sea.directory().claim<Tag>(sea.database()));
+            ASSERT_TRUE(sea.directory().claim<DebugName>(sea.database()));
         }
         auto& keels = sea.manager<Keel>();
         Entities fleet(3000);
@@ -608,9 +609,9 @@ TEST_F(Harbour, several_values_in_the_database_are_copied_in_their_order_and_ref
         EXPECT_EQ(database.find(copy).table->zone(), 2u);
     }
     EXPECT_EQ(database.validate().message(), "");
-    const std::uint64_t before = sea.state_hash();
+    const std::uint64_t before = state_hash(sea);
     database.set_value<&Visit::day>(made[0], 2, 77);
-    EXPECT_NE(sea.state_hash(), before) << "it tells of all values";
+    EXPECT_NE(state_hash(sea), before) << "it tells of all values";
     EXPECT_EQ(*sea.field<int>(made[0], "visit[2].day"), 77);
 }
 
@@ -639,7 +640,7 @@ TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
         world.step(0.1f);
         EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
         EXPECT_TRUE(world.transforms().validate());
-        return std::pair(world.state_hash(), entities.num_alive());
+        return std::pair(state_hash(world), entities.num_alive());
     };
     const auto alone = hash_with(1);
     EXPECT_GT(alone.second, 9000u + 2 * 1285 - 200);

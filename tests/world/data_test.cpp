@@ -2,10 +2,11 @@
 
 #include "shoal/components/data.h"
 
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reloader.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -197,8 +198,8 @@ TEST_F(DataOfWorld, queries_find_who_has_values_and_do_not_write_them) {
     int count = 0;
     world.query<With<Data>, Read<&Tank::number>>().for_each([&](int) { ++count; });
     EXPECT_EQ(count, 1);
-    EXPECT_EQ(*world.home_of(schema_of<DataValue>()), &world.data());
-    EXPECT_EQ(world.find_store(ComponentId("data")), &world.data());
+    EXPECT_EQ(*world.directory().require(schema_of<DataValue>()), &world.data());
+    EXPECT_EQ(world.directory().find(ComponentId("data")), &world.data());
     EXPECT_TRUE(entities.alive(tank));
 }
 
@@ -312,7 +313,7 @@ TEST(DataModel, a_world_has_what_a_map_per_entity_has_with_1_2_3_and_8_workers) 
             model.check();
             if (::testing::Test::HasFatalFailure()) return;
         }
-        hashes.push_back(model.world.state_hash());
+        hashes.push_back(state_hash(model.world));
         ASSERT_TRUE(model.world.entities().num_alive() > 10);
     }
     for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());

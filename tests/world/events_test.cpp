@@ -115,12 +115,12 @@ TEST(Events, events_of_a_frame_can_be_read_until_the_next_one_ends) {
 TEST(Events, a_channel_that_was_asked_for_with_another_size_ends_with_its_users) {
     EntityManager entities;
     World world(entities);
-    const auto bites = world.events("bites", 8);
+    const auto bites = world.events().named("bites", 8);
     ASSERT_TRUE(bites.ok());
-    EXPECT_EQ(world.events("bites", 4).status().message(),
+    EXPECT_EQ(world.events().named("bites", 4).status().message(),
               "the events of channel \"bites\" have 8 bytes, not 4; give one of the two another name");
-    world.end_events(**bites);
-    EXPECT_TRUE(world.events("bites", 4).ok()) << "the refusal has made no user";
+    world.events().end(**bites);
+    EXPECT_TRUE(world.events().named("bites", 4).ok()) << "the refusal has made no user";
 }
 
 TEST(Events, events_from_outside_of_passes_come_first) {

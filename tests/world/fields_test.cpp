@@ -304,7 +304,7 @@ TEST_F(Fields, of_built_in_types_that_nobody_has_used_are_lacked) {
     const World& seen = world;
     for (const std::string name : {"tag", "debug_name", "transform", "world_pose", "child_of", "owned", "inactive"})
         EXPECT_EQ(seen.field(boat, name + ".x").message(), "entity " + boat_text(boat) + " has no \"" + name + '"');
-    EXPECT_TRUE(seen.stores().empty()) << "reading makes no store";
+    EXPECT_TRUE(seen.directory().stores().empty()) << "reading makes no store";
     EXPECT_EQ(seen.field<float>(boat, "transform.scale.x").message(),
               "entity " + boat_text(boat) + " has no \"transform\"");
     EXPECT_EQ(refusal("tag.tag", "fast"), "entity " + boat_text(boat) + " has no \"tag\"");

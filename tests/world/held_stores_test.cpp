@@ -1,6 +1,7 @@
 // While the passes of a world run, a structural call on any of its stores ends the program, in every build; values and
 // links may change.
 
+#include "shoal/components/activity.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/pose/model_pose.h"
@@ -132,12 +133,12 @@ TEST_F(HeldStores, a_refusal_names_the_call_the_store_the_component_and_the_pass
         {[&] { static_cast<void>(sea.remove<Pearl>(beach[0])); }, "remove\\(\\) of the database for \"pearl\" was"},
         {[&] { static_cast<void>(sea.move(beach[0], 3)); }, "move\\(\\) of the database was called in the pass"},
         {[&] { sea.destroy(beach[0]); }, "destroy\\(\\) of the database was called in the pass .* take a Commands&"},
-        {[&] { static_cast<void>(world.set_active(beach[0], false)); },
+        {[&] { static_cast<void>(world.activity().set_active(beach[0], false)); },
          "made or attached .*: the inactive entities for \"inactive\"; .*commands.add\\(entity, Inactive"},
     };
     for (const auto& one : cases) EXPECT_DEATH(in_a_pass(one.change), one.message) << &one - cases;
     static_cast<void>(world.activity());
-    EXPECT_DEATH(in_a_pass([&] { static_cast<void>(world.set_active(beach[0], false)); }),
+    EXPECT_DEATH(in_a_pass([&] { static_cast<void>(world.activity().set_active(beach[0], false)); }),
                  "of the inactive entities for \"inactive\" was called in the pass \"meddle\".*take a Commands&");
 }
 

@@ -143,7 +143,7 @@ TEST(MisuseDeathTest, a_write_to_places_singles_and_events_that_a_pass_has_not_d
 TEST(MisuseDeathTest, a_write_of_a_query_by_text_that_a_pass_has_not_declared_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Regatta race;
-    const TextQuery sails = TextQuery::make(race.world.stores(), "&sail").value();
+    const TextQuery sails = TextQuery::make(race.world.directory().stores(), "&sail").value();
     EXPECT_DEATH(race.run([&] { sails.for_each_batch([](const TextBatch&) {}); }),
                  "\"sneaky\" wrote field \"area\" of \"sail\" without having declared it");
 }
@@ -187,7 +187,7 @@ TEST(MisuseDeathTest, a_read_of_a_database_of_places_or_of_events_is_found_in_th
                  "\"sneaky\" read field \"world\" of \"transform\"");
     EXPECT_DEATH(race.run_beside({}, {writes(race.waves)}, [&] { static_cast<void>(race.waves.read()); }),
                  "\"sneaky\" read events without having declared it");
-    EXPECT_DEATH(race.run_beside({}, {writes(race.world.require_single(schema_of<Tide>()))},
+    EXPECT_DEATH(race.run_beside({}, {writes(race.world.directory().singletons().require(schema_of<Tide>()))},
                                  [&] { static_cast<void>(std::as_const(race.world).single<Tide>()); }),
                  "\"sneaky\" read .*\"tide\"");
 }

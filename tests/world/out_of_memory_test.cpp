@@ -3,11 +3,11 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/page_memory.h"
+#include "shoal/reload/reloader.h"
+#include "shoal/save/frames.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
 #include "shoal/world/copy.h"
-#include "shoal/world/frames.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 
 #include "support/address_space.h"
 #include "support/level.h"
@@ -125,7 +125,7 @@ const Step kSteps[] = {
      [](Scene& s) { return s.world.ownership().own(s.all[0], std::span(s.all).subspan(1, s.levels.count / 2)); }},
     {"set data", Rule::kNothing, [](Scene& s) { return s.world.data().set(s.all[0], DataPath("armor.front"), 3.0f); }},
     {"switch entities off", Rule::kNothing,
-     [](Scene& s) { return s.world.set_active(std::span(s.all).first(s.levels.count / 2), false); }},
+     [](Scene& s) { return s.world.activity().set_active(std::span(s.all).first(s.levels.count / 2), false); }},
     {"write events", Rule::kLess,
      [](Scene& s) {
          for (std::uint32_t i = 0; i < s.levels.count; ++i) s.world.events<Bite>().write({s.all[i], i});

@@ -1,5 +1,6 @@
 // Queries that write poses: what they write is checked, and the subtrees of the rows that they visit are computed.
 
+#include "shoal/components/activity.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -84,7 +85,7 @@ TEST_F(PoseQuery, a_query_that_writes_poses_computes_the_subtrees_of_the_rows_th
 TEST_F(PoseQuery, a_query_that_writes_poses_passes_over_inactive_entities) {
     TransformManager& transforms = world.transforms();
     const std::uint64_t before = transforms.counts().num_worlds_computed;
-    ASSERT_TRUE(world.set_active(made[1], false).ok());
+    ASSERT_TRUE(world.activity().set_active(made[1], false).ok());
     world.query<Write<&Transform::position>>().for_each([](Vec3& position) { position.z += 1; });
     EXPECT_EQ(transforms.local(transforms.instance(made[1])).position, (Vec3{1, 0, 0}));
     EXPECT_EQ(transforms.world_position(transforms.instance(made[2])), (Vec3{1, 2, 5})) << "it follows its parent";

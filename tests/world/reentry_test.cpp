@@ -2,16 +2,16 @@
 
 #include "shoal/base/log.h"
 #include "shoal/command/commands.h"
+#include "shoal/react/reactions.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/save/frames.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
+#include "shoal/save/zone_streaming.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/world/copy.h"
-#include "shoal/world/frames.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/reactions.h"
-#include "shoal/world/reloader.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
-#include "shoal/world/zone_streaming.h"
 #include "support/testing.h"
 
 #include <functional>
@@ -79,7 +79,7 @@ struct Garden {
     }
     void expect_whole() {
         EXPECT_EQ(world.database().validate().message(), "");
-        for (Store* store : world.stores())
+        for (Store* store : world.directory().stores())
             for (const Table* table : store->tables()) EXPECT_EQ(table->validate().message(), "");
         for (const Entity snail : snails) EXPECT_EQ(slimes.has(snail), entities.alive(snail));
     }
@@ -533,7 +533,7 @@ TEST(ReentryHooks, a_service_that_is_told_of_other_fields_may_end_and_look_at_th
         explicit Told(Garden& of) : WorldService("told"), garden(of) { garden.world.services().add(*this); }
         void fields_changed() override {
             ++num_told;
-            num_fields = garden.world.find_store(ComponentId("pot"))->schemas()[0]->fields().size();
+            num_fields = garden.world.directory().find(ComponentId("pot"))->schemas()[0]->fields().size();
             garden.world.services().remove(*this);
         }
         Garden& garden;

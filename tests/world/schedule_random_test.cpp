@@ -1,6 +1,7 @@
 // Random numbers of passes: what they depend on, and that those of different entities, frames and passes are unrelated.
 
 #include "shoal/job/row_ranges.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -61,7 +62,7 @@ struct Sea {
         });
     }
     std::uint64_t state() const {
-        return hash_bytes(currents.data(), currents.size() * sizeof currents[0], world.state_hash());
+        return hash_bytes(currents.data(), currents.size() * sizeof currents[0], state_hash(world));
     }
 
     EntityManager entities;

@@ -96,7 +96,7 @@ TEST(WorldSettle, a_destruction_callback_may_be_the_first_to_use_a_store) {
         EXPECT_TRUE(beach.world.manager<Egg>().add(beach.crabs[1], Egg{2}).ok());
         EXPECT_TRUE(beach.world.manager<Pearl>().add(beach.crabs[1], Pearl{3}).ok());
     });
-    EXPECT_EQ(beach.world.stores().size(), 5u);
+    EXPECT_EQ(beach.world.directory().stores().size(), 5u);
     auto& pearls = beach.world.manager<Pearl>();
     EXPECT_EQ(pearls.get<&Pearl::number>(pearls.instance(beach.crabs[1])), 3);
     EXPECT_EQ(pearls.core().table().stamp(), beach.world.stamp());
@@ -240,7 +240,8 @@ TEST(WorldPassesDeathTest, making_or_detaching_a_store_settling_or_stepping_the_
     EXPECT_DEATH(run([&] { world.manager<Claw>(); }), "a pass made or attached a store .* before World::step");
     EXPECT_DEATH(run([&] { world.transforms(); }), "a pass made or attached a store");
     EXPECT_DEATH(run([&] { static_cast<void>(world.attach(eggs.core())); }), "a pass made or attached a store");
-    EXPECT_DEATH(run([&] { world.detach(*world.stores()[0]); }), "a pass detached a store .* after World::step");
+    EXPECT_DEATH(run([&] { world.detach(*world.directory().stores()[0]); }),
+                 "a pass detached a store .* after World::step");
     EXPECT_DEATH(run([&] { world.settle(); }), "a pass called World::settle.* settles when all passes have ended");
     EXPECT_DEATH(run([&] { world.step(0); }), "a pass called World::step");
 }

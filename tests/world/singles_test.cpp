@@ -1,11 +1,12 @@
 // Components of which a world has one.
 
 #include "shoal/command/commands.h"
+#include "shoal/components/activity.h"
 #include "shoal/database/database.h"
 #include "shoal/job/executor.h"
+#include "shoal/react/reactions.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
-#include "shoal/world/reactions.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -83,7 +84,7 @@ protected:
 };
 
 TEST_F(Singles, the_first_call_makes_it_with_its_defaults_and_others_return_it) {
-    EXPECT_EQ(world.singles(), kNullEntity);
+    EXPECT_EQ(world.directory().singletons().entity(), kNullEntity);
     Wind& wind = world.single<Wind>();
     EXPECT_EQ(wind.force, (Vec3{0, 0, 1}));
     wind.gust = 7;
@@ -109,12 +110,12 @@ TEST_F(Singles, another_world_has_its_own_and_takes_it_along) {
 
 TEST_F(Singles, a_single_whose_entity_died_is_made_again) {
     world.single<Wind>().gust = 9;
-    entities.destroy(std::vector<Entity>{world.singles()});
+    entities.destroy(std::vector<Entity>{world.directory().singletons().entity()});
     EXPECT_EQ(world.single<Wind>().gust, 2);
-    entities.destroy(std::vector<Entity>{world.singles()});
+    entities.destroy(std::vector<Entity>{world.directory().singletons().entity()});
     world.settle();
     EXPECT_EQ(world.single<Wind>().gust, 2);
-    EXPECT_TRUE(entities.alive(world.singles()));
+    EXPECT_TRUE(entities.alive(world.directory().singletons().entity()));
 }
 
 TEST_F(Singles, no_second_row_is_added) {
@@ -124,17 +125,20 @@ TEST_F(Singles, no_second_row_is_added) {
     world.commands().add(boats[0], Wind{.gust = 4, .from = {}});
     world.settle();
     EXPECT_EQ(world.single<Wind>().gust, 3);
-    world.commands().add(world.singles(), Wind{.gust = 5, .from = {}});
+    world.commands().add(world.directory().singletons().entity(), Wind{.gust = 5, .from = {}});
     world.settle();
     EXPECT_EQ(world.single<Wind>().gust, 5) << "its own entity may be asked to";
-    EXPECT_EQ(world.require_single(schema_of<Wind>()).num_rows(), 1u);
-    EXPECT_NE(world.require_single(schema_of<Wind>())
+    EXPECT_EQ(world.directory().singletons().require(schema_of<Wind>()).num_rows(), 1u);
+    EXPECT_NE(world.directory()
+                  .singletons()
+                  .require(schema_of<Wind>())
                   .add_values(schema_of<Wind>(), boats, {})
                   .status()
                   .message()
                   .find("is a single: its one row belongs to another entity"),
               std::string_view::npos);
-    EXPECT_NE(world.home<Tide>(world.database()).message().find("World::single()"), std::string_view::npos);
+    EXPECT_NE(world.directory().claim<Tide>(world.database()).message().find("World::single()"),
+              std::string_view::npos);
 }
 
 TEST_F(Singles, a_loop_gets_the_value_for_each_row_in_the_order_of_the_terms) {
@@ -183,7 +187,7 @@ TEST_F(Singles, a_query_of_singles_alone_visits_one_row_and_writes_it) {
     world.settle();
     Entity visited;
     blow.for_each([&](Entity entity, float& gust, int height) { gust += float(height), visited = entity; });
-    EXPECT_EQ(visited, world.singles());
+    EXPECT_EQ(visited, world.directory().singletons().entity());
     world.settle();
     EXPECT_EQ(told, (std::vector<std::vector<float>>{{2}})) << "what was written is marked, and reacted to";
     EXPECT_EQ(world.single<Wind>().gust, 7);
@@ -223,7 +227,7 @@ TEST_F(Singles, fields_are_reached_by_name) {
     EXPECT_EQ(world.field("wind.gust")->as<float>().value(), 3);
     EXPECT_TRUE(world.set_field("wind.force.z", 4.0f));
     EXPECT_EQ(world.single<Wind>().force.z, 4);
-    EXPECT_EQ(world.field<float>(world.singles(), "wind.gust").value(), 3);
+    EXPECT_EQ(world.field<float>(world.directory().singletons().entity(), "wind.gust").value(), 3);
     EXPECT_EQ(world.field("boat.mass").message(), "\"boat\" is no single of this world; give the entity that has it");
     EXPECT_FALSE(world.set_field("wind.speed", 4.0f));
 }
@@ -234,7 +238,7 @@ TEST_F(Singles, a_blob_that_has_one_sets_it) {
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_EQ(world.single<Wind>().gust, 6);
     EXPECT_EQ(world.single<Wind>().from, spawned->entity(0, 1)) << "the last copy counts";
-    EXPECT_EQ(world.require_single(schema_of<Wind>()).num_rows(), 1u);
+    EXPECT_EQ(world.directory().singletons().require(schema_of<Wind>()).num_rows(), 1u);
     ASSERT_TRUE(world.spawn(make_weather(8)));
     EXPECT_EQ(world.single<Wind>().gust, 8) << "the last spawn counts";
     World adopting(entities);
@@ -306,14 +310,16 @@ TEST_F(Singles, an_older_blob_with_several_is_refused) {
     EXPECT_EQ(entities.num_alive(), 1u);
     ASSERT_TRUE(world.spawn(make_winds("wind", 1, false)));
     EXPECT_EQ(world.single<Wind>().gust, 2) << "one is fine";
-    entities.destroy(std::vector<Entity>{world.singles()});
+    entities.destroy(std::vector<Entity>{world.directory().singletons().entity()});
     ASSERT_TRUE(world.spawn(make_winds("wind", 1, false)));
-    EXPECT_EQ(world.require_single(schema_of<Wind>()).table().entities()[0], world.singles()) << "it was made again";
+    EXPECT_EQ(world.directory().singletons().require(schema_of<Wind>()).table().entities()[0],
+              world.directory().singletons().entity())
+        << "it was made again";
 }
 
 TEST_F(Singles, they_are_saved_with_their_entity_and_come_back) {
     world.single<Wind>().gust = 3;
-    const Entity saved = world.singles();
+    const Entity saved = world.directory().singletons().entity();
     const Result<EntityBlob> blob = save_entities(world, std::span(&saved, 1));
     ASSERT_TRUE(blob) << blob.message();
     world.single<Wind>().gust = 30;
@@ -341,7 +347,7 @@ TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
 
 TEST_F(Singles, a_query_of_singles_alone_does_not_ask_whether_their_entity_is_active) {
     world.single<Tide>().height = 8;
-    ASSERT_TRUE(world.set_active(world.singles(), false));
+    ASSERT_TRUE(world.activity().set_active(world.directory().singletons().entity(), false));
     std::uint32_t num_calls = 0;
     world.query<Single<Write<&Tide::height>>>().for_each([&](std::int32_t& height) { ++num_calls, ++height; });
     EXPECT_EQ(num_calls, 1u);

@@ -11,10 +11,11 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/persistence.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/store/spawn_override.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/persistence.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"
 #include "support/testing.h"
@@ -140,8 +141,8 @@ struct Harbour {
     Harbour() : world(entities, {.library = &library}) {
         world.manager<Light>();
         world.manager<Note>();
-        EXPECT_TRUE(world.home<Cargo>(world.database()));
-        EXPECT_TRUE(world.home<Asleep>(world.database()));
+        EXPECT_TRUE(world.directory().claim<Cargo>(world.database()));
+        EXPECT_TRUE(world.directory().claim<Asleep>(world.database()));
         EXPECT_TRUE(
             world.registry().set_spawn_function("Song", [](void*, const SpawnBatch&) { return Status(); }, nullptr));
     }
@@ -209,7 +210,7 @@ TEST(SpawnOverrides, are_what_setting_the_values_by_hand_after_the_spawn_would_b
                 const Status set = by_hand.world.set_field(plain->find(one.entity, copy), one.field, one.value);
                 ASSERT_TRUE(set) << one.field << ": " << set.message();
             }
-        EXPECT_EQ(overridden.world.state_hash(), by_hand.world.state_hash()) << "round " << round;
+        EXPECT_EQ(state_hash(overridden.world), state_hash(by_hand.world)) << "round " << round;
         EXPECT_EQ(overridden.world.strings().text(StringId("lantern")),
                   by_hand.world.strings().text(StringId("lantern")));
         if (HasFailure()) return;
@@ -339,7 +340,7 @@ TEST(SpawnOverrides, that_fit_nothing_are_errors_that_say_what_there_is_and_noth
     ASSERT_TRUE(harbour.spawn(blob, {}, 2));
     harbour.world.data();
     harbour.world.settle();
-    const std::uint64_t hash = harbour.world.state_hash();
+    const std::uint64_t hash = state_hash(harbour.world);
     const std::uint32_t num_alive = harbour.entities.num_alive();
     for (const Mistake& mistake : mistakes()) {
         const Result<Spawned> spawned = harbour.spawn(blob, {{"buoy", "light.range", 1}, mistake.given}, 2);
@@ -349,7 +350,7 @@ TEST(SpawnOverrides, that_fit_nothing_are_errors_that_say_what_there_is_and_noth
         EXPECT_NE(spawned.message().find("\"levels/harbour\""), std::string::npos) << spawned.message();
         EXPECT_EQ(harbour.entities.num_alive(), num_alive) << mistake.given.field;
         harbour.world.settle();
-        EXPECT_EQ(harbour.world.state_hash(), hash) << mistake.given.field;
+        EXPECT_EQ(state_hash(harbour.world), hash) << mistake.given.field;
     }
 }
 
@@ -462,7 +463,7 @@ TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
     saved.world.settle();
     loaded.world.settle();
     EXPECT_EQ(saved.entities.num_alive(), 2 + 13 * blob.num_entities()) << "with that of the singles";
-    EXPECT_EQ(saved.world.state_hash(), loaded.world.state_hash());
+    EXPECT_EQ(state_hash(saved.world), state_hash(loaded.world));
     EXPECT_EQ(saved.world.settle_statistics().last.num_dropped, 0u);
 }
 

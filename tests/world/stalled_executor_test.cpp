@@ -1,6 +1,7 @@
 // Schedules and worlds on an executor whose threads never come, come late, or stop for long: every pass runs.
 
 #include "shoal/command/commands.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -38,7 +39,7 @@ std::uint64_t hash_of_rain(Executor* executor) {
                              commands.create(Zone(0), Drop{.height = 80});
                          });
     for (int frame = 0; frame < 12; ++frame) world.step(0);
-    return world.state_hash();
+    return state_hash(world);
 }
 
 TEST(StalledWorld, a_world_whose_threads_never_come_or_come_late_has_the_state_of_one_on_one_thread) {

@@ -45,7 +45,7 @@ TEST(WorldTransforms, children_of_a_blob_become_links) {  // req: D25
     World world(entities);
     const Blob blob = make_blob(kTree);
     ASSERT_TRUE(world.adopt_schemas(blob).ok());
-    ASSERT_NE(world.find_transforms(), nullptr) << "the spawn made them";
+    ASSERT_NE(find_transforms(world.directory()), nullptr) << "the spawn made them";
     const Result<Spawned> spawned = world.spawn(blob, {.copies = 3});
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const TransformManager& transforms = world.transforms();
@@ -183,13 +183,13 @@ TEST(WorldTransforms, are_made_once_with_the_first_options_and_die_with_the_worl
     const shoal_test::LeakCheck leaks;
     EntityManager entities;
     World world(entities);
-    EXPECT_EQ(world.find_transforms(), nullptr);
+    EXPECT_EQ(find_transforms(world.directory()), nullptr);
     TransformManager& made = world.transforms({.mode = TransformMode::kDeferred});
     EXPECT_EQ(&world.transforms(), &made);
-    EXPECT_EQ(world.find_transforms(), &made);
+    EXPECT_EQ(find_transforms(world.directory()), &made);
     EXPECT_EQ(made.mode(), TransformMode::kDeferred);
-    EXPECT_EQ(world.find_store(schema_of<Transform>().id()), &made);
-    EXPECT_EQ(world.stores().size(), 1u);
+    EXPECT_EQ(world.directory().find(schema_of<Transform>().id()), &made);
+    EXPECT_EQ(world.directory().stores().size(), 1u);
 }
 
 TEST(WorldTransforms, that_a_query_has_made_take_no_other_mode) {
@@ -197,7 +197,7 @@ TEST(WorldTransforms, that_a_query_has_made_take_no_other_mode) {
     World world(entities);
     world.query<Write<&Transform::position>>();
     EXPECT_DEATH(world.transforms({.mode = TransformMode::kDeferred}), "before the first query or blob that names");
-    EXPECT_EQ(&world.transforms({.mode = TransformMode::kImmediate}), world.find_transforms());
+    EXPECT_EQ(&world.transforms({.mode = TransformMode::kImmediate}), find_transforms(world.directory()));
 }
 
 TEST(WorldTransforms, of_another_layout_are_refused_by_name) {

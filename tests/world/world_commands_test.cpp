@@ -2,6 +2,7 @@
 
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -94,7 +95,7 @@ TEST(WorldCommands, the_state_is_the_same_for_1_2_3_and_8_workers) {
     const auto num_frames = std::size_t(std::max<std::int64_t>(shoal_test::scaled_operations(40), 12));
     for (std::size_t frame = 0; frame < num_frames; ++frame) {
         reference.world.step(0);
-        hashes.push_back(reference.world.state_hash());
+        hashes.push_back(state_hash(reference.world));
     }
     EXPECT_EQ(reference.sea.validate().message(), "");
     const SettleCounts total = reference.world.settle_statistics().total;
@@ -109,7 +110,7 @@ TEST(WorldCommands, the_state_is_the_same_for_1_2_3_and_8_workers) {
         Sea sea(executor);
         for (std::size_t frame = 0; frame < num_frames; ++frame) {
             sea.world.step(0);
-            ASSERT_EQ(sea.world.state_hash(), hashes[frame]) << num_workers << " workers, frame " << frame;
+            ASSERT_EQ(state_hash(sea.world), hashes[frame]) << num_workers << " workers, frame " << frame;
         }
         EXPECT_EQ(sea.world.settle_statistics().total.num_dropped, total.num_dropped);
     }
@@ -218,7 +219,7 @@ TEST_P(ManagersOnly, a_world_carries_out_the_commands_of_its_passes) {
             if (self == school[3] && age == 1) commands.add(self, Minnow{-100});
         });
     });
-    EXPECT_EQ(world.find_database(), nullptr);
+    EXPECT_EQ(find_database(world.directory()), nullptr);
     world.step(1);
     EXPECT_EQ(minnows.num_rows(), 10'001u);
     world.step(1);
@@ -237,12 +238,12 @@ TEST_P(ManagersOnly, a_loop_outside_of_passes_may_ask_for_changes_too) {
 }
 
 TEST_P(ManagersOnly, commands_make_a_database_only_for_what_no_store_keeps) {
-    const std::uint64_t before = world.state_hash();
+    const std::uint64_t before = state_hash(world);
     world.schedule().add("look", {reads(minnows)}, [](PassContext&) {});
     world.commands().add(school[0], Minnow{0});
     world.step(1);
-    EXPECT_EQ(world.state_hash(), before);
-    EXPECT_EQ(world.find_database(), nullptr);
+    EXPECT_EQ(state_hash(world), before);
+    EXPECT_EQ(find_database(world.directory()), nullptr);
     Database& sea = world.database({.first_zone = 5, .capacity_rows = 2});
     ASSERT_TRUE(sea.add(school[0], Age{}).ok());
     EXPECT_EQ(sea.find(school[0]).table->zone(), 5u) << "the options of the first call that names the database count";
@@ -257,11 +258,12 @@ TEST_P(ManagersOnly, an_attached_database_asks_the_world_for_changes) {
     Database own(entities, pool);
     ASSERT_TRUE(world.attach(own).ok());
     own.commands().destroy(school[0]);
-    EXPECT_EQ(world.waiting_commands().num_waiting(), 1u) << "its commands are those of the world";
+    EXPECT_EQ(WaitingCommands::of_directory(world.directory()).num_waiting(), 1u)
+        << "its commands are those of the world";
     world.commands().add(school[1], Age{3});
     world.settle();
     EXPECT_FALSE(entities.alive(school[0]));
-    EXPECT_EQ(world.find_database(), &own) << "no other was made";
+    EXPECT_EQ(find_database(world.directory()), &own) << "no other was made";
     EXPECT_EQ(own.num_rows(), 1u) << "what nobody keeps goes there";
     world.detach(own);
 }
@@ -271,7 +273,7 @@ TEST_P(ManagersOnly, functions_of_loops_take_the_commands_of_their_chunk) {
     const auto all = world.query<Read<&Minnow::age>>();
     world.schedule().add("ask", all, [&](Entity self, float) { world.commands().destroy(self); });
     EXPECT_DEATH(world.step(1), "take a Commands& as its first argument");
-    EXPECT_EQ(world.waiting_commands().num_waiting(), 0u);
+    EXPECT_EQ(WaitingCommands::of_directory(world.directory()).num_waiting(), 0u);
 }
 
 TEST_P(ManagersOnly, a_database_that_ends_leaves_commands_about_its_component_types_to_others) {
@@ -287,7 +289,7 @@ TEST_P(ManagersOnly, a_database_that_ends_leaves_commands_about_its_component_ty
         own.commands().add(school[1], own.schema(age), reinterpret_cast<const std::byte*>(&given));
         own.commands().remove(school[2], own, {&age, 1});
     }
-    EXPECT_EQ(world.waiting_commands().num_waiting(), 3u);
+    EXPECT_EQ(WaitingCommands::of_directory(world.directory()).num_waiting(), 3u);
     world.settle();
     EXPECT_EQ(world.database().num_rows(), 2u);
     EXPECT_EQ(*world.field<std::uint32_t>(school[1], "age.frames"), 7u);
@@ -298,7 +300,7 @@ TEST_P(ManagersOnly, a_database_in_which_commands_wait_is_settled_before_it_is_a
     Database own(entities, pool);
     own.commands().add(school[0], Age{3});
     EXPECT_EQ(world.attach(own).message(), "commands wait in the database; settle it before it is attached");
-    EXPECT_EQ(world.find_database(), nullptr);
+    EXPECT_EQ(find_database(world.directory()), nullptr);
     own.settle({});
     EXPECT_EQ(own.num_rows(), 1u);
     ASSERT_TRUE(world.attach(own).ok());

@@ -5,6 +5,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/save/state_hash.h"
 #include "support/rendezvous.h"
 #include "support/testing.h"
 
@@ -40,9 +41,9 @@ TEST(World, a_manager_is_made_once_and_found_by_its_component) {
     World world(entities);
     auto& bodies = world.manager<Body>();
     EXPECT_EQ(&bodies, &world.manager<Body>());
-    EXPECT_EQ(world.find_store(schema_of<Body>().id()), &bodies.core());
-    EXPECT_EQ(world.find_store(schema_of<Path>().id()), nullptr);
-    EXPECT_EQ(world.stores().size(), 1u);
+    EXPECT_EQ(world.directory().find(schema_of<Body>().id()), &bodies.core());
+    EXPECT_EQ(world.directory().find(schema_of<Path>().id()), nullptr);
+    EXPECT_EQ(world.directory().stores().size(), 1u);
 }
 
 TEST(World, a_component_type_without_a_struct_gets_a_manager_from_its_schema) {
@@ -132,7 +133,7 @@ TEST(World, a_store_of_the_programs_own_takes_part_beside_managers) {
     World world(entities);
     auto& bodies = world.manager<Body>();
     ScentMap& scents = world.make_store<ScentMap>();
-    EXPECT_EQ(world.find_store(schema_of<Scent>().id()), &scents);
+    EXPECT_EQ(world.directory().find(schema_of<Scent>().id()), &scents);
     const Blob blob = make_smelling();
     bool fails = true;
     const auto spawn_plain = [](void* context, const SpawnBatch&) {
@@ -180,7 +181,7 @@ TEST(World, an_attached_store_is_settled_and_reported_but_stays_its_owners) {
     world.settle();
     EXPECT_EQ(bodies.num_rows(), 0u);
     world.detach(bodies.core());
-    EXPECT_TRUE(world.stores().empty());
+    EXPECT_TRUE(world.directory().stores().empty());
 }
 
 // req: A9
@@ -219,7 +220,7 @@ TEST(World, state_hash_tells_states_apart_and_not_workers) {
         entities.destroy(std::span(owners).subspan(100, 3000));
         for (int frame = 0; frame < 5; ++frame) world.step(0.1f);
         EXPECT_EQ(threads.num_threads(), num_workers) << "each has run a part of a pass";
-        return world.state_hash();
+        return state_hash(world);
     };
     const std::uint64_t hash = run(1, 3);
     EXPECT_EQ(run(2, 3), hash);
@@ -237,7 +238,7 @@ TEST(World, state_hash_leaves_the_padding_of_whole_components_out) {
         ASSERT_TRUE(plain.add(entity, {'x', 5}).ok());
         std::byte* image = plain.core().table().write_column(0);
         image[1] = std::byte(dirt * 255);  // between the letter and the number
-        hashes[dirt] = world.state_hash();
+        hashes[dirt] = state_hash(world);
     }
     EXPECT_EQ(hashes[0], hashes[1]);
 }
@@ -339,7 +340,7 @@ TEST(World, component_types_of_a_blob_without_a_store_can_be_adopted) {
     Result<Spawned> spawned = world.spawn(*blob);
     ASSERT_TRUE(spawned.ok());
     EXPECT_TRUE(spawned->unknown().empty());
-    EXPECT_EQ(world.find_store(schema_of<Path>().id())->tables()[0]->num_rows(), 2u);
+    EXPECT_EQ(world.directory().find(schema_of<Path>().id())->tables()[0]->num_rows(), 2u);
 }
 
 // req: C3 C4
@@ -400,7 +401,7 @@ struct OldVersions : ::testing::TestWithParam<int> {
         world.registry().migrations<Hull>().from(1).rename("armour", "armor");
         if (GetParam() == 0) world.manager<Hull>();
         if (GetParam() == 1) {
-            EXPECT_TRUE(world.home<Hull>(world.database()));
+            EXPECT_TRUE(world.directory().claim<Hull>(world.database()));
         }
     }
     void expect_hull(Entity entity, float armor) {

@@ -77,7 +77,7 @@ public:
     void end_frame() { log_.end_frame(); }
 
 private:
-    friend class World;
+    friend class EventChannels;
     static std::span<const T> span_of(std::span<const std::byte> bytes) {
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }

@@ -2,10 +2,10 @@
 // An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the tree of
 // transforms. To switch off a car, its wheels and its driver, without losing anything:
 //
-//     if (Status off = world.set_active(car, false); !off) return off;  // now: world.is_active(wheel) is false too
-//     world.query<Write<&Body::velocity>>().for_each(fall);             // passes over the car, the wheels, the driver
-//     if (Status on = world.set_active(car, true); !on) return on;      // the wheels are active again, not the driver
-//     world.commands().add(car, Inactive{});                            // from a pass: when the world settles
+//     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
+//     world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver
+//     if (Status on = world.activity().set_active(car, true); !on) return on;  // the wheels are active again
+//     world.commands().add(car, Inactive{});                                   // from a pass: when the world settles
 //
 //     car        Inactive                                   by itself
 //      |- wheel                     passed over             because of the car
@@ -45,6 +45,7 @@ public:
 
     /// Makes living entities inactive, or active. Others are skipped. Errors: no memory; nothing has changed.
     SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
+    Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
 
     const Table& table() const { return rows_.table(); }
     /// Checks the table, and that the entity manager knows the same. Cost: O(rows).

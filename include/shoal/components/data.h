@@ -249,4 +249,11 @@ private:
 /// Errors: another component type is called "data", or it has another compile function.
 SHOAL_API Status add_data(ComponentRegistry& registry);
 
+/// Returns the data of a directory, or nullptr: nobody keeps Data, or a store of another class.
+SHOAL_API DataManager* find_data(const ComponentDirectory& directory);
+/// Whether a DataManager keeps the named values, or may be made to: no store of another class keeps Data.
+SHOAL_API bool can_keep_data(const ComponentDirectory& directory);
+/// Returns the path of "data.path", such as "armor.front"; empty for all else.
+SHOAL_API std::string_view path_in_data(std::string_view name);
+
 }  // namespace shoal

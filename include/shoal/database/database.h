@@ -555,6 +555,9 @@ private:
     WatchedZones* watched_zones_ = nullptr;  // nullptr: nobody asks for them
 };
 
+/// Returns the first database of a directory, or nullptr.
+SHOAL_API Database* find_database(const ComponentDirectory& directory);
+
 }  // namespace shoal
 
 #include "shoal/database/detail/typed_calls.h"

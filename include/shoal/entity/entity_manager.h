@@ -132,6 +132,8 @@ public:
 
     /// Which living entities queries pass over.
     const InactiveEntities& inactive() const { return inactive_; }
+    /// Whether an entity lives and queries visit it: see components/activity.h.
+    bool is_active(Entity entity) const { return alive(entity) && !inactive_.has(entity); }
     InactiveEntities& inactive() { return inactive_; }
 
     std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }

@@ -24,7 +24,7 @@
 namespace shoal {
 
 /// Returns how large a world is, and a line for each of its services, in the order in which they have their turn (see
-/// world/service.h):
+/// react/service.h):
 ///
 ///     frame 12: entities 100, stores 3, passes 2; services:
 ///       relations: limpet.whale

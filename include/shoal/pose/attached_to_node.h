@@ -35,4 +35,7 @@ SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);
 
+/// The same for the stores of a directory, if it has all three.
+SHOAL_API std::size_t move_attached(const ComponentDirectory& directory, Executor* executor = nullptr);
+
 }  // namespace shoal

@@ -124,10 +124,10 @@ struct RowsOf<Stores, TermList<Terms...>> {
     using With = Rows<Stores, TermList<Terms...>, FieldTerms<Terms...>>;
 
     static auto choose() {
-        if constexpr (std::is_same_v<Stores, From<World>>)
+        if constexpr (std::is_same_v<Stores, From<ComponentDirectory>>)
             return std::type_identity<With<WorldRows>>();
         else if constexpr (std::is_same_v<Stores, From<Database>> && kVisitsEachValue<Terms...>)
-            return std::type_identity<WorldRows<From<World>, TermList<Terms...>, FieldTerms<Terms...>>>();
+            return std::type_identity<WorldRows<From<ComponentDirectory>, TermList<Terms...>, FieldTerms<Terms...>>>();
         else if constexpr (Decides::kJoins)
             return std::type_identity<With<JoinedRows>>();
         else if constexpr (StoreList<Stores>::kHasDatabase)
@@ -149,7 +149,7 @@ class Query<From<Stores...>, Terms...> {
     using Singles = detail::Singles<detail::TermsOfSingles<Terms...>>;
     static constexpr bool kHasSingles = (Terms::kIsSingle || ...),
                           kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
-    static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<World>>;
+    static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<ComponentDirectory>>;
     using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
     using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
     using Loop = typename Rows::Loop;
@@ -168,7 +168,7 @@ public:
         std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
-        if constexpr (kIsOfWorld) ((world_ = &stores), ...);
+        if constexpr (kIsOfWorld) ((directory_ = &stores), ...);
         if constexpr (kIsOfSingles) rows_.see_inactive();
     }
 
@@ -332,7 +332,7 @@ private:
     /// Whose commands the functions of a loop are given.
     ComponentDirectory* directory() const {
         if constexpr (kIsOfWorld)
-            return &static_cast<typename detail::Later<Query, World>::Type*>(world_)->directory();
+            return directory_;
         else if constexpr (kHasDatabase)
             return rows_.database().component_directory();
         else
@@ -409,7 +409,7 @@ private:
 
     Rows rows_;
     [[no_unique_address]] Singles singles_;
-    void* world_ = nullptr;  // if it is over one
+    ComponentDirectory* directory_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
 
@@ -418,7 +418,7 @@ namespace detail {
 /// Whether each field that a query reads has one value per entity in these stores, or the query visits each value.
 template <class Stores, class... Terms>
 inline constexpr bool kReadsAllValues = [] {
-    constexpr bool kIsOfWorld = std::is_same_v<Stores, From<World>>;
+    constexpr bool kIsOfWorld = std::is_same_v<Stores, From<ComponentDirectory>>;
     if (kVisitsEachValue<Terms...> && (kIsOfWorld || std::is_same_v<Stores, From<Database>>)) return true;
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }();
@@ -433,14 +433,14 @@ auto query(Stores&... stores) {
     using List = StoreList<From<Stores...>>;
     using Decides = Deciding<From<Stores...>, Terms...>;
     constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
-    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, World> || ...);  // or tags
+    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, ComponentDirectory> || ...);  // or tags
     constexpr bool kIsOneDatabase = List::kNumDatabases <= 1;
     constexpr bool kAreDescribed = kAreDeclared<Terms...>;
     constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
     constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
-    constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
+    constexpr bool kIsOfWorld = (std::is_same_v<Stores, ComponentDirectory> || ...);
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
     constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
     constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);

@@ -1,7 +1,7 @@
 #pragma once
 // Queries that are written while the program runs: for consoles, scripts, tools and plugins. No C++ types are needed.
 //
-//     Result<TextQuery> hungry = TextQuery::make(world.stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
+//     Result<TextQuery> hungry = TextQuery::make(world.directory().stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
 //     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
 //     hungry->for_each_batch([&](const TextBatch& batch) {
 //         const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body

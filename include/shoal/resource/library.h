@@ -28,7 +28,7 @@ public:
     SHOAL_API Result<const Blob*> load_file(const std::string& path);
 
     /// Keeps a newer version of a blob in place of the one that is loaded, and returns that one. Values in rows refer to
-    /// the older one still: Reloader::reload() lets them refer to the newer one (see world/reloader.h).
+    /// the older one still: Reloader::reload() lets them refer to the newer one (see reload/reloader.h).
     /// Errors: no blob of that name is loaded; nothing has changed. Lifetime: pointers to the blob show the newer one.
     SHOAL_API Result<Blob> replace(Blob newer);
 

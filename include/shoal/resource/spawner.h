@@ -51,6 +51,7 @@ struct SpawnOptions {
     bool fail_on_unknown = false;
     /// Keep names and GUIDs for Spawned::find, about 12 bytes and the text for each that the blob has.
     bool keep_names = true;
+    bool tells_services = true;  ///< of a world; false: a reload leaves what is spawned as it is
 };
 
 /// A component type of the blob that no store and no function takes.

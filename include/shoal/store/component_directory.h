@@ -18,6 +18,7 @@
 
 #include "shoal/base/array.h"
 #include "shoal/base/hash_map.h"
+#include "shoal/store/singletons.h"
 #include "shoal/store/store.h"
 
 namespace shoal {
@@ -30,10 +31,15 @@ public:
     /// Makes the store of a component type that nobody keeps, if it has one of its own; nullptr: it has none.
     /// Errors: it cannot be made; the message says what is missing.
     virtual Result<Store*> make_store_of(const Schema& component) = 0;
+    /// Returns the schema of the component type of this name for which make_store_of() makes a store of its own, or
+    /// nullptr: there is none.
+    virtual const Schema* find_built_in(ComponentId name) const = 0;
     /// Returns the store that is to keep a component type which commands name and which has no store of its own.
     virtual Result<Store*> choose_store_for(const Schema& component) = 0;
     /// Errors: the component type would do nothing in this store, or may not be there.
     virtual Status check_store(const Store& store, const Schema& component) const = 0;
+    /// Told of a store that was added.
+    virtual void note_store(Store& store) = 0;
     /// Told of a store that ends while it is in the directory, before it is taken out.
     virtual void forget_store(Store& store) = 0;
 
@@ -64,14 +70,23 @@ public:
     /// Adds a store, which keeps its component types from now on.
     /// Errors: another store keeps one of them, or the owner refuses it; the store is in another directory than its
     /// own; commands wait in its own.
-    /// Nothing has changed.
+    /// Nothing has changed. Requires: no passes run.
     SHOAL_API Status add(Store& store);
+    /// Adds a store that the directory owns from now on: it ends with destroy(object), in end_stores() or destroy().
+    /// Requires: add() takes it.
+    SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
+    bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
+    /// Removes a store that the directory owns, if it is here, and ends it.
+    SHOAL_API void destroy(Store& store);
+    /// How many the directory owns, with those that were removed; and ends those that came after the first `num_owned`.
+    std::size_t num_owned() const { return owned_.size(); }
+    SHOAL_API void destroy_after(std::size_t num_owned);
     /// Requires: it is here.
     SHOAL_API void remove(Store& store);
-    /// Removes all.
-    SHOAL_API void clear();
+    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first.
+    SHOAL_API void end_stores();
     /// Puts a store in the place of another one, for the same component type. Requires: `before` is here, `after`
-    /// nowhere.
+    /// nowhere. One that is owned stays so.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -91,6 +106,18 @@ public:
     /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it
     /// has none.
     SHOAL_API Result<Store*> require(const Schema& component);
+    /// Lets the owner make the store of a type that has one of its own, where no store keeps or shows it.
+    Status require_made(const Schema& component) { return require(component).status(); }
+    /// The same as require() for what a program cannot go on without: the program ends with the message of an error.
+    SHOAL_API Store* require_or_end(const Schema& component);
+    /// Lets the owner make the store of a built-in component type of this name, if there is one and no store keeps it.
+    /// Errors: it cannot be made.
+    SHOAL_API Status require_built_in(ComponentId name);
+    /// Returns the store of class S that keeps a component type; nullptr: nobody keeps it, or a store of another class.
+    template <class S>
+    S* find_as(ComponentId component) const {
+        return dynamic_cast<S*>(find(component));  // the one place where a store is asked for its class by type
+    }
     /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the
     /// first that takes it keeps it from now on. Errors: no store takes it.
     SHOAL_API Result<Store*> require_for_command(const Schema& component);
@@ -100,8 +127,27 @@ public:
     /// Lets a store keep a further component type. Errors: as above; the store takes no others
     /// (Store::take_component()).
     SHOAL_API Status claim(Store& store, const Schema& component);
+    template <class T>
+    Status claim(Store& store) {
+        return claim(store, schema_of<T>());
+    }
     /// Told by a store that it keeps a further component type. Requires: check() has said that it may.
     void note(Store& store, ComponentId component) { keepers_.set(component, &store); }
+
+    // --- all of them together ------------------------------------------------------------------------------------
+
+    /// The components that the directory has once.
+    Singletons& singletons() { return singletons_; }
+    const Singletons& singletons() const { return singletons_; }
+
+    /// Refuses structural calls of all stores from now on, because passes run, or allows them again.
+    SHOAL_API void hold(bool holds);
+    bool is_held() const { return is_held_; }
+
+    /// The stamp that writes to the stores carry: each settle opens the next one.
+    std::uint64_t stamp() const { return stamp_; }
+    /// For who settles the stores, or loads them. Requires: no passes run.
+    void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
 
     // --- for the command room ------------------------------------------------------------------------------------
 
@@ -117,12 +163,25 @@ public:
 
 private:
     friend class Store;
+    struct Owned {
+        Store* store;
+        void* object;
+        void (*destroy)(void* object);
+    };
     void leave(Store& store);
     void erase(Store& store);
+    void end(const Owned& owned);
+    void clear();
+    [[noreturn]] static void refuse_held(const Store& store);
+    std::size_t find_owned(const Store& store) const;
 
     EntityManager& entities_;
     DirectoryOwner* owner_;
     Array<Store*> stores_{Owner("world")};
+    Array<Owned> owned_{Owner("world")};
+    Singletons singletons_{*this};
+    std::uint64_t stamp_ = 1;
+    bool is_held_ = false;
     HashMap<ComponentId, Store*> keepers_{Owner("world")};
     WaitingCommands* commands_ = nullptr;
     void (*release_commands_)(WaitingCommands&) = nullptr;

@@ -74,6 +74,10 @@ public:
     /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
     CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
 
+    /// The Manager<T> whose core this is, if it is known: World::manager<T>() finds it here.
+    void* face() const { return face_; }
+    void set_face(void* face) { face_ = face; }
+
     OwnedRows& rows() { return rows_; }
     const OwnedRows& rows() const { return rows_; }
     Table& table() { return rows_.table(); }
@@ -109,6 +113,7 @@ public:
 
 private:
     OwnedRows rows_;
+    void* face_ = nullptr;
 };
 
 }  // namespace shoal

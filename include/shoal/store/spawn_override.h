@@ -9,7 +9,7 @@
 // components that are switched off, too. A single has one value, so an override of it counts whichever copy it is of. What a
 // resource does not have cannot be overridden, such as "transform.world", which follows from other fields. What names
 // nothing, or does not fit, is an error before anything is spawned. Entities that nobody overrides cost nothing. A reload
-// leaves what was overridden as it is (see world/reloader.h).
+// leaves what was overridden as it is (see reload/reloader.h).
 // Thread: values.
 
 #include "shoal/base/array.h"

@@ -36,8 +36,6 @@ public:
     /// Errors: there is no such text for a tag; no memory; another text has the same hash. Nothing has changed.
     virtual Status change_text(TextChange change, Entity entity, std::string_view text) = 0;
 
-    /// Returns the schema of a component type that no store keeps, of the state that is loaded, or nullptr.
-    virtual const Schema* find_loaded_schema(ComponentId component) const = 0;
     /// Errors: a store would not take these images, or poses, though all are values.
     virtual Status check_images(const Schema& schema, std::span<const std::byte> images) const = 0;
     virtual Status check_poses(std::span<const RootPose> poses) const = 0;
@@ -88,8 +86,9 @@ public:
 
     /// Writes those that wait, as "commands". The writer refuses those that cannot be saved.
     virtual void save(StateWriter& to) = 0;
-    /// Puts what save() wrote, which may be false, in place of what waits. Errors: it does not fit; nothing waits then.
-    virtual Status load(StateReader& from) = 0;
+    /// Puts what save() wrote, which may be false, in place of what waits. `saved`: schemas of component types that no
+    /// store keeps. Errors: it does not fit; nothing waits then.
+    virtual Status load(StateReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:
     WaitingCommands() = default;

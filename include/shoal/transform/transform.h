@@ -279,4 +279,7 @@ private:
     Executor* executor_;
 };
 
+/// Returns the transforms of a directory, or nullptr: nobody keeps Transform, or a store of another class.
+SHOAL_API TransformManager* find_transforms(const ComponentDirectory& directory);
+
 }  // namespace shoal

@@ -137,6 +137,11 @@ public:
         run_passes(executor, dt, frame);
         failure_.rethrow();
     }
+    /// The number of the next frame of a world; set_frame() is for the world, and for loads.
+    std::uint64_t frame() const { return frame_; }
+    void set_frame(std::uint64_t frame) { frame_ = frame; }
+    /// Throws what a pass of the last run threw, if it was not thrown yet.
+    void rethrow() { failure_.rethrow(); }
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
@@ -205,7 +210,7 @@ private:
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
     PassObserver* observer_ = nullptr;
-    std::uint64_t seed_ = 1;
+    std::uint64_t seed_ = 1, frame_ = 0;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
     Failure failure_;  // of the last run, until it was thrown; the next two tell of it until the next run

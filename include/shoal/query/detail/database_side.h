@@ -78,7 +78,7 @@ class DatabaseSide<Stores, TermList<Terms...>, TermList<Fields...>> {
 
 public:
     using Lock = typename Later<Stores, DatabaseLock>::Type;
-    using Bits = RowBits<kNumRequired, kNumExcluded, std::is_same_v<Stores, From<World>>>;
+    using Bits = RowBits<kNumRequired, kNumExcluded, std::is_same_v<Stores, From<ComponentDirectory>>>;
 
     explicit DatabaseSide(Database& database) : DatabaseSide(database, [](const Schema&) { return true; }) {}
     /// For those of the terms for whose components is_here(schema) is true.

@@ -20,8 +20,8 @@ template <class T>
 OwnedRows* rows_of(Manager<T>& manager) {
     return &manager.core().rows();
 }
-/// Returns the database of the stores, or nullptr.
-SHOAL_API Database* find_database(std::span<Store* const> stores);
+/// Returns the first database of a directory, or nullptr.
+SHOAL_API Database* find_any_database(const ComponentDirectory& directory);
 
 template <class Stores, class Fields>
 class FieldStores;

@@ -38,7 +38,7 @@ class JoinedRows<From<Stores_...>, TermList<Terms...>, TermList<Fields...>> {
 public:
     static constexpr std::size_t kNumAny = (0 + ... + num_any_of<Terms>());
     using Loop = QueryLoop<Fields...>;
-    using BatchTable = std::conditional_t<std::is_same_v<Stores, From<World>>, TableOfBatch,
+    using BatchTable = std::conditional_t<std::is_same_v<Stores, From<ComponentDirectory>>, TableOfBatch,
                                           std::conditional_t<kHasDatabase, DatabaseTable, Table>>;
     using Batch = QueryBatch<BatchTable, Stores, TermList<Fields...>, AllRows>;
     /// Keeps the rows where they are.
@@ -199,7 +199,7 @@ private:
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
     static constexpr bool kIsOfParent[sizeof...(Fields) + 1] = {Fields::kIsOfParent..., false};
     static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
-    static constexpr std::size_t kMostTags = std::is_same_v<Stores, From<World>> ? 4 : 0;
+    static constexpr std::size_t kMostTags = std::is_same_v<Stores, From<ComponentDirectory>> ? 4 : 0;
     static constexpr std::size_t kNumOptional = (0 + ... + (Fields::kIsOptional ? 1 : 0));
 
     /// The term of each field.
@@ -510,7 +510,7 @@ private:
     template <class Function>
     static void call_with_batch(Function& function, const QueryPart& part, RowRange rows,
                                 [[maybe_unused]] DatabaseTable* table, const typename Loop::Lanes& lanes) {
-        if constexpr (std::is_same_v<Stores, From<World>>)
+        if constexpr (std::is_same_v<Stores, From<ComponentDirectory>>)
             function(
                 Batch(TableOfBatch{table != nullptr ? table->table() : *part.table, table}, rows, lanes, AllRows()));
         else if constexpr (kHasDatabase)

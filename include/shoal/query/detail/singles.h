@@ -13,6 +13,7 @@
 #include "shoal/query/access.h"
 #include "shoal/query/detail/query_run.h"
 #include "shoal/query/detail/terms.h"
+#include "shoal/store/component_directory.h"
 
 #include <array>
 
@@ -85,8 +86,8 @@ public:
             : SingleValue<Terms>(singles.managers_[kIndices]->table())... {}
     };
 
-    template <class AnyWorld>
-    explicit Singles(AnyWorld& world) : managers_{&world.require_single(schema_of<typename Terms::Component>())...} {}
+    explicit Singles(ComponentDirectory& directory)
+        : managers_{&directory.singletons().require(schema_of<typename Terms::Component>())...} {}
 
     std::array<Access, sizeof...(Terms)> accesses() const {
         std::size_t i = 0;

@@ -13,7 +13,7 @@
 namespace shoal {
 
 class Database;
-class World;
+class ComponentDirectory;
 struct Inactive;
 
 namespace detail {
@@ -405,9 +405,9 @@ struct StoreList<From<Stores...>> {
     static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !kLooksUp<Term>;
 };
 
-/// In a world, a term's store is found when the query is made.
+/// In a directory, a term's store is found when the query is made.
 template <>
-struct StoreList<From<World>> {
+struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t kNumStores = 1;
     static constexpr std::size_t kNumDatabases = 1;  ///< that have a part in the query
     static constexpr bool kHasDatabase = true;

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a query over a world, which finds the stores of its terms itself.
+// The rows of a query over all stores of a directory, which finds the stores of its terms itself.
 //
 //     all components in the database      the loop of a query over a database
 //     all in one other store              one loop over its table
@@ -11,10 +11,11 @@
 
 #include "shoal/query/detail/database_rows.h"
 #include "shoal/query/detail/joined_rows.h"
+#include "shoal/store/component_directory.h"
 
 namespace shoal::detail {
 
-/// Where a world keeps a component type.
+/// Where a component type is kept.
 struct ComponentHome {
     Store* store = nullptr;
     Database* database = nullptr;  ///< if the store is one
@@ -34,6 +35,11 @@ SHOAL_API JoinedStore further_store(Database& database, std::uint32_t component)
 /// Returns the only store of a query over these.
 SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
 
+/// Returns the store that lists who has which tag, and the one whose rows are linked to those of parents. Each is made if
+/// need be. Requires: the store of tags is one that does.
+SHOAL_API Store& require_tag_store(ComponentDirectory& directory);
+SHOAL_API Store& require_parents_store(ComponentDirectory& directory);
+
 /// Returns a list of one store. Lifetime: that of the pointer.
 SHOAL_API std::span<Store* const> only(Store* const& store);
 /// Finds a component type; without a store if none shows it to queries.
@@ -45,13 +51,12 @@ template <class Stores, class Terms, class Fields>
 class WorldRows;
 
 template <class... Terms, class... Fields>
-class WorldRows<From<World>, TermList<Terms...>, TermList<Fields...>> {
-    using Joined = JoinedRows<From<World>, TermList<Terms...>, TermList<Fields...>>;
+class WorldRows<From<ComponentDirectory>, TermList<Terms...>, TermList<Fields...>> {
+    using Joined = JoinedRows<From<ComponentDirectory>, TermList<Terms...>, TermList<Fields...>>;
     using Database = typename Later<Joined, shoal::Database>::Type;
-    using KnownWorld = typename Later<Joined, shoal::World>::Type;
     using InDatabase = DatabaseRows<From<shoal::Database>, TermList<Terms...>, TermList<Fields...>>;
     static constexpr bool kMayBeInDatabase =
-        ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>) && ...);
+        ((!Terms::kGathers && StoreList<From<ComponentDirectory>>::template kIsOfDatabase<Terms>) && ...);
 
 public:
     using Loop = typename Joined::Loop;
@@ -60,8 +65,8 @@ public:
         explicit Lock(const WorldRows& rows) : Joined::Lock(rows.joined_) {}
     };
 
-    explicit WorldRows(shoal::World& world) : WorldRows(places_of(later(world)), find_database(later(world).stores())) {
-        world_ = &world;
+    explicit WorldRows(ComponentDirectory& directory) : WorldRows(places_of(directory), find_any_database(directory)) {
+        directory_ = &directory;
     }
     /// `any` is a database of the world, for zones, if no term is about one.
     WorldRows(const TermPlaces& places, Database* any)
@@ -97,7 +102,7 @@ public:
     }
     /// Visits only those that have a tag, or lack it. Requires: a world.
     void add_tag(StringId tag, bool excludes) {
-        joined_.add_tag(later(*world_).require_tags(), tag, excludes);
+        joined_.add_tag(require_tag_store(*directory_), tag, excludes);
         if constexpr (kMayBeInDatabase) in_database_.clear();
         further_.clear();
     }
@@ -142,8 +147,6 @@ public:
     }
 
 private:
-    static KnownWorld& later(shoal::World& world) { return world; }
-
     template <class Visit>
     void for_each_first_part(Visit&& visit) const {
         if constexpr (kMayBeInDatabase)
@@ -181,23 +184,23 @@ private:
     struct OneStore {
         Store* store;
         std::span<Store* const> stores() const { return only(store); }
-        void require_built_in(const Schema&) const {}
+        void require_or_end(const Schema&) const {}
     };
 
     /// Finds the store of a term's component, and notes what the term says of it.
-    template <class Term, class AnyWorld>
-    static void place(AnyWorld& world, TermPlaces& places, std::size_t term) {
+    template <class Term, class Directory>
+    static void place(Directory& directory, TermPlaces& places, std::size_t term) {
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
-                world.require_built_in(schema_of<T>());
-                const ComponentHome home = find_home(world.stores(), schema_of<T>(), {});
+                directory.require_or_end(schema_of<T>());
+                const ComponentHome home = find_home(directory.stores(), schema_of<T>(), {});
                 const std::uint8_t number = add(places, home);
                 places.any.push_back({static_cast<std::uint8_t>(term), number, home.component});
             });
         } else {
             const Schema& component = schema_of<typename Term::Component>();
-            world.require_built_in(component);
-            const ComponentHome home = find_home(world.stores(), component, {Term::kIsField, Term::kWrites});
+            directory.require_or_end(component);
+            const ComponentHome home = find_home(directory.stores(), component, {Term::kIsField, Term::kWrites});
             const std::uint8_t number = add(places, home);
             places.stores[number].is_told |= Term::kWrites && home.columns.is_source;
             places.stores[number].is_required |= requires_component<Term>();
@@ -228,20 +231,19 @@ private:
         (place<Terms>(alone, places, term++), ...);
         return places;
     }
-    template <class AnyWorld>
-    static TermPlaces places_of(AnyWorld& world) {
+    static TermPlaces places_of(ComponentDirectory& directory) {
         TermPlaces places(sizeof...(Terms));
         std::size_t term = 0;
-        (place<Terms>(world, places, term++), ...);
+        (place<Terms>(directory, places, term++), ...);
         if constexpr ((Terms::kIsOfParent || ...)) {
-            places.parents_store = &world.require_transforms();
+            places.parents_store = &require_parents_store(directory);
             places.parents = places.parents_store->find_columns(*places.parents_store->schemas()[0]).rows;
         }
         return places;
     }
 
     struct Nothing {};
-    shoal::World* world_ = nullptr;  // of which the stores are, unless they are a database alone
+    ComponentDirectory* directory_ = nullptr;  // of the stores, unless they are a database alone
     Joined joined_;
     Array<std::conditional_t<kMayBeInDatabase, InDatabase, Nothing>> in_database_{
         Owner("query")};                     // one, if all is there

@@ -1,0 +1,144 @@
+#pragma once
+// A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
+// the database lie in the tile of their field.
+//
+//     world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+//     world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+//
+//     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
+//     Follower::kField        the field is the position of the transform in the world
+//
+// What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either
+// was written; new entities are no exception. If both were written, the one that is followed counts.
+//
+//     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, reactions -|
+//                                                                   world poses of deferred transforms
+//
+// Where the transform follows, a spawned field that has its default value was not given: then it begins as the position
+// of the transform.
+//
+// A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its
+// transform follows its field again. A component that is switched off counts as not there. What is spawned lies in its
+// tile at once, as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has
+// named a zone, move to their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in
+// the zone for what is larger than a tile, and those whose place is not a number. Rows that cannot be moved, for want
+// of memory say, are tried again at each settle.
+// Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
+// look-up for each row, on all workers. Each side writes only what differs.
+
+#include "shoal/database/grid_zones.h"
+#include "shoal/react/service.h"
+#include "shoal/store/store.h"
+#include "shoal/table/column.h"
+#include "shoal/table/field_part.h"
+
+namespace shoal {
+
+class Database;
+class TransformManager;
+class ComponentDirectory;
+
+enum class Follower : std::uint8_t { kTransform, kField };
+
+/// What a world has declared of places: World::places().
+class FollowedPlaces final : public WorldService {
+public:
+    explicit FollowedPlaces(ComponentDirectory& directory)
+        : WorldService("places", ServiceStage::kPlaces), directory_(directory) {}
+
+    /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
+    /// `world.places().follow<&Body::position>(Follower::kField)`.
+    /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
+    /// one; no passes run.
+    template <auto kMember>
+    void follow(Follower follower) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, follower));
+    }
+    /// The same for a component type without a C++ type, and the number of a field in its schema.
+    /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
+    SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
+    /// Moves rows of the database that lie in one of the tiles, or in its first zone, to the tile of their place, from
+    /// the next settle on, and spawns into the tiles: see Database::spawn_into_tiles().
+    /// Requires: the database keeps the component type, and goes by no other field or grid; no passes run.
+    template <auto kMember>
+    void keep_in_tiles(const GridZones& tiles) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, tiles));
+    }
+    /// The same as above. Errors: as of follow(); another store keeps the component type.
+    SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
+
+    std::string describe() const override;
+    /// Lets fields with their default value, which transforms follow, begin where those are.
+    void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
+    /// Lets transforms follow.
+    void after_commands(const SettleContext& context) override;
+    /// Lets fields follow, then moves rows to their tiles.
+    void after_settle(const SettleContext& context) override;
+    void forget(const Store& store) override;
+    std::uint32_t state_version() const override { return 1; }
+    /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all
+    /// looked at for what was not declared then.
+    void save_part(StateWriter& to) const override;
+    Status load_part(StateReader& from, std::uint32_t version) override;
+
+private:
+    /// A field with a place.
+    struct PlaceField {
+        Store* store;
+        const Schema* component;  // of the store
+        FieldPart part;
+        std::uint64_t since = 0;  // what was written then or later was not seen yet
+    };
+    struct Followed {
+        PlaceField field;
+        Follower follower;
+    };
+    struct Tiled {
+        PlaceField field;
+        Database* database;
+        GridZones tiles;
+    };
+    /// Rows of one stamp block, with the component or, if `of_transforms`, with transforms.
+    struct Block {
+        ComponentTable table;
+        RowRange rows;
+        bool of_transforms = false;
+        Zone zone = kNoZone;
+    };
+    /// An entity whose field and transform differ.
+    struct Difference {
+        const Table* table;  // with the field
+        std::uint32_t row, first_column;
+        Entity entity;
+        Vec3 place;  // of the one that is followed
+    };
+    struct Leaving {
+        Entity entity;
+        Zone zone;
+    };
+
+    SHOAL_API static void require_declared(const Status& status);
+    Result<Store*> require_keeper(ComponentId component) const;
+    static Result<PlaceField> find_place(Store& store, const Schema& component, std::uint32_t field);
+    static void add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
+                           std::uint64_t since, Array<Block>& blocks);
+    static void write_field(const PlaceField& field, const Difference& difference);
+    void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
+    void move_rows(Tiled& tiled, const SettleContext& context);
+    bool move_leaving(Database& database, const SettleContext& context);
+
+    ComponentDirectory& directory_;
+    Array<Followed> followed_{Owner("places")};
+    Array<Tiled> tiled_{Owner("places")};
+    // Of one settle; they keep their memory.
+    Array<Block> blocks_{Owner("places")};
+    Array<Array<Difference>> differences_{Owner("places")};  // by chunk of blocks_
+    Array<Array<Leaving>> leaving_by_chunk_{Owner("places")};
+    Array<Leaving> leaving_{Owner("places")};
+    Array<Entity> entities_{Owner("places")};
+    Array<Vec3> places_{Owner("places")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,198 @@
+#pragma once
+// Services: what happens around the frames of a world besides its passes. Frames are kept, zones are streamed,
+// relations are looked after, each by an object of its own that a world calls at fixed moments, and programs add
+// theirs:
+//
+//     struct Census final : WorldService {
+//         explicit Census(World& of) : WorldService("census"), world(of) { world.services().add(*this); }
+//         ~Census() override { world.services().remove(*this); }
+//         void after_settle(const SettleContext&) override { num_alive.push_back(world.entities().num_alive()); }
+//         World& world;
+//         std::vector<std::uint64_t> num_alive;
+//     };
+//
+// A service overrides the hooks that it needs. At each hook, the services of a world have their turn in the order of
+// their stages, and those of one stage in the order in which they were added; describe(world) lists them in this order.
+//
+//     step()     |- passes -|------------------------------ settle -------------------------------|
+//                             before    commands   after      stores   note      after              after
+//                             commands             commands   settle   deaths    settle             frame
+//
+//     spawn()     spawned                      save(world, ...)    save_part
+//     detach()    before_detach, forget        load(world, ...)    note_deaths, load_part, after_load
+//     ~World()    world_ends
+//
+// In the hooks of a settle, a service may do what reactions may: it may spawn, destroy, add and remove, and may not
+// settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; one that is
+// added there is called from the next hook on.
+// Cost: a virtual call for each hook and service.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/array.h"
+#include "shoal/base/status.h"
+#include "shoal/entity/entity.h"
+#include "shoal/store/zone.h"
+
+#include <span>
+#include <string>
+
+namespace shoal {
+
+class Blob;
+class ComponentDirectory;
+class Spawned;
+class StateReader;
+class StateWriter;
+class Store;
+struct Field;
+struct SettleContext;
+struct SpawnOptions;
+struct StringId;
+
+/// When a service has its turn, among those of its world.
+enum class ServiceStage : std::uint8_t {
+    kZones,  ///< these come before those of programs
+    kRelations,
+    kPlaces,
+    kReactions,
+    kReloads,
+    kProgram,  ///< what programs add
+    kTexts,    ///< these come after them, because they look at what the others have done
+    kFrames,
+    kPersistence,
+};
+
+/// Where a service says which texts of World::strings() it keeps.
+class TextMarks {
+public:
+    virtual void mark(StringId text) = 0;
+    /// Marks the texts in a value of a field: a string id, or an array in a blob. Shape: Field::num_values() values.
+    virtual void mark_values(const Field& field, const std::byte* values) = 0;
+    /// Marks every eight bytes that are the id of a text, for bytes of which more is not known.
+    virtual void mark_words(std::span<const std::byte> bytes) = 0;
+
+protected:
+    ~TextMarks() = default;
+};
+
+class WorldService {
+public:
+    /// Lifetime: `name` outlives the service.
+    explicit WorldService(std::string_view name) : name_(name) {}
+    virtual ~WorldService() = default;
+    WorldService(const WorldService&) = delete;
+    WorldService& operator=(const WorldService&) = delete;
+
+    std::string_view name() const { return name_; }
+    ServiceStage stage() const { return stage_; }
+    /// Returns what describe() shows behind the name: one line, or nothing.
+    virtual std::string describe() const { return {}; }
+
+    /// World::settle() begins.
+    virtual void before_commands(const SettleContext& /*context*/) {}
+    /// Commands were carried out. The stores settle next, and remove the rows of the dead.
+    virtual void after_commands(const SettleContext& /*context*/) {}
+    /// Entities may have died since the last call, and others will get their ids.
+    virtual void note_deaths() {}
+    /// The stores have settled: rows are packed, and stay where they are until the next structural call.
+    virtual void after_settle(const SettleContext& /*context*/) {}
+    /// World::step() has run the passes, and has settled. The world is at rest: a service may save it.
+    virtual void after_frame() {}
+
+    /// A blob was spawned, by World::spawn() or by a command; copies of entities are not told of.
+    virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
+    /// The program detaches a store, which still has all its rows and is still part of the world.
+    virtual void before_detach(Store& /*store*/) {}
+    /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only
+    /// its address:
+    /// of a store that ends, the functions of its class are gone.
+    virtual void forget(const Store& /*store*/) {}
+    /// Component types have other fields now, so what was made from their schemas is out of date.
+    virtual void fields_changed() {}
+    /// The world ends. It is whole until this call has returned, and must not be used afterwards.
+    virtual void world_ends() {}
+
+    /// The zones whose rows the service keeps in files, and in which of them that of an entity is; kNoZone: in none.
+    virtual ZoneSet unloaded_zones() const { return {}; }
+    virtual Zone unloaded_zone_of(Entity /*entity*/) const { return kNoZone; }
+
+    /// Marks the texts that the service refers to and nothing else does. The others may be removed.
+    virtual void mark_texts(TextMarks& /*marks*/) const {}
+
+    /// The version of what save_part() writes; 0: the service saves nothing. States of the world then have a part
+    /// `services/NAME` with the version, and what save_part() writes is in it.
+    virtual std::uint32_t state_version() const { return 0; }
+    virtual void save_part(StateWriter& /*to*/) const {}
+    /// Puts what save_part() wrote in place of what there is. `version`: of what was written, at most state_version();
+    /// 0: the state has nothing of the service. Errors: it does not fit; the world then loads the state that it had
+    /// before.
+    virtual Status load_part(StateReader& /*from*/, std::uint32_t /*version*/) { return {}; }
+    /// A state was loaded with load(world, ...), not by going back to a frame.
+    virtual void after_load() {}
+
+protected:
+    /// For shoal's own services, of which a world has one at each stage.
+    WorldService(std::string_view name, ServiceStage stage) : name_(name), stage_(stage) {}
+
+private:
+    std::string_view name_;
+    ServiceStage stage_ = ServiceStage::kProgram;
+};
+
+/// The services of a world, in their order.
+class WorldServices {
+public:
+    /// `directory` outlives them.
+    explicit WorldServices(const ComponentDirectory& directory) : directory_(directory) {}
+
+    /// Adds a service, after the others of its stage. Lifetime: it is removed before it ends, or the world ends first.
+    /// Requires: it was not added before; none of its name saves something if it does; no passes run.
+    SHOAL_API void add(WorldService& service);
+    /// Removes a service; others are ignored. Requires: no passes run.
+    SHOAL_API void remove(const WorldService& service);
+    /// Returns the service of one of shoal's own stages, or nullptr.
+    SHOAL_API WorldService* find(ServiceStage stage) const;
+
+    /// Calls visit(service) for all, in their order. visit() may add and remove services.
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        ++num_loops_;
+        for (std::size_t i = 0; i < services_.size(); ++i)
+            if (WorldService* const service = services_[i]; service != nullptr) visit(*service);
+        if (--num_loops_ == 0 && has_changed_) put_in_order();
+    }
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const WorldService* const service : services_)
+            if (service != nullptr) visit(*service);
+    }
+
+    /// The zones of which services say that they are unloaded, and that in which an entity is.
+    SHOAL_API ZoneSet unloaded_zones() const;
+    SHOAL_API Zone unloaded_zone_of(Entity entity) const;
+    /// Errors: the row of one of these entities is in such a zone, so it cannot be `done`, such as "copied".
+    SHOAL_API Status check_loaded(std::span<const Entity> entities, std::string_view done) const;
+    /// Errors: there are such zones, of which what is `done` to the world, such as "reloaded", would not know.
+    SHOAL_API Status check_all_loaded(std::string_view done) const;
+
+    /// Whether neither passes run, nor the world settles, nor a blob is spawned.
+    bool is_at_rest() const { return !are_held() && !is_settling_ && num_spawns_ == 0; }
+    bool is_settling() const { return is_settling_; }
+    bool is_spawning() const { return num_spawns_ != 0; }
+
+    // For the world, which says what it does, and tells the services when it ends, the last one first.
+    void note_settling(bool is_settling) { is_settling_ = is_settling; }
+    void note_spawn(bool begins) { num_spawns_ += begins ? 1u : ~0u; }
+    SHOAL_API void end_all();
+
+private:
+    SHOAL_API bool are_held() const;
+    SHOAL_API void put_in_order();
+
+    const ComponentDirectory& directory_;
+    Array<WorldService*> services_{Owner("world")};  // nullptr: removed while a loop runs
+    std::uint32_t num_loops_ = 0, num_spawns_ = 0;
+    bool has_changed_ = false, is_settling_ = false;
+};
+
+}  // namespace shoal

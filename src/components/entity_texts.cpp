@@ -1,0 +1,66 @@
+// Finds, adds and removes names and tags by their rows, as commands ask for it.
+
+#include "shoal/components/entity_texts.h"
+
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/store/component_manager.h"
+
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+/// Returns the place of a tag among those of an entity; `at` is its row. Without a table: the entity lacks it.
+std::uint32_t find_tag(const Store& store, const Schema& component, Entity entity, StringId tag, ComponentRow& at) {
+    std::uint32_t index = 0;
+    for (at = store.find_row(component.id(), entity, 0); at; at = store.find_next(at, entity, ++index)) {
+        StringId found;
+        std::memcpy(&found, at.table->column(at.first_column) + std::size_t(at.row) * sizeof found, sizeof found);
+        if (found == tag) break;
+    }
+    return index;
+}
+
+Status remove_tag(Store& store, const Schema& component, Entity entity, StringId tag) {
+    ComponentRow at;
+    for (std::uint32_t index = find_tag(store, component, entity, tag, at); at;
+         index = find_tag(store, component, entity, tag, at))
+        if (Status status = remove_one_value(store, component, entity, at, index); !status) return status;
+    return {};
+}
+
+}  // namespace
+
+bool takes_single_values(Store& store) {
+    return dynamic_cast<ComponentManager*>(&store) != nullptr || dynamic_cast<Database*>(&store) != nullptr;
+}
+
+Status remove_one_value(Store& store, const Schema& component, Entity entity, const ComponentRow& at,
+                        std::uint32_t index) {
+    if (auto* const manager = dynamic_cast<ComponentManager*>(&store)) {
+        manager->remove(Instance{at.row});
+        return {};
+    }
+    if (auto* const database = dynamic_cast<Database*>(&store))
+        return database->remove_value(entity, database->find_component(component.id()), index).status();
+    return Status::error(concat("\"", component.name(), "\" has its home in ", store.kind(),
+                                ", which takes no single value from an entity that has several"));
+}
+
+Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change, Entity entity,
+                      std::string_view text) {
+    if (text.empty() && change == TextChange::kName) return store.remove_values(component, {&entity, 1}).status();
+    if (text.empty()) return Status::error("a tag needs a text");
+    StringId id(text);
+    if (change == TextChange::kUntag) return remove_tag(store, component, entity, id);
+    if (const Result<StringId> kept = texts.intern_until_unused(text); !kept) return kept.status();
+    ComponentRow at;
+    if (change == TextChange::kTag) find_tag(store, component, entity, id, at);
+    if (at) return {};
+    AddedValues values;
+    values.images = reinterpret_cast<const std::byte*>(&id);
+    return store.add_values(component, {&entity, 1}, values).status();
+}
+
+}  // namespace shoal

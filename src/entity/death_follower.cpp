@@ -1,0 +1,9 @@
+#include "shoal/entity/death_follower.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+void DeathFollower::sort(Array<Entity>& entities) { std::sort(entities.begin(), entities.end()); }
+
+}  // namespace shoal

@@ -1,0 +1,267 @@
+#include "shoal/react/reactions.h"
+
+#include "shoal/base/assert.h"
+#include "shoal/base/text.h"
+#include "shoal/state/saved_state.h"
+#include "shoal/store/component_directory.h"
+#include "shoal/store/component_mirror.h"
+#include "shoal/table/type_name.h"
+
+#include <algorithm>
+#include <new>
+
+namespace shoal {
+namespace {
+
+ComponentMirror& make_mirror(Store& store, const Schema& component, ComponentMirror::Start start) {
+    return *::new (allocate_memory(sizeof(ComponentMirror), "reactions")) ComponentMirror(store, component, start);
+}
+
+void destroy_mirror(ComponentMirror* mirror) {
+    mirror->~ComponentMirror();
+    release_memory(mirror, sizeof(ComponentMirror), "reactions");
+}
+
+}  // namespace
+
+Reactions::~Reactions() { world_ends(); }
+
+void Reactions::world_ends() {
+    for (Entry& entry : entries_) entry.is_removed = true;
+    drop_removed();
+    drop_mirrors(nullptr);
+    journal_.keep(0, 0);
+}
+
+// --- what can be told ---------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Errors: what the reaction asks of the components cannot be had.
+Status check_values(Store& store, const Schema& component, const ReactionTo& to) {
+    const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
+    const OwnedColumns columns = store.find_columns(component);
+    if (needs_values && columns && !columns.has_fields)
+        return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
+                                    " in a form whose values cannot be compared; use on_add() and on_remove()"));
+    if (needs_values && component.many())
+        return Status::error(concat("an entity may have several \"", component.name(),
+                                    "\", so their values cannot be compared; use on_add() and on_remove()"));
+    const bool is_one_field = to.kind == ReactionKind::kChange && to.field < component.fields().size();
+    if (needs_values && component.has_opaque() && (!is_one_field || component.fields()[to.field].opaque != nullptr))
+        return Status::error(
+            concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
+    if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
+        return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
+                                    " fields, and none with number ", to.field));
+    return {};
+}
+
+}  // namespace
+
+Result<ReactionId> Reactions::react(ComponentId component, const ReactionTo& to, Reaction& reaction,
+                                    void (*destroy)(Reaction&)) {
+    Store* const store = directory_.find(component);
+    if (store == nullptr)
+        return Status::error(
+            "no store of the world keeps the component type; make its manager, or name it to the "
+            "database, before anything reacts to it");
+    const Schema& schema = *directory_.find_schema(component);
+    if (Status status = check_values(*store, schema, to); !status) return status;
+    return require(schema, to, reaction, destroy);
+}
+
+ReactionId Reactions::require(const Schema& component, const ReactionTo& to, Reaction& reaction,
+                              void (*destroy)(Reaction&)) {
+    SHOAL_ASSERT(!directory_.is_held(), "a pass added a reaction; add it before World::step()");
+    Store* const store = directory_.require_or_end(component);
+    if (store == nullptr) {
+        const std::string type = type_name_of(component.name());
+        const std::string message =
+            concat("no store of the world keeps the component type of a reaction, \"", component.name(),
+                   "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
+        fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
+    }
+    const Schema* const kept = directory_.find_schema(component.id());
+    SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
+                 "the store of this component type was made from another schema than that of the C++ type");
+    const Status status = check_values(*store, component, to);
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    return add(*store, component, to, reaction, destroy);
+}
+
+// --- adding and removing -----------------------------------------------------------------------------------------
+
+ReactionId Reactions::add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
+                          void (*destroy)(Reaction&)) {
+    ComponentMirror& mirror = make_mirror(store, component, ComponentMirror::Start::kRowsOfNow);
+    if (to.wants_values) mirror.keep_values();
+    for (std::uint32_t field = 0; to.kind == ReactionKind::kChange && field < component.fields().size(); ++field)
+        if (to.field == ReactionTo::kAnyField || to.field == field) mirror.watch_field(field);
+    entries_.push_back({{++num_made_}, to, &mirror, &reaction, destroy});
+    return entries_.back().id;
+}
+
+void Reactions::remove(ReactionId id) {
+    SHOAL_ASSERT(!directory_.is_held(), "a pass removed a reaction; remove it after World::step()");
+    for (Entry& entry : entries_) entry.is_removed |= entry.id.number == id.number;
+    if (!is_telling_) drop_removed();
+}
+
+void Reactions::forget(const Store& store) {
+    for (Entry& entry : entries_) entry.is_removed |= &entry.mirror->store() == &store;
+    drop_removed();
+    drop_mirrors(&store);
+}
+
+/// Destroys removed reactions. Their destructors may remove others.
+void Reactions::drop_removed() {
+    for (std::size_t i = 0; i < entries_.size();) {
+        if (!entries_[i].is_removed) {
+            ++i;
+            continue;
+        }
+        const Entry entry = entries_[i];
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+        destroy_mirror(entry.mirror);
+        entry.destroy(*entry.reaction);
+        i = 0;
+    }
+}
+
+/// Forgets what the journal knows of a store; nullptr: of all.
+void Reactions::drop_mirrors(const Store* store) {
+    const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
+        return store != nullptr && &mirror->store() != store;
+    });
+    std::for_each(end, mirrors_.end(), destroy_mirror);
+    mirrors_.erase(end, mirrors_.end());
+}
+
+void Reactions::keep_journal(std::size_t max_entities) {
+    SHOAL_ASSERT(!directory_.is_held(), "a pass began or ended the journal; do it before World::step()");
+    SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
+    const bool was_kept = journal_.is_kept();
+    journal_.keep(max_entities, directory_.stamp());
+    if (!journal_.is_kept()) return drop_mirrors(nullptr);
+    // One that was kept also tells what has changed since the last settle: its stamp was given to readers already.
+    if (!was_kept) mirror_all(false);
+}
+
+/// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.
+void Reactions::mirror_all(bool have_no_rows) {
+    const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
+    for (Store* store : directory_.stores())
+        for (const Schema* component : store->schemas()) {
+            const auto is_of = [&](const ComponentMirror* mirror) {
+                return &mirror->store() == store && mirror->component().id() == component->id();
+            };
+            if (std::none_of(mirrors_.begin(), mirrors_.end(), is_of))
+                mirrors_.push_back(&make_mirror(*store, *component, start));
+        }
+}
+
+// --- telling -----------------------------------------------------------------------------------------------------
+
+void Reactions::after_settle(const SettleContext& context) {
+    if (entries_.empty() && !journal_.is_kept()) return;
+    const std::uint64_t stamp = context.stamp - 1;
+    // Component types that have got a home since the last time had no rows then.
+    if (journal_.is_kept()) mirror_all(true);
+    for (ComponentMirror* mirror : mirrors_) {
+        mirror->compare();
+        journal_.add(stamp, mirror->component().id(), JournalEntry::Kind::kRemoved, mirror->removed());
+        journal_.add(stamp, mirror->component().id(), JournalEntry::Kind::kAdded, mirror->added());
+    }
+    journal_.trim();
+    for (const Entry& entry : entries_) entry.mirror->compare();
+    is_telling_ = true;
+    const std::size_t num_entries = entries_.size();  // those that are added by reactions have nothing to tell yet
+    for (std::size_t i = 0; i < num_entries; ++i) tell(Entry(entries_[i]));
+    is_telling_ = false;
+    drop_removed();
+}
+
+/// Calls a reaction, unless it was removed or nothing has happened.
+void Reactions::tell(const Entry& entry) {
+    if (entry.is_removed) return;
+    const ComponentMirror& mirror = *entry.mirror;
+    ReactionBatch batch{{}, nullptr, mirror.component()};
+    Array<Entity> entities{Owner("reactions")};
+    Array<std::byte> values{Owner("reactions")};
+    if (entry.to.kind == ReactionKind::kAdd) {
+        batch.entities = mirror.added();
+    } else if (entry.to.kind == ReactionKind::kRemove) {
+        batch.entities = mirror.removed();
+        batch.values_before = mirror.removed_values();
+    } else {
+        const std::size_t bytes = mirror.component().struct_bytes();
+        const std::uint64_t fields =
+            entry.to.field == ReactionTo::kAnyField ? ~std::uint64_t(0) : std::uint64_t(1) << entry.to.field;
+        for (std::size_t i = 0; i < mirror.changed().size(); ++i) {
+            if ((mirror.changed_fields()[i] & fields) == 0) continue;
+            entities.push_back(mirror.changed()[i]);
+            values.insert(values.end(), mirror.changed_values() + i * bytes, mirror.changed_values() + (i + 1) * bytes);
+        }
+        batch.entities = entities;
+        batch.values_before = values.data();
+    }
+    if (!batch.entities.empty()) entry.reaction->run(batch);
+}
+
+void Reactions::mark_texts(TextMarks& marks) const {
+    const auto mark = [](void* to, const Field& field, const std::byte* value) {
+        static_cast<TextMarks*>(to)->mark_values(field, value);
+    };
+    for (const Entry& entry : entries_) entry.mirror->visit_texts(mark, &marks);
+    for (const ComponentMirror* mirror : mirrors_) mirror->visit_texts(mark, &marks);
+}
+
+std::string Reactions::describe() const {
+    std::string text = entries_.empty() ? std::string() : concat(entries_.size(), " are there");
+    if (journal_.is_kept()) text += text.empty() ? "the journal is kept" : ", and the journal is kept";
+    return text;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The name of a reaction's part: reactions are the same in another run if they are made in the same order.
+std::string reaction_name(std::size_t number, const ComponentMirror& mirror) {
+    return concat("reaction/", number, '/', mirror.component().name());
+}
+std::string journal_name(const ComponentMirror& mirror) { return concat("journal/", mirror.component().name()); }
+
+}  // namespace
+
+void Reactions::save_part(StateWriter& to) const {
+    SHOAL_ASSERT(!is_telling_, "a reaction saved its world; save it when it has settled");
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const StatePath::Scope scope = to.in(reaction_name(i, *entries_[i].mirror));
+        entries_[i].mirror->save(to);
+    }
+    for (const ComponentMirror* mirror : mirrors_) {
+        const StatePath::Scope scope = to.in(journal_name(*mirror));
+        mirror->save(to);
+    }
+    const StatePath::Scope scope = to.in("journal");
+    journal_.save(to);
+}
+
+Status Reactions::load_part(StateReader& from, std::uint32_t) {
+    SHOAL_ASSERT(!is_telling_, "a reaction loaded its world; load it when it has settled");
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const StatePath::Scope scope = from.in(reaction_name(i, *entries_[i].mirror));
+        if (const Result<bool> known = entries_[i].mirror->load(from); !known) return known.status();
+    }
+    if (journal_.is_kept()) mirror_all(false);
+    for (ComponentMirror* mirror : mirrors_) {
+        const StatePath::Scope scope = from.in(journal_name(*mirror));
+        if (const Result<bool> known = mirror->load(from); !known) return known.status();
+    }
+    const StatePath::Scope scope = from.in("journal");
+    return journal_.load(from, directory_.stamp());
+}
+
+}  // namespace shoal

@@ -1,0 +1,59 @@
+#pragma once
+// What spawns have overridden, in a reload: it stays, whatever becomes of the source.
+// Thread: the structural thread of the world.
+
+#include "reload/blob_changes.h"
+#include "reload/spawn_log.h"
+#include "shoal/components/data.h"
+#include "shoal/table/field_part.h"
+
+#include <vector>
+
+namespace shoal {
+
+class ReloadOverrides {
+public:
+    /// Looks up what was overridden in the copies of the older version. What the newer one lacks is kept for versions to come.
+    void find(World& world, const SpawnedCopies& copies, const BlobChanges& changes, const Blob& after);
+    /// Notes where the values of a list are in the newer version. Shape: by place in the older one; kNoBlobEntity: gone.
+    void move_list(std::uint32_t type, std::uint32_t after_entity, std::span<const std::uint32_t> place_after);
+    /// Returns them with the entities and places of the newer version.
+    std::vector<LoggedOverride> take();
+
+    /// One of a field of a component, or of one of several.
+    struct Entry {
+        std::uint32_t type, entity;  // of the newer version
+        bool is_of_many_copies;
+        std::uint32_t first_copy, num_copies;
+        std::uint32_t order;                // among all
+        std::uint32_t place, place_before;  // among the values of a `many` type; kNoBlobEntity: gone
+        std::size_t field;
+        FieldPart part;
+        AnyValue value;
+    };
+    std::span<const Entry> all() const { return entries_; }
+
+    /// Calls visit(entry) for each override of a field of an entity in a copy, in their order.
+    template <class Visit>
+    void for_each(std::uint32_t type, std::uint32_t entity, std::uint32_t copy, std::size_t field,
+                  Visit&& visit) const {
+        if (SHOAL_LIKELY(entries_.empty())) return;
+        for (const Entry* const entry : list(type, entity, copy))
+            if (entry->field == field) visit(*entry);
+    }
+    /// Calls visit(override, path) for each override of a named value of an entity of the newer version.
+    template <class Visit>
+    void for_each_named(Visit&& visit) const {
+        for (const std::uint32_t one : named_) visit(logged_[one], path_in_data(logged_[one].given.field));
+    }
+
+private:
+    Array<const Entry*> list(std::uint32_t type, std::uint32_t entity, std::uint32_t copy) const;
+    void add(World& world, const BlobChanges& changes, std::uint32_t order);
+
+    std::vector<LoggedOverride> logged_;
+    Array<std::uint32_t> named_{Owner("reload")};  // those in logged_ that are of named values
+    std::vector<Entry> entries_;  // by type, entity, how many copies they are of, and the first of these
+};
+
+}  // namespace shoal

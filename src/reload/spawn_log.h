@@ -1,0 +1,96 @@
+#pragma once
+// Remembers which entities were spawned from which blob, for reload/reloader.h.
+//
+//     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
+//
+// An id for each entity, a pose for each copy of those that were given any, and what was overridden. Copies of which nobody
+// lives any more are forgotten when the entries have doubled since they were last looked at. An entity is of one copy: the
+// last one. Each settle notes who has died, because their ids come back as those of others.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/bit_set.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/entity/death_follower.h"
+#include "shoal/resource/spawner.h"
+
+#include <vector>
+
+namespace shoal {
+
+class TextMarks;
+
+/// An override of some copies, one after the other. See SpawnOptions::overrides.
+struct LoggedOverride {
+    SpawnOverride given;
+    std::uint32_t entity = kNoBlobEntity;  // kNoBlobEntity: this version has no such entity
+    std::uint64_t guid = 0;                // by which another version may have it; 0: none
+    std::uint32_t first_copy = 0, num_copies = 0;
+};
+
+/// All copies of one version of a blob.
+struct SpawnedCopies {
+    ResourceId resource;  // null: in a state that does not say
+    std::uint32_t num_blob_entities = 0;
+    std::uint32_t num_copies = 0;   // also of a version without entities
+    std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
+    /// Shape: num_blob_entities for each copy. Null: it has died, or is of another copy.
+    Array<Entity> entities{Owner("spawn log")};
+    /// Shape: one for each copy, or empty: none was moved.
+    Array<RootPose> root_poses{Owner("spawn log")};
+    std::vector<LoggedOverride> overrides;  // in the order in which they were made
+
+    std::span<const Entity> copy(std::uint32_t number) const {
+        return {entities.data() + std::size_t(number) * num_blob_entities, num_blob_entities};
+    }
+};
+
+class SpawnLog {
+public:
+    /// `entities` outlives the log.
+    explicit SpawnLog(EntityManager& entities)
+        : entities_(entities), deaths_(entities, "the log of what was spawned") {}
+    ~SpawnLog();
+    SpawnLog(const SpawnLog&) = delete;
+    SpawnLog& operator=(const SpawnLog&) = delete;
+
+    /// Notes the copies of a spawn.
+    void add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options);
+    /// Notes who has died, as a settle does.
+    void note_deaths();
+    std::size_t num_known() const { return num_known_; }
+    /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
+    SpawnedCopies* find(const Blob& blob);
+    /// The same without the copies of which nobody lives.
+    SpawnedCopies* find_living(const Blob& blob);
+    /// Counts the copies of other versions of a blob, without those of which nobody lives.
+    std::uint32_t count_others(const Blob& blob);
+    /// Notes that the copies of a blob are copies of a newer version of it now. Shape: entities: newer.num_entities()
+    /// for each copy of `older`; overrides: those of its copies, with the entities of `newer`.
+    void replace(const Blob& older, const Blob& newer, Array<Entity> entities, std::vector<LoggedOverride> overrides);
+
+    /// Marks the texts of overrides.
+    void mark_texts(TextMarks& marks) const;
+    void save(StateWriter& to) const;
+    /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
+    Status load(StateReader& from);
+
+private:
+    void clear();
+    void take_out(std::span<const Entity> entities);
+    SpawnedCopies& copies_of(const Blob& blob);
+    Array<Entity> new_dead() const;
+    void take_out_dead();
+    void note_entities(std::span<const Entity> entities);
+    void forget_dead(SpawnedCopies& copies) const;
+    void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
+                std::span<const RootPose> root_poses, std::vector<LoggedOverride> overrides);
+
+    const EntityManager& entities_;
+    DeathFollower deaths_;
+    BitSet is_known_{Owner("spawn log")};     // by entity index: copies may have an entity
+    Array<Entity> dead_{Owner("spawn log")};  // ascending: noted, and not yet taken out of the copies
+    std::size_t num_known_ = 0;               // entities in all copies
+    HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
+};
+
+}  // namespace shoal

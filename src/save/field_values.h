@@ -1,0 +1,62 @@
+#pragma once
+// The values of fields by entity, copied out of a world, to be compared with those that it has later, or another world has.
+//
+//     here      entity  3:1  4:1  9:2        there     entity  3:1  9:2  4:1      another order is no difference of values
+//               value   0.5  1.0  7.0                  value   0.5  7.0  1.5      4:1 differs
+//
+// Thread: as for the world.
+
+#include "shoal/save/state_difference.h"
+#include "shoal/save/state_hash.h"
+#include "shoal/table/any_value.h"
+#include "shoal/world/state_rows.h"
+
+#include <compare>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+struct FieldName {
+    std::string component, field;  ///< as in StateHash
+    friend auto operator<=>(const FieldName&, const FieldName&) = default;
+};
+
+/// Returns the fields of which both lists do not have the same hashes, those first whose component the same entities have.
+/// Shape: both are sorted as StateHashes::parts() are.
+std::vector<FieldName> differing_fields(std::span<const StateHash> here, std::span<const StateHash> there);
+
+/// The values of one field, in the order of rows.
+class FieldValues {
+public:
+    /// `rows`: those of the component type.
+    FieldValues(const World& world, const FieldName& name, std::span<const StateRows> rows);
+
+    /// Says what differs first, in the order of rows here, and how many others do.
+    StateDifference compare(const FieldValues& there) const;
+
+private:
+    void add_living(const World& world);
+    void add_rows(const StateRows& rows);
+    std::vector<std::uint32_t> by_entity() const;
+    std::span<const std::byte> bytes_of(std::uint32_t i) const;
+    std::string text_of(std::uint32_t i) const;
+    void compare_order(const FieldValues& there, StateDifference& found) const;
+
+    FieldName name_;
+    const StringTable* strings_;
+    ValueType type_;  // FieldType(0): there are no values, only owners
+    std::vector<Entity> owners_;
+    std::vector<std::byte> bytes_;  // of the values, one behind the other
+    std::vector<bool> is_on_;
+};
+
+/// Copies the values of several fields. Shape: as names. Cost: looks at all tables once, and at the rows of each field.
+std::vector<FieldValues> values_of(const World& world, std::span<const FieldName> names);
+/// Removes names that somebody has made up: all behind the first that are not fields of rows of the world.
+void remove_unknown(const World& world, std::vector<FieldName>& names);
+
+/// Compares several fields as FieldValues::compare() does one: the first that differs is said, and others are counted. Shape: there: as here.
+StateDifference compare_values(std::span<const FieldValues> here, std::span<const FieldValues> there);
+
+}  // namespace shoal

@@ -1,0 +1,64 @@
+#pragma once
+// The hashes of a frame: of what each pass has written, and of all fields and zones at its end. They are parts of a saved
+// state, so that a log of states keeps them:
+//
+//     recording/passes        for each pass that ran, its name; for each of its hashes, a tab and the field: lines of text
+//     recording/pass_hashes   numbers, in the same order
+//     recording/fields        lines; recording/field_hashes: numbers
+//     recording/zones         numbers; recording/zone_hashes: numbers
+//
+// Thread: observe() on any worker, the rest on the structural thread.
+
+#include "save/field_values.h"
+#include "shoal/state/saved_state.h"
+#include "shoal/world/schedule.h"
+
+#include <vector>
+
+namespace shoal {
+
+/// The hash of a field over all zones.
+struct FieldHash {
+    FieldName name;
+    std::uint64_t hash = 0;
+    friend bool operator==(const FieldHash&, const FieldHash&) = default;
+};
+
+struct PassHashes {
+    std::string name;  ///< empty: it did not run
+    std::vector<FieldHash> fields;
+    friend bool operator==(const PassHashes&, const PassHashes&) = default;
+};
+
+class FrameHashes final : public PassObserver {
+public:
+    /// Begins a frame of `world`, which outlives the frame.
+    void begin(const World& world);
+    void observe(std::string_view pass, std::uint32_t number, std::span<const Access> accesses) override;
+    /// Ends it, when the world has settled.
+    void end();
+
+    void save(StateWriter& to) const;
+    Status load(StateReader& from);
+
+    /// What the passes that ran have written, in the order of the schedule.
+    const std::vector<PassHashes>& passes() const { return passes_; }
+    const std::vector<FieldHash>& fields() const { return fields_; }
+    /// Equal to those of another frame.
+    bool equals(const FrameHashes& other) const {
+        return passes_ == other.passes_ && fields_ == other.fields_ && zones_ == other.zones_ &&
+               zone_hashes_ == other.zone_hashes_;
+    }
+
+private:
+    const World* world_ = nullptr;
+    std::vector<PassHashes> passes_;
+    std::vector<FieldHash> fields_;  // as StateHashes::parts() are sorted
+    std::vector<Zone> zones_;        // ascending
+    std::vector<std::uint64_t> zone_hashes_;
+};
+
+/// Returns the fields of which both do not have the same hashes, in the order of `differing_fields()`.
+std::vector<FieldName> differing_fields(std::span<const FieldHash> here, std::span<const FieldHash> there);
+
+}  // namespace shoal

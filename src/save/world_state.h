@@ -1,0 +1,117 @@
+#pragma once
+// What a world puts into a saved state, and how it takes it over.
+//
+//     world            clocks, random numbers, the entity of the singles
+//     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
+//                      name component types that no store keeps)
+//     entities         see EntityManager::save()
+//     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
+//     commands         those that wait; see command/saved_layout.h
+//     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
+//     schedule, relations, places, reactions, spawns, services/NAME, events/type/NAME, events/name/NAME
+//     zones            the files of unloaded zones; see zone_files.h
+//
+// Thread: the structural thread of the world.
+
+#include "shoal/base/lines.h"
+#include "shoal/state/saved_state.h"
+#include "shoal/world/world.h"
+
+#include <optional>
+#include <vector>
+
+namespace shoal {
+
+/// Schemas and texts as a blob, kept as long as they are the same.
+struct LastingTypes {
+    std::uint64_t key = 0;
+    std::vector<std::byte> bytes;
+    bool only_used_texts = false;  // for a single state: which texts are used changes without the key
+};
+
+/// The part "world/clocks".
+struct Clocks {
+    std::uint64_t frame, stamp, random;
+};
+
+class ArrayUses;
+
+struct SavedLayout {
+    ComponentId component;
+    std::uint64_t layout;
+};
+
+/// Calls visit(part) for the lines of a text.
+template <class Visit>
+void for_each_line(std::string_view text, Visit&& visit) {
+    while (!text.empty()) visit(take_line(text));
+}
+
+class WorldState {
+public:
+    explicit WorldState(World& world) : world_(world) {}
+    const ComponentRegistry& registry() const { return world_.registry(); }
+    Executor& executor() const { return world_.executor(); }
+    /// Returns the store that has this name in a state, or nullptr.
+    Store* find_store(std::string_view name) const;
+    /// Returns the schema with which a store of the world keeps a component type, or nullptr.
+    const Schema* find_kept_schema(ComponentId component) const { return world_.directory().find_schema(component); }
+
+    /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
+    /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot
+    /// be saved.
+    Status save(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows = false) const;
+    /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
+    Status load(const SavedState& from, bool is_trusted);
+    /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and
+    /// stores that only the other state has go; component types that databases have taken from it stay. Unloaded zones
+    /// stay where they are, and those of the other state are not looked at.
+    /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses
+    /// what the world had: the world keeps the other state, and the log says so.
+    Status visit(const SavedState& other, void (*look)(void* context), void* context);
+
+private:
+    /// A store of the state.
+    struct SavedStore {
+        std::string name, kind;
+    };
+
+    std::string name_of(const Store& store) const;
+    WaitingCommands& commands() const { return WaitingCommands::of_directory(world_.directory()); }
+    Status save_but_zones(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows,
+                          bool has_zones) const;
+    Array<const Schema*> types_to_save(bool is_lasting) const;
+    std::uint64_t key_of(std::span<const Schema* const> types) const;
+    void list_texts(bool only_used, Array<std::string_view>& texts) const;
+    void save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
+                    LastingTypes& lasting) const;
+    Status load(const SavedState& state, bool is_trusted, bool with_zones);
+    Status load_fitting(const SavedState& state, bool is_trusted, bool with_zones);
+    Result<Database*> find_database_of_zones(const SavedState& state, StateReader& from) const;
+    Status load_types(StateReader& from);
+    Status make_stores(StateReader& from);
+    Status check_layouts(StateReader& from) const;
+    Status replace(const SavedState& from, bool is_trusted, const SavedState* present);
+    Status load_stores(StateReader& from);
+    Status load_commands(StateReader& from);
+    Status load_world(StateReader& from);
+    Status load_rest(StateReader& from);
+    void save_services(StateWriter& to) const;
+    Status load_services(StateReader& from);
+
+    // state_arrays.cpp
+    void save_arrays(StateWriter& to, const SavedState& state, const SavedState* before) const;
+    void list_arrays_of_commands(const SavedState& state, ArrayUses& uses) const;
+    static void list_arrays_of_models(const SavedState& state, ArrayUses& uses);
+    Status check_builds(StateReader& from) const;
+    Status check_arrays(StateReader& from) const;
+
+    World& world_;
+    mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,
+    mutable std::size_t num_named_ = 0;                                      // so many of the world's stores
+    Array<SavedStore> saved_{Owner("world")};
+    std::vector<std::string_view> saved_names_;  // of those, sorted
+    std::optional<Blob> types_;                  // of the state that is loaded
+};
+
+}  // namespace shoal

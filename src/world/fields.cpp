@@ -1,0 +1,92 @@
+// The values of fields by name, in whichever store they are.
+
+#include "shoal/base/text.h"
+#include "shoal/components/data.h"
+#include "shoal/table/table.h"
+#include "shoal/world/world.h"
+#include "world/built_ins.h"
+
+namespace shoal {
+
+namespace {
+
+std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
+
+/// The error of what needs a field, for a value that each entity may have in another type.
+Status refuse_data(std::string_view name) {
+    return Status::error(concat('"', name,
+                                "\" is a named value and no field; read it with DataManager::get(), or with ",
+                                "World::field() without a type"));
+}
+
+}  // namespace
+
+Result<FieldPath> World::find_field(std::string_view name) {
+    if (!directory_.is_held())
+        if (Status status = directory_.require_built_in(ComponentId(component_of_path(name))); !status) return status;
+    if (find_data(directory_) != nullptr && !path_in_data(name).empty()) return refuse_data(name);
+    return FieldPath::find_in(directory_, name);
+}
+
+/// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
+/// entity has none.
+Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
+    if (find_data(directory_) != nullptr && !path_in_data(name).empty()) return refuse_data(name);
+    Result<FieldPath> path = FieldPath::find_in(directory_, name);
+    if (path) return path;
+    const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
+    if (built_in == nullptr || directory_.find_shown(*built_in->schema) != nullptr) return path;
+    return FieldPath::absence_of(entities_, entity, component_of_path(name));
+}
+
+Result<AnyValue> World::field(Entity entity, std::string_view name) const {
+    if (const std::string_view path = path_in_data(name); !path.empty())
+        if (const DataManager* const data = find_data(directory_); data != nullptr) return data->read(entity, path);
+    const Result<FieldPath> path = find_path(entity, name);
+    if (!path) return path.status();
+    return path->read(entity);
+}
+
+Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
+    if (const std::string_view path = path_in_data(name); !path.empty())
+        if (directory_.is_held() ? find_data(directory_) != nullptr : can_keep_data(directory_))
+            return data().write(entity, path, value);
+    Result<FieldPath> path = find_field(name);
+    if (!path) path = find_path(entity, name);
+    if (!path) return path.status();
+    if (path->type().type == FieldType::kStringId && value.is_text()) {
+        const Status kept =
+            directory_.is_held() ? strings_.note(value.text()) : strings_.intern_until_unused(value.text()).status();
+        if (!kept) return kept;
+    }
+    return path->write(entity, value);
+}
+
+namespace {
+
+/// Returns the entity that has the single which a path such as "wind.force" begins with.
+Result<Entity> find_single(const World& world, std::string_view name) {
+    const std::string_view component = name.substr(0, name.find('.'));
+    const Store* const store = world.directory().find(ComponentId(component));
+    const ComponentRow columns =
+        store == nullptr ? ComponentRow() : store->find_row(ComponentId(component), kNullEntity, 0);
+    if (columns.schema == nullptr || !columns.schema->single())
+        return Status::error(concat("\"", component, "\" is no single of this world; give the entity that has it"));
+    const Table& table = *store->tables()[0];
+    if (table.num_rows() == 1) return table.entities()[0];
+    return Status::error(concat("the single \"", component, "\" is not there; its entity was destroyed"));
+}
+
+}  // namespace
+
+Result<AnyValue> World::field(std::string_view name) const {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? field(*entity, name) : Result<AnyValue>(entity.status());
+}
+
+Status World::set_field(std::string_view name, const AnyValue& value) {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? set_field(*entity, name, value) : entity.status();
+}
+
+}  // namespace shoal

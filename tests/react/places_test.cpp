@@ -1,0 +1,666 @@
+// Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
+
+#include "shoal/react/places.h"
+#include "shoal/pose/attached_to_node.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
+#include "shoal/state/saved_state.h"
+#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Float {
+    float drag = 0;
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Float, drag, (position, split))
+struct Buoy {
+    Vec3 place{0, 0, -1}, lamp{};  // below the water until it is put somewhere
+    std::array<Vec3, 2> chain{};
+};
+SHOAL_COMPONENT((Buoy, whole), place, lamp, chain)
+struct Raft {
+    Vec3 place{};
+};
+SHOAL_COMPONENT((Raft, toggled), place)
+
+enum class Home { kManager, kHashed, kHoles, kDatabase };
+
+const GridZones kTiles({.origin = {-10, -10, 0}, .tile_size = 5, .num_x = 4, .num_y = 4, .first_zone = 3});
+
+/// What is known of an entity. Numbers are whole, so sums are exact.
+struct Thing {
+    bool lives = true, has_field = false, has_transform = false;
+    Vec3 field{}, local{};
+    Entity parent;
+};
+
+/// A world whose places follow each other, and a model of it that is settled by hand.
+class FollowingWorld {
+public:
+    FollowingWorld(Home home, TransformMode mode, Follower follower, Executor* executor, std::uint64_t seed)
+        : follower_(follower), world(entities, {.executor = executor}), random_(seed) {
+        world.transforms({.mode = mode});
+        world.database();
+        if (home == Home::kDatabase) world.database().component<Float>();
+        const RowIndexKind kinds[] = {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity};
+        if (home != Home::kDatabase) world.manager<Float>({.index = kinds[int(home)]});
+        world.places().follow<&Float::position>(follower);
+        if (home == Home::kDatabase) world.places().keep_in_tiles<&Float::position>(kTiles);
+        made_.resize(2500);
+        EXPECT_TRUE(entities.create(made_).ok());
+        for (const Entity entity : made_) things[entity] = {};
+        for (int i = 0; i < 6000; ++i) change();
+    }
+
+    void change() {
+        TransformManager& transforms = world.transforms();
+        const Entity self = made_[random_.below(std::uint32_t(made_.size()))];
+        const Entity other = made_[random_.below(std::uint32_t(made_.size()))];
+        Thing& thing = things[self];
+        if (!thing.lives) return;
+        const Vec3 place{whole(), whole(), whole()};
+        switch (random_.below(16)) {
+            case 0:
+                if (random_.below(8) != 0) return;
+                entities.destroy(self);
+                thing.lives = false;
+                return;
+            case 1:
+                set_field(self, place, thing.has_field);
+                return static_cast<void>(thing.has_field = true, thing.field = place);
+            case 2:
+                if (!thing.has_field) return;
+                EXPECT_TRUE(world.directory()
+                                .find(schema_of<Float>().id())
+                                ->remove_values(schema_of<Float>(), {&self, 1})
+                                .ok());
+                return static_cast<void>(thing.has_field = false);
+            case 3:
+                EXPECT_TRUE(transforms.add({&self, 1}, {.position = place}).ok());
+                return static_cast<void>(thing.has_transform = true, thing.local = place);
+            case 4:
+                if (!thing.has_transform) return;
+                free_children(self);
+                transforms.remove({&self, 1});
+                thing.has_transform = false;
+                return static_cast<void>(thing.parent = {});
+            case 5:
+                if (!thing.has_transform || !things[other].has_transform || !things[other].lives) return;
+                if (transforms.link(transforms.instance(self), transforms.instance(other))) thing.parent = other;
+                return;
+            default:
+                if (thing.has_transform && random_.below(2) == 0) {
+                    transforms.set_position(transforms.instance(self), place);
+                    thing.local = place;
+                } else if (thing.has_field) {
+                    set_field(self, place, true);
+                    thing.field = place;
+                }
+        }
+    }
+
+    void settle() {
+        world.settle();
+        if (follower_ == Follower::kTransform)
+            for (auto& [entity, thing] : things)
+                if (thing.has_field && thing.has_transform) thing.local = thing.field;
+        for (auto& [entity, thing] : things)
+            if (!thing.lives && thing.has_transform) free_children(entity);
+        for (auto& [entity, thing] : things)
+            if (!thing.lives) thing = Thing(), thing.lives = false;
+        if (follower_ == Follower::kField)
+            for (auto& [entity, thing] : things)
+                if (thing.has_field && thing.has_transform) thing.field = place_of(entity);
+    }
+
+    void expect_equal() {
+        const TransformManager& transforms = world.transforms();
+        const Store& fields = *world.directory().find(schema_of<Float>().id());
+        const Database& database = *find_database(world.directory());
+        for (const auto& [entity, thing] : things) {
+            const ComponentRow at = fields.find_row(schema_of<Float>().id(), entity, 0);
+            ASSERT_EQ(bool(at), thing.has_field);
+            ASSERT_EQ(transforms.has(entity), thing.has_transform);
+            if (at) {
+                ASSERT_EQ(*world.field<Vec3>(entity, "float.position"), thing.field);
+            }
+            if (at && &fields == &database) {
+                ASSERT_EQ(database.find(entity).table->zone(), kTiles.zone_of(thing.field));
+            }
+            if (!thing.has_transform) continue;
+            ASSERT_EQ(transforms.local(transforms.instance(entity)).position, thing.local);
+            ASSERT_EQ(transforms.world_position(transforms.instance(entity)), place_of(entity));
+        }
+    }
+
+    EntityManager entities;
+
+private:
+    const Follower follower_;
+
+public:
+    World world;
+    std::map<Entity, Thing> things;
+
+private:
+    float whole() { return float(int(random_.below(40)) - 20); }
+    Vec3 place_of(Entity entity) {
+        Vec3 place{};
+        for (; entity; entity = things[entity].parent) place += things[entity].local;
+        return place;
+    }
+    void free_children(Entity parent) {
+        std::vector<Entity> freed;
+        for (const auto& [entity, thing] : things)
+            if (thing.parent == parent && thing.has_transform) freed.push_back(entity);
+        std::vector<Vec3> places;
+        for (const Entity entity : freed) places.push_back(place_of(entity));
+        for (std::size_t i = 0; i < freed.size(); ++i) things[freed[i]].local = places[i], things[freed[i]].parent = {};
+    }
+    void set_field(Entity entity, Vec3 place, bool has_it) {
+        if (has_it && random_.below(2) == 0) {
+            EXPECT_TRUE(world.set_field(entity, "float.position", AnyValue(place)).ok());
+            return;
+        }
+        const Float value{1, place};
+        const AddedValues values{.images = reinterpret_cast<const std::byte*>(&value)};
+        Store& store = *world.directory().find(schema_of<Float>().id());
+        EXPECT_TRUE(store.add_values(schema_of<Float>(), {&entity, 1}, values).ok());
+    }
+
+    Random random_;
+    std::vector<Entity> made_;
+};
+
+class PlacesOfAnyStore : public ::testing::TestWithParam<std::tuple<Home, TransformMode, Follower>> {};
+
+TEST_P(PlacesOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_number_of_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    const auto [home, mode, follower] = GetParam();
+    shoal_test::ThreadPoolExecutor pool(3);
+    FollowingWorld one(home, mode, follower, nullptr, shoal_test::seed());
+    FollowingWorld three(home, mode, follower, &pool, shoal_test::seed());
+    for (int round = 0; round < 12; ++round) {
+        for (int i = 0; i < 100 * (round % 4); ++i) one.change(), three.change();
+        one.settle(), three.settle();
+        ASSERT_NO_FATAL_FAILURE(one.expect_equal());
+        ASSERT_EQ(state_hash(one.world), state_hash(three.world));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, PlacesOfAnyStore,
+                         ::testing::Combine(::testing::Values(Home::kManager, Home::kHashed, Home::kHoles,
+                                                              Home::kDatabase),
+                                            ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred),
+                                            ::testing::Values(Follower::kTransform, Follower::kField)));
+
+class PlacesOfWorld : public ::testing::Test {
+protected:
+    PlacesOfWorld() {
+        world.transforms();
+        world.database();
+    }
+    EntityManager entities;
+    World world{entities};
+};
+
+TEST_F(PlacesOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.places().follow<&Float::position>(Follower::kField);
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Entity ship = entities.create().value(), mast = entities.create().value();
+    const Entity both[] = {ship, mast};
+    const Transform locals[] = {{}, {.position = {1, 0, 9}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
+    ASSERT_TRUE(database.add(mast, Float{}).ok() && database.move(mast, kTiles.zone_of({})).ok());
+    world.step(0.1f);
+    EXPECT_EQ(database.get<&Float::position>(database.find(mast)), (Vec3{1, 0, 9})) << "at its first settle";
+    world.transforms().set_position(world.transforms().instance(ship), {5, 5, 0});
+    world.step(0.1f);
+    EXPECT_EQ(database.get<&Float::position>(database.find(mast)), (Vec3{6, 5, 9}));
+    EXPECT_EQ(database.find(mast).table->zone(), kTiles.zone_of({6, 5, 9}));
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 1u);
+}
+
+TEST_F(PlacesOfWorld, nothing_is_written_where_nothing_has_moved) {
+    world.manager<Float>();
+    world.places().follow<&Float::position>(Follower::kField);
+    std::vector<Entity> made(3000);
+    ASSERT_TRUE(entities.create(made).ok() && world.transforms().add(made).ok());
+    ASSERT_TRUE(world.manager<Float>().add(made).ok());
+    world.settle(), world.settle();
+    const std::uint64_t stamp = world.stamp();
+    world.transforms().set_position({2000}, {1, 0, 0});
+    world.settle(), world.settle();
+    std::size_t num_visited = 0;
+    query<Read<&Float::position>>(world.manager<Float>()).changed_since(stamp).for_each([&](Vec3) { ++num_visited; });
+    EXPECT_EQ(num_visited, 1024u) << "one block";
+}
+
+TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Entity first = database.create(40, Float{}).value(), large = database.create(Float{}).value();
+    ASSERT_TRUE(database.move(large, kTiles.large_zone()).ok());
+    world.settle();
+    EXPECT_EQ(database.find(first).table->zone(), 40u);
+    EXPECT_EQ(database.find(large).table->zone(), kTiles.large_zone());
+    ASSERT_TRUE(database.move(first, 3).ok());
+    world.settle();
+    EXPECT_EQ(database.find(first).table->zone(), kTiles.zone_of({}));
+}
+
+TEST_F(PlacesOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Float there{.position = {6, -6, 0}};
+    BlobWriter writer;
+    const std::uint32_t type = writer.add_component_type(schema_of<Float>()).value();
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&there, 1)));
+    const Result<Spawned> spawned = world.spawn(*Blob::load(writer.write().value()));
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    EXPECT_EQ(database.find(spawned->entity(0)).table->zone(), kTiles.zone_of(there.position)) << "at once";
+    const Entity added = entities.create().value(), lost = entities.create().value();
+    ASSERT_TRUE(database.add(added, there).ok());
+    ASSERT_TRUE(database.add(lost, Float{.position = {std::nanf(""), 0, 0}}).ok());
+    world.settle();
+    EXPECT_EQ(database.find(added).table->zone(), kTiles.zone_of(there.position));
+    EXPECT_EQ(database.find(lost).table->zone(), 0u);
+}
+
+TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
+    Database& database = world.database();
+    database.component<Float>(), database.component<Raft>();
+    const GridZones others({.num_x = 2, .first_zone = 50});
+    database.spawn_into_tiles<&Float::position>(kTiles);
+    const ComponentId floats = schema_of<Float>().id();
+    EXPECT_EQ(world.places().keep_in_tiles(floats, 1, others).message(),
+              "the database has tiles for \"float.position\" already, and cannot have other ones for "
+              "\"float.position\" too");
+    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok());
+    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
+    EXPECT_EQ(
+        world.places().keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
+        "the database has tiles for \"float.position\" already, and cannot have other ones for \"raft.place\" too");
+    EXPECT_DEATH(database.spawn_into_tiles<&Raft::place>(kTiles), "has tiles for \"float.position\" already");
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved) {
+    Database& database = world.database();
+    database.component<Raft>();
+    world.places().keep_in_tiles<&Raft::place>(kTiles);
+    const Entity raft = database.create(kTiles.zone_of({}), Raft{}).value();
+    ASSERT_TRUE(database.remove<Raft>(raft).ok());
+    ASSERT_TRUE(database.move(raft, 3).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), 3u);
+    ASSERT_TRUE(database.add(std::span(&raft, 1), Raft{{1, 1, 0}}).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), kTiles.zone_of({1, 1, 0}));
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Entity lost = database.create(3, Float{.position = {-9, -9, 0}}).value();
+    world.settle();
+    database.set<&Float::position>(database.find(lost), {std::nanf(""), 0, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), 3u);
+    database.set<&Float::position>(database.find(lost), {9, 9, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), kTiles.zone_of({9, 9, 0}));
+}
+
+TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database({.capacity_rows = 10});
+    database.component<Float>();
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Vec3 there{9, 9, 0};
+    std::vector<Entity> crowd(10);
+    ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
+    const Entity late = database.create(3, Float{.position = there}).value();
+    const Entity other = database.create(3, Float{}).value();
+    world.settle(), world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), 3u) << "its tile is full";
+    EXPECT_EQ(database.find(other).table->zone(), kTiles.zone_of({})) << "others are moved all the same";
+    entities.destroy(crowd[0]);
+    world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
+}
+
+TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
+    Database& database = world.database();
+    database.component<Float>(), world.manager<Buoy>();
+    world.places().keep_in_tiles<&Float::position>(kTiles);
+    const Entity made = database.create(3, Float{.position = {6, 6, 0}}).value();
+    ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
+    world.settle(), world.settle();
+    SavedState saved;
+    ASSERT_TRUE(save(world, saved).ok());
+    world.places().follow<&Buoy::place>(Follower::kTransform),
+        world.places().follow<&Float::position>(Follower::kField);
+    ASSERT_TRUE(load(world, saved).ok());
+    world.settle();
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
+    EXPECT_EQ(database.get<&Float::position>(database.find(made)), (Vec3{1, 2, 3}));
+    EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
+}
+
+TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transform_lies_and_every_other_value_counts) {
+    const Vec3 place_of_transform{9, 9, 9};
+    const Buoy buoys[] = {Buoy{}, Buoy{.place = {1, 2, 3}}, Buoy{.place = {}}};
+    BlobWriter writer;
+    writer.set_name("harbour");
+    const std::uint32_t placed = writer.add_component_type(schema_of<Transform>(), -100).value();
+    const std::uint32_t floating = writer.add_component_type(schema_of<Buoy>()).value();
+    const Transform there{.position = place_of_transform};
+    for (const Buoy& buoy : buoys) {
+        const std::uint32_t entity = writer.add_entity({});
+        writer.add_component(placed, entity, std::as_bytes(std::span(&there, 1)));
+        writer.add_component(floating, entity, std::as_bytes(std::span(&buoy, 1)));
+    }
+    writer.add_component(floating, writer.add_entity({}), std::as_bytes(std::span(&buoys[0], 1)));  // no transform
+    const Blob blob = *Blob::load(writer.write().value());
+    for (const bool in_database : {false, true}) {
+        SCOPED_TRACE(in_database);
+        EntityManager others;
+        World other(others);
+        other.transforms();
+        in_database ? static_cast<void>(other.database().component<Buoy>()) : static_cast<void>(other.manager<Buoy>());
+        other.places().follow<&Buoy::place>(Follower::kTransform);
+        const Entity before = others.create().value();
+        ASSERT_TRUE(other.transforms().add({&before, 1}, {.position = {5, 5, 5}}).ok());
+        const AddedValues none{};
+        ASSERT_TRUE(
+            other.directory().find(schema_of<Buoy>().id())->add_values(schema_of<Buoy>(), {&before, 1}, none).ok());
+        const Spawned spawned = other.spawn(blob, {.copies = 2}).value();
+        const auto expect_at = [&](const std::vector<Entity>& copy) {
+            const Vec3 expected[] = {place_of_transform, {1, 2, 3}, {}, {0, 0, -1}};
+            for (std::size_t i = 0; i < copy.size(); ++i) {
+                EXPECT_EQ(*other.field<Vec3>(copy[i], "buoy.place"), expected[i]) << i;
+                const Instance instance = other.transforms().instance(copy[i]);
+                EXPECT_EQ(bool(instance), i < 3);
+                if (!instance) continue;
+                EXPECT_EQ(other.transforms().world_position(instance), expected[i]) << i;
+            }
+        };
+        const auto entities_of = [&](std::uint32_t copy) {
+            std::vector<Entity> all;
+            for (std::uint32_t i = 0; i < 4; ++i) all.push_back(spawned.entity(i, copy));
+            return all;
+        };
+        EXPECT_EQ(*other.field<Vec3>(spawned.entity(0, 1), "buoy.place"), place_of_transform) << "at once";
+        std::vector<Entity> of_commands;
+        other.commands().call(other.commands().spawn(blob), [&](Entity first) {
+            for (std::uint32_t i = 0; i < 4; ++i) of_commands.push_back({first.id + i});
+        });
+        other.settle();
+        expect_at(entities_of(0)), expect_at(entities_of(1));
+        ASSERT_EQ(of_commands.size(), 4u);
+        expect_at(of_commands);
+        EXPECT_EQ(other.transforms().world_position(other.transforms().instance(before)), (Vec3{0, 0, -1}))
+            << "it was not spawned";
+    }
+}
+
+TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {
+    world.manager<Float>(), world.manager<Buoy>();
+    const ComponentId buoy = schema_of<Buoy>().id(), floats = schema_of<Float>().id();
+    ASSERT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok());
+    EXPECT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok()) << "the same again";
+    EXPECT_TRUE(world.places().follow(buoy, 1, Follower::kField).ok()) << "another field may follow what has followed";
+    EXPECT_EQ(world.places().follow(buoy, 0, Follower::kField).message(),
+              "\"buoy.place\" and the transforms would follow each other; declare one of the two");
+    EXPECT_EQ(world.places().follow(floats, 1, Follower::kTransform).message(),
+              "the transforms follow \"buoy.place\" already, and cannot follow \"float.position\" too");
+    EXPECT_EQ(world.places().follow(floats, 0, Follower::kField).message(),
+              "\"float.drag\" is no single vec3, and cannot be a place");
+    EXPECT_EQ(world.places().follow(buoy, 2, Follower::kField).message(),
+              "\"buoy.chain\" is no single vec3, and cannot be a place");
+    EXPECT_EQ(world.places().follow(buoy, 7, Follower::kField).message(),
+              "\"buoy\" has 3 fields, and none with number 7");
+    EXPECT_EQ(
+        world.places().follow(schema_of<Transform>().id(), 0, Follower::kField).message(),
+        "\"transform.position\" is kept by the transforms, which gives it a meaning of its own; declare a field of "
+        "another component");
+    EXPECT_EQ(world.places().keep_in_tiles(buoy, 0, kTiles).message(),
+              "\"buoy.place\" is kept by a manager, which has no zones; keep it in the database");
+    EXPECT_DEATH(world.places().follow<&Buoy::place>(Follower::kField), "would follow each other");
+}
+
+TEST_F(PlacesOfWorld, a_world_that_has_no_store_or_no_transforms_for_a_place_says_so) {
+    EXPECT_DEATH(world.places().follow<&Float::position>(Follower::kField),
+                 "no store of the world keeps the component type");
+    World bare(entities);
+    bare.manager<Float>();
+    EXPECT_DEATH(bare.places().follow<&Float::position>(Follower::kField), "call World::transforms\\(\\) before");
+}
+
+TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_switched_on) {
+    ComponentDefinition definition;
+    definition.name = "raft";
+    definition.toggled = true;
+    FieldDefinition place;
+    place.name = "place", place.type = FieldType::kVec3;
+    definition.fields.push_back(place);
+    const Schema schema = Schema::make(std::move(definition)).value();
+    ASSERT_TRUE(world.database().add_component(schema).ok());
+    ASSERT_TRUE(world.places().follow(schema.id(), 0, Follower::kTransform).ok());
+    const Entity raft = entities.create().value();
+    ASSERT_TRUE(world.transforms().add({&raft, 1}).ok());
+    ASSERT_TRUE(world.database().add_values(schema, {&raft, 1}, {}).ok());
+    ASSERT_TRUE(world.set_field(raft, "raft.place", AnyValue(Vec3{1, 2, 3})).ok());
+    ASSERT_TRUE(world.database().remove_values(schema, {&raft, 1}).ok());
+    const auto place_of = [&] { return world.transforms().world_position(world.transforms().instance(raft)); };
+    world.settle();
+    EXPECT_EQ(place_of(), (Vec3{}));
+    const Vec3 there{1, 2, 3};
+    const AddedValues values{.images = reinterpret_cast<const std::byte*>(&there)};
+    ASSERT_TRUE(world.database().add_values(schema, {&raft, 1}, values).ok());
+    world.settle();
+    EXPECT_EQ(place_of(), (Vec3{1, 2, 3}));
+}
+
+TEST(PlacesOfStores, are_forgotten_with_their_store) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Float> floats(entities, pool);
+    World world(entities);
+    world.transforms();
+    ASSERT_TRUE(world.attach(floats.core()).ok());
+    world.places().follow<&Float::position>(Follower::kField);
+    const Entity made = entities.create().value();
+    ASSERT_TRUE(world.transforms().add({&made, 1}, {.position = {1, 2, 3}}).ok() && floats.add(made, Float{}).ok());
+    world.settle();
+    EXPECT_EQ(floats.get<&Float::position>(floats.instance(made)), (Vec3{1, 2, 3}));
+    world.transforms().set_position(world.transforms().instance(made), {});
+    world.detach(floats.core());
+    world.settle();
+    EXPECT_EQ(floats.get<&Float::position>(floats.instance(made)), (Vec3{1, 2, 3}));
+}
+
+// --- attached to nodes ---------------------------------------------------------------------------------------------
+
+Quaternion random_rotation(Random& random) {
+    const Vec3 v{random.unit() - 0.5f, random.unit() - 0.5f, random.unit() - 0.5f};
+    const float length = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z + 1);
+    return {v.x / length, v.y / length, v.z / length, 1 / length};
+}
+
+/// Even scales: nothing is sheared.
+Transform random_pose(Random& random) {
+    const float scale = 0.5f + random.unit();
+    return {{random.unit() * 4, random.unit() * 4, random.unit() * 4}, random_rotation(random), {scale, scale, scale}};
+}
+
+Matrix3x4 matrix_of(const Transform& pose) { return local_matrix(pose.position, pose.rotation, pose.scale); }
+
+/// Knights with three nodes in a chain, and swords that are handed around.
+class Knights : public ::testing::TestWithParam<std::tuple<bool, TransformMode>> {
+protected:
+    Knights() {
+        world.transforms({.mode = std::get<1>(GetParam())});
+        if (std::get<0>(GetParam()))
+            world.database().component<AttachedToNode>();
+        else
+            world.manager<AttachedToNode>(), world.database();
+        models();
+        knights.resize(40), swords.resize(200);
+        EXPECT_TRUE(entities.create(knights).ok() && entities.create(swords).ok());
+        const std::uint32_t parents[] = {kNilRow, 0, 1};
+        const Vec3 positions[3] = {}, scales[] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+        const Quaternion rotations[3] = {};
+        const Result<NodeTreeId> tree = models().add_node_tree({.names = std::span(names).first(3),
+                                                                .parents = parents,
+                                                                .positions = positions,
+                                                                .rotations = rotations,
+                                                                .scales = scales});
+        EXPECT_TRUE(models().add(knights, *tree).ok());
+        EXPECT_TRUE(world.transforms().add(knights).ok() && world.transforms().add(swords).ok());
+    }
+    ModelPoseManager& models() {
+        if (models_ == nullptr) models_ = &world.make_store<ModelPoseManager>();
+        return *models_;
+    }
+    void change() {
+        TransformManager& transforms = world.transforms();
+        const Entity knight = knights[random.below(40)], sword = swords[random.below(200)];
+        const Transform pose = random_pose(random);
+        const StringId node = names[random.below(4)];
+        switch (random.below(5)) {
+            case 0:
+                return models().set_local(models().instance(knight), random.below(3), pose);
+            case 1:
+                return transforms.set_local(transforms.instance(knight), pose);
+            case 2:
+                return world.commands().add(sword, ChildOf{knight}), static_cast<void>(held[sword].knight = knight);
+            case 3:
+                world.commands().add(sword, AttachedToNode{node, pose.position, pose.rotation, pose.scale});
+                return static_cast<void>(held[sword].node = node, held[sword].offset = pose);
+            default:
+                if (random.below(4) != 0) return;
+                world.commands().remove<AttachedToNode>(sword);
+                held[sword].node = {};
+        }
+    }
+    /// Where the model says that a sword is, from the poses of the knight and of its nodes.
+    Matrix3x4 expected(Entity knight, StringId node, const Transform& offset) {
+        const Instance model = models().instance(knight);
+        Matrix3x4 world_pose = matrix_of(world.transforms().local(world.transforms().instance(knight)));
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            world_pose = product(world_pose, matrix_of(models().local(model, i)));
+            if (names[i] == node) break;
+        }
+        return product(world_pose, matrix_of(offset));
+    }
+
+    struct Held {
+        Entity knight;
+        StringId node;
+        Transform offset;
+    };
+    const StringId names[4] = {StringId("hips"), StringId("arm"), StringId("hand"), StringId("tail")};
+    Random random{shoal_test::seed()};
+    EntityManager entities;
+    World world{entities};
+    ModelPoseManager* models_ = nullptr;
+    std::vector<Entity> knights, swords;
+    std::map<Entity, Held> held;
+};
+
+TEST_P(Knights, have_swords_in_their_hands_after_each_settle) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    std::size_t num_compared = 0;
+    for (int round = 0; round < 20; ++round) {
+        for (int i = 0; i < 100; ++i) change();
+        models().compute();
+        world.settle();
+        for (const auto& [sword, hold] : held) {
+            if (!hold.knight || hold.node == StringId() || hold.node == StringId("tail")) continue;
+            const Matrix3x4& actual = world.transforms().world(world.transforms().instance(sword));
+            const Matrix3x4 should = expected(hold.knight, hold.node, hold.offset);
+            for (int i = 0; i < 3; ++i)
+                for (const auto lane : {&Vec4::x, &Vec4::y, &Vec4::z, &Vec4::w})
+                    ASSERT_NEAR(actual.row[i].*lane, should.row[i].*lane, 2e-3f);
+            ++num_compared;
+        }
+    }
+    EXPECT_GT(num_compared, 500u);
+    ASSERT_EQ(move_attached(*world.directory().find(schema_of<AttachedToNode>().id()), models(), world.transforms()),
+              0u)
+        << "nothing differs after a settle";
+}
+
+TEST_P(Knights, leave_their_swords_where_they_die_or_lose_their_model) {
+    TransformManager& transforms = world.transforms();
+    const auto place_of = [&](Entity entity) { return transforms.world_position(transforms.instance(entity)); };
+    for (std::size_t i = 0; i < 2; ++i) {
+        transforms.set_position(transforms.instance(knights[i]), {float(i), 0, 0});
+        models().set_local(models().instance(knights[i]), 1, {.position = {0, 0, 5}});
+        world.commands().add(swords[i], ChildOf{knights[i]});
+        world.commands().add(swords[i], AttachedToNode{.node = names[2]});
+    }
+    models().compute();
+    world.settle();
+    EXPECT_EQ(place_of(swords[0]), (Vec3{0, 0, 5}));
+    entities.destroy(knights[0]);
+    models().remove({&knights[1], 1});
+    transforms.set_position(transforms.instance(knights[1]), {3, 0, 0});
+    world.settle();
+    EXPECT_EQ(place_of(swords[0]), (Vec3{0, 0, 5}));
+    EXPECT_EQ(place_of(swords[1]), (Vec3{3, 0, 5})) << "still a child";
+}
+
+TEST_P(Knights, may_come_from_a_blob_with_their_swords) {
+    EXPECT_EQ(schema_of<AttachedToNode>().name(), "attached_to_node") << "as sources call it";
+    BlobWriter writer;
+    writer.set_name("units/knight");
+    const std::uint32_t placed = writer.add_component_type(schema_of<Transform>(), -100).value();
+    const std::uint32_t attached = writer.add_component_type(schema_of<AttachedToNode>()).value();
+    const Transform far_away{.position = {9, 9, 9}};
+    const AttachedToNode in_hand{.node = names[2], .position = {0, 0, 1}};
+    for (const std::uint32_t parent : {kNoBlobEntity, 0u}) {
+        const std::uint32_t entity = writer.add_entity({.parent = parent});
+        writer.add_component(placed, entity, std::as_bytes(std::span(&far_away, 1)));
+        if (parent == 0) writer.add_component(attached, entity, std::as_bytes(std::span(&in_hand, 1)));
+    }
+    const Blob blob = *Blob::load(writer.write().value());
+    const Result<Spawned> spawned = world.spawn(blob, {.copies = 2});
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    const Entity knight = spawned->entity(0, 1), sword = spawned->entity(1, 1);
+    ASSERT_TRUE(models().add({&knight, 1}, models().tree(models().instance(knights[0]))).ok());
+    world.settle();
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.world_position(transforms.instance(sword)), (Vec3{9, 9, 10})) << "before compute() is called";
+    EXPECT_EQ(transforms.world_position(transforms.instance(spawned->entity(1, 0))), (Vec3{18, 18, 18}))
+        << "its parent has no model";
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, Knights,
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred)));
+
+}  // namespace

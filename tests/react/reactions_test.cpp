@@ -1,0 +1,586 @@
+// Reactions and the journal tell how a world differs from when it settled last, whatever store keeps a component.
+
+#include "shoal/react/reactions.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/save/save.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/homes.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Lamp {
+    int oil = 0;
+    Vec3 at{};
+};
+SHOAL_COMPONENT(Lamp, oil, (at, split))
+struct Wick {
+    std::int8_t length = 0;
+    bool burns = false;
+    double heat = 0;
+};
+SHOAL_COMPONENT((Wick, whole), length, burns, heat)
+struct Lit {
+    int since = 0;
+};
+SHOAL_COMPONENT((Lit, toggled), since)
+struct Filler {};
+SHOAL_COMPONENT(Filler)
+
+using Entities = std::vector<Entity>;
+
+Entities sorted(std::span<const Entity> entities) {
+    Entities result(entities.begin(), entities.end());
+    std::sort(result.begin(), result.end(), [](Entity a, Entity b) { return a.id < b.id; });
+    return result;
+}
+
+/// What an entity has; -1: it lacks the component.
+struct Has {
+    int oil = -1, length = -1, lit = -1;
+};
+using State = std::map<Entity, Has>;
+
+/// A world that keeps component type `i` in its database if bit `i` is set, and otherwise in a manager.
+class Lighthouse {
+public:
+    explicit Lighthouse(unsigned in_database) : in_database_(in_database), world(entities) {
+        keep<Lamp>(0, RowIndexKind::kPaged);
+        keep<Wick>(1, RowIndexKind::kIdentity);
+        keep<Lit>(2, RowIndexKind::kHash);
+        world.database().component<Filler>();
+    }
+
+    template <class T>
+    bool is_in_database() const {
+        const unsigned type = std::is_same_v<T, Lamp> ? 0 : std::is_same_v<T, Wick> ? 1 : 2;
+        return (in_database_ >> type & 1) != 0;
+    }
+    template <class T>
+    void add(Entity entity, const T& value) {
+        if (is_in_database<T>())
+            ASSERT_TRUE(world.database().add(entity, value));
+        else
+            ASSERT_TRUE(world.manager<T>().add(std::span(&entity, 1), value));
+    }
+    template <class T>
+    void remove(Entity entity) {
+        if (is_in_database<T>())
+            ASSERT_TRUE(world.database().remove<T>(entity));
+        else
+            world.manager<T>().remove(std::span(&entity, 1));
+    }
+    template <auto kMember>
+    int value(Entity entity) {
+        const Schema& schema = schema_of<ComponentOf<kMember>>();
+        const auto found = world.field<ValueOf<kMember>>(
+            entity, schema.name() + '.' + schema.fields()[FieldPlace<kMember>::kIndex].name);
+        return found ? int(*found) : -1;
+    }
+    State state() {
+        State result;
+        for (const Entity entity : known)
+            result[entity] = {value<&Lamp::oil>(entity), value<&Wick::length>(entity), value<&Lit::since>(entity)};
+        return result;
+    }
+
+private:
+    template <class T>
+    void keep(unsigned type, RowIndexKind index) {
+        shoal_test::keep_in<T>(world, (in_database_ >> type & 1) != 0, index);
+    }
+
+    unsigned in_database_;
+
+public:
+    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
+    World world;
+    Entities known;
+};
+
+class ReactionsOfAnyStore : public ::testing::TestWithParam<unsigned> {
+protected:
+    Random random{shoal_test::seed()};
+    Lighthouse house{GetParam()};
+
+    void change_something() {
+        const Entity entity = house.known[random.below(std::uint32_t(house.known.size()))];
+        const int value = static_cast<int>(random.below(3));
+        Commands& commands = house.world.commands();
+        switch (random.below(16)) {
+            case 0:
+                house.known.push_back(*house.entities.create());
+                return house.add(house.known.back(), Lamp{value, {}});
+            case 1:
+                return commands.destroy(entity);
+            case 2:
+                return static_cast<void>(house.entities.destroy(entity));
+            case 3:
+                return commands.move(entity, random.below(3));
+            case 4:
+                return commands.add(entity, Filler{});
+            case 5:
+                return commands.remove<Filler>(entity);
+            case 6:
+            case 7:
+                return house.add(entity, Lamp{value, {}});
+            case 8:
+                return house.remove<Lamp>(entity);
+            case 9:
+            case 10:
+                return commands.add(entity, Wick{std::int8_t(value), false, 0});
+            case 11:
+                return commands.remove<Wick>(entity);
+            case 12:
+                return house.add(entity, Lit{value});
+            case 13:
+                return house.remove<Lit>(entity);
+            case 14:
+                static_cast<void>(house.world.set_field(entity, "lamp.oil", AnyValue(value)));
+                return;
+            default:
+                static_cast<void>(house.world.set_field(entity, "wick.length", AnyValue(std::int8_t(value))));
+        }
+    }
+};
+
+/// The entities whose value differs in the way that `is_told(before, now)` says.
+template <class IsTold>
+Entities differing(const State& before, const State& now, int Has::* member, IsTold&& is_told) {
+    Entities result;
+    for (const auto& [entity, has] : now) {
+        const auto old = before.find(entity);
+        if (is_told(old == before.end() ? -1 : old->second.*member, has.*member)) result.push_back(entity);
+    }
+    return sorted(result);
+}
+const auto kCame = [](int before, int now) { return before < 0 && now >= 0; };
+const auto kWent = [](int before, int now) { return before >= 0 && now < 0; };
+const auto kChanged = [](int before, int now) { return before >= 0 && now >= 0 && before != now; };
+
+TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    std::map<std::string, Entities> told;
+    std::map<std::string, int> num_calls;
+    State before;
+    const auto tell = [&](const std::string& what, std::span<const Entity> entities) {
+        EXPECT_EQ(++num_calls[what], 1) << "once a settle";
+        told[what].assign(entities.begin(), entities.end());
+    };
+    const auto check_values = [&](std::span<const Entity> entities, auto&& value_before, int Has::* member) {
+        for (std::size_t i = 0; i < entities.size(); ++i) EXPECT_EQ(value_before(i), before[entities[i]].*member);
+    };
+    World& world = house.world;
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
+    world.reactions().on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
+        tell("lamp went", entities);
+        check_values(entities, [&](std::size_t i) { return old[i].oil; }, &Has::oil);
+    });
+    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> entities, std::span<const int> old) {
+        tell("oil changed", entities);
+        check_values(entities, [&](std::size_t i) { return old[i]; }, &Has::oil);
+    });
+    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
+    world.reactions().on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
+    world.reactions().on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
+    world.reactions().on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
+        tell("wick changed", entities);
+        check_values(entities, [&](std::size_t i) { return int(old[i].length); }, &Has::length);
+    });
+    world.reactions().on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
+    world.reactions().on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
+    world.reactions().keep_journal(1'000'000);
+    house.known.resize(1500);
+    ASSERT_TRUE(house.entities.create(house.known));
+    for (const Entity entity : house.known) house.add(entity, Lamp{1, {}});
+    const std::int64_t num_frames = shoal_test::scaled_operations(60);
+    for (std::int64_t frame = 0; frame < num_frames; ++frame) {
+        const std::uint64_t stamp = world.stamp();
+        for (std::uint32_t i = random.below(4) * random.below(60); i-- > 0;) change_something();
+        told.clear();
+        num_calls.clear();
+        world.settle();
+        const State now = house.state();
+        ASSERT_EQ(sorted(told["lamp came"]), differing(before, now, &Has::oil, kCame));
+        ASSERT_EQ(sorted(told["lamp went"]), differing(before, now, &Has::oil, kWent));
+        ASSERT_EQ(sorted(told["oil changed"]), differing(before, now, &Has::oil, kChanged));
+        ASSERT_EQ(told["at changed"], Entities()) << "no lamp has moved";
+        ASSERT_EQ(sorted(told["wick came"]), differing(before, now, &Has::length, kCame));
+        ASSERT_EQ(sorted(told["wick went"]), differing(before, now, &Has::length, kWent));
+        ASSERT_EQ(sorted(told["wick changed"]), differing(before, now, &Has::length, kChanged));
+        ASSERT_EQ(sorted(told["lit came"]), differing(before, now, &Has::lit, kCame));
+        ASSERT_EQ(sorted(told["lit went"]), differing(before, now, &Has::lit, kWent));
+
+        const Journal journal = world.reactions().journal(stamp);
+        ASSERT_TRUE(journal.is_complete);
+        std::map<std::pair<ComponentId, JournalEntry::Kind>, Entities> listed;
+        for (const JournalEntry& entry : journal.entries) {
+            EXPECT_EQ(entry.stamp, stamp);
+            const bool is_new = listed.emplace(std::pair(entry.component, entry.kind), sorted(entry.entities)).second;
+            EXPECT_TRUE(is_new) << "one entry for each component type and kind";
+        }
+        using Kind = JournalEntry::Kind;
+        ASSERT_EQ((listed[{schema_of<Lamp>().id(), Kind::kAdded}]), sorted(told["lamp came"]));
+        ASSERT_EQ((listed[{schema_of<Lamp>().id(), Kind::kRemoved}]), sorted(told["lamp went"]));
+        ASSERT_EQ((listed[{schema_of<Lit>().id(), Kind::kAdded}]), sorted(told["lit came"]));
+        ASSERT_EQ((listed[{schema_of<Lit>().id(), Kind::kRemoved}]), sorted(told["lit went"]));
+        before = now;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Reactions, ReactionsOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u),
+                         [](const auto& info) { return "database_keeps_" + std::to_string(info.param); });
+
+// --- rules -------------------------------------------------------------------------------------------------------
+
+class ReactionRules : public ::testing::Test {
+protected:
+    Entities make(std::size_t count) {
+        Entities made(count);
+        EXPECT_TRUE(entities.create(made));
+        return made;
+    }
+
+    EntityManager entities;
+    World world{entities};
+    Manager<Lamp>& lamps = world.manager<Lamp>();
+    int num_told = 0;
+};
+
+TEST_F(ReactionRules, what_was_there_before_is_not_told) {
+    const Entities made = make(10);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) { num_told += int(added.size()); });
+    world.settle();
+    EXPECT_EQ(num_told, 0);
+    ASSERT_TRUE(lamps.add(make(3), Lamp{}));
+    EXPECT_EQ(num_told, 0) << "only when the world settles";
+    world.settle();
+    EXPECT_EQ(num_told, 3);
+    world.settle();
+    EXPECT_EQ(num_told, 3);
+}
+
+TEST_F(ReactionRules, what_comes_and_goes_in_between_is_not_told) {
+    world.reactions().on_add<Lamp>([&](std::span<const Entity>) { ++num_told; });
+    world.reactions().on_remove<Lamp>([&](std::span<const Entity>) { ++num_told; });
+    const Entities made = make(2000);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    entities.destroy(made);
+    world.settle();
+    EXPECT_EQ(num_told, 0);
+}
+
+TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
+    const Entities made = make(3);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    world.settle();
+    Entities oiled, moved, any;
+    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
+    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
+    world.reactions().on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
+    lamps.set<&Lamp::oil>(lamps.instance(made[0]), 7);
+    lamps.set<&Lamp::at>(lamps.instance(made[2]), {1, 2, 3});
+    world.settle();
+    EXPECT_EQ(oiled, Entities{made[0]});
+    EXPECT_EQ(moved, Entities{made[2]});
+    EXPECT_EQ(any, (Entities{made[0], made[2]}));
+}
+
+TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
+    auto& wicks = world.manager<Wick>();
+    Entities lit;
+    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) {
+        ASSERT_TRUE(wicks.add(added, Wick{}));    // at once
+        world.commands().destroy(added.front());  // by command
+        entities.destroy(added.back());           // and before its own row goes
+        ASSERT_TRUE(lamps.add(make(1), Lamp{}));
+        num_told += int(added.size());
+    });
+    world.reactions().on_add<Wick>([&](std::span<const Entity> added) { lit.assign(added.begin(), added.end()); });
+    const Entities made = make(4);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    world.settle();
+    EXPECT_EQ(num_told, 4);
+    EXPECT_TRUE(lit.empty());
+    world.settle();
+    EXPECT_EQ(num_told, 5) << "the lamp of the reaction";
+    EXPECT_EQ(sorted(lit), (Entities{made[1], made[2]})) << "those that live by now";
+}
+
+TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added_and_may_come_and_go) {
+    std::string order;
+    ReactionId second;
+    world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
+        order += 'a';
+        world.reactions().remove(second);
+        world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'd'; });
+    });
+    second = world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'b'; });
+    const ReactionId third = world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
+        order += 'c';
+        world.reactions().remove(ReactionId{3});
+    });
+    EXPECT_EQ(third.number, 3u);
+    ASSERT_TRUE(lamps.add(make(1), Lamp{}));
+    world.settle();
+    EXPECT_EQ(order, "ac");
+    ASSERT_TRUE(lamps.add(make(1), Lamp{}));
+    world.settle();
+    EXPECT_EQ(order, "acad");
+    world.reactions().remove({});
+    world.reactions().remove({99});
+}
+
+TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
+    TagManager tags(world.manager<Tag>(), world.strings());
+    auto& owners = world.ownership();
+    TransformManager& transforms = world.transforms();
+    Entities tagged, owned, moved;
+    const auto into = [](Entities& list) {
+        return [&list](std::span<const Entity> told) { list.insert(list.end(), told.begin(), told.end()); };
+    };
+    world.reactions().on_add<Tag>(into(tagged));
+    world.reactions().on_remove<Tag>(into(tagged));
+    world.reactions().on_add<Owned>(into(owned));
+    world.reactions().on_remove<Owned>(into(owned));
+    world.reactions().on_change<&WorldPose::matrix>(into(moved));
+    const Entities made = make(3);
+    ASSERT_TRUE(tags.add_tag(made[0], "red"));
+    ASSERT_TRUE(tags.add_tag(made[0], "round"));
+    ASSERT_TRUE(owners.own(made[0], made[1]));
+    ASSERT_TRUE(transforms.add(made, Transform{}));
+    ASSERT_TRUE(transforms.link(transforms.instance(made[2]), transforms.instance(made[1])));
+    world.settle();
+    EXPECT_EQ(tagged, (Entities{made[0], made[0]})) << "once for each component";
+    EXPECT_EQ(owned, Entities{made[1]}) << "its owner is owned by nobody";
+    EXPECT_EQ(moved, Entities());
+    tagged.clear(), owned.clear();
+    tags.remove_tag(made[0], "red");
+    owners.release(made[1]);
+    transforms.set_position(transforms.instance(made[1]), {1, 2, 3});
+    world.settle();
+    EXPECT_EQ(tagged, Entities{made[0]});
+    EXPECT_EQ(owned, Entities{made[1]});
+    EXPECT_EQ(sorted(moved), (Entities{made[1], made[2]})) << "a child moves with its parent";
+}
+
+TEST_F(ReactionRules, of_several_components_those_that_move_are_not_told) {
+    auto& tags = world.manager<Tag>();
+    const Entities made = make(2);
+    for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
+        ASSERT_TRUE(tags.add(entity, Tag{StringId("spot")}));
+    Entities told;
+    world.reactions().on_add<Tag>([&](std::span<const Entity> added) { told.assign(added.begin(), added.end()); });
+    world.reactions().on_remove<Tag>(
+        [&](std::span<const Entity> removed) { told.assign(removed.begin(), removed.end()); });
+    tags.remove(made[0]);  // rows of made[1] take the places
+    world.settle();
+    EXPECT_EQ(told, (Entities{made[0], made[0]}));
+}
+
+TEST_F(ReactionRules, of_several_components_in_the_database_those_that_move_are_not_told) {
+    Database& database = world.database();
+    database.component<Tag>();
+    const Entities made = make(2);
+    for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
+        ASSERT_TRUE(database.add(entity, Tag{StringId("spot")}));
+    Entities added, removed;
+    world.reactions().on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
+    world.reactions().on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
+    ASSERT_TRUE(database.remove<Tag>(made[0]));  // rows of made[1] take the places
+    ASSERT_TRUE(database.move(made[1], 3));
+    world.settle();
+    EXPECT_EQ(removed, (Entities{made[0], made[0]}));
+    EXPECT_TRUE(added.empty());
+    ASSERT_TRUE(database.add(made[1], Tag{StringId("stripe")}));
+    world.settle();
+    EXPECT_EQ(added, Entities{made[1]});
+}
+
+TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
+    {
+        PagePool pool;
+        Manager<Wick> wicks(entities, pool);
+        ASSERT_TRUE(world.attach(wicks.core()));
+        world.reactions().on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
+        ASSERT_TRUE(wicks.add(make(1), Wick{}));
+        world.settle();
+        world.detach(wicks.core());
+        ASSERT_TRUE(wicks.add(make(1), Wick{}));
+    }
+    world.settle();
+    EXPECT_EQ(num_told, 1);
+}
+
+TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
+    struct Counter final : Reaction {
+        void run(const ReactionBatch& batch) override { total += int(batch.entities.size()); }
+        int total = 0;
+    };
+    ComponentDefinition wide{.name = "wide"};
+    std::vector<std::string> names;
+    for (int i = 0; i < 64; ++i) names.push_back("field_" + std::to_string(i));
+    for (const std::string& name : names) wide.fields.push_back({.name = name, .type = FieldType::kUint32});
+    ComponentManager& manager = *world.manager(*Schema::make(std::move(wide))).value();
+    const std::vector<Entity> made = make(1);
+    ASSERT_TRUE(manager.add_images(made, manager.schema().default_image().data(), 0).ok());
+    Counter counters[64];
+    for (std::uint32_t i = 0; i < 64; ++i)
+        ASSERT_TRUE(world.reactions()
+                        .react(manager.schema().id(), {ReactionKind::kChange, i}, counters[i], [](Reaction&) {})
+                        .ok());
+    world.settle();
+    for (const std::uint32_t changed : {1u, 31u, 32u, 33u, 62u, 63u}) {
+        const std::uint32_t value = 7;
+        manager.table().write_element(changed, 0)[0] = std::byte(value);
+        world.settle();
+        for (std::uint32_t i = 0; i < 64; ++i)
+            EXPECT_EQ(std::exchange(counters[i].total, 0), i == changed ? 1 : 0) << i << ", " << changed << " changed";
+    }
+}
+
+TEST_F(ReactionRules, a_component_type_without_a_cpp_type_can_be_listened_to) {
+    struct Counter final : Reaction {
+        explicit Counter(int& all) : total(all) {}
+        void run(const ReactionBatch& batch) override {
+            total += int(batch.entities.size());
+            EXPECT_EQ(batch.component.name(), "lamp");
+        }
+        int& total;
+    };
+    Counter counter(num_told);
+    int num_ended = 0;
+    static int* ended;
+    ended = &num_ended;
+    const auto end = [](Reaction&) { ++*ended; };
+    const Result<ReactionId> id = world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kAdd}, counter, end);
+    ASSERT_TRUE(id);
+    ASSERT_TRUE(lamps.add(make(5), Lamp{}));
+    world.settle();
+    EXPECT_EQ(num_told, 5);
+    world.reactions().remove(*id);
+    EXPECT_EQ(num_ended, 1);
+    EXPECT_EQ(world.reactions().react(StringId("nothing"), {}, counter, end).message(),
+              "no store of the world keeps the component type; make its manager, or name it to the database, before "
+              "anything reacts to it");
+    EXPECT_EQ(world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kChange, 2}, counter, end).message(),
+              "\"lamp\" has 2 fields, and none with number 2");
+    world.manager<Tag>();
+    EXPECT_EQ(world.reactions().react(schema_of<Tag>().id(), {ReactionKind::kChange}, counter, end).message(),
+              "an entity may have several \"tag\", so their values cannot be compared; use on_add() and on_remove()");
+    EXPECT_EQ(num_ended, 1) << "what was refused stays the caller's";
+}
+
+TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
+    const auto told_with = [](std::uint32_t num_workers) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        EntityManager entities;
+        World world(entities, {.executor = &executor});
+        world.manager<Lamp>();
+        world.database().component<Filler>();
+        Entities made(20'000), told;
+        EXPECT_TRUE(world.database().create<Filler>(made, 0, Filler{}));
+        world.reactions().on_add<Lamp>(
+            [&](std::span<const Entity> added) { told.insert(told.end(), added.begin(), added.end()); });
+        world.schedule().add("give", query<With<Filler>>(world.database()), [](Commands& commands, Entity entity) {
+            if (entity.id % 3 == 0) commands.add(entity, Lamp{});
+        });
+        world.step(0.1f);
+        return told;
+    };
+    const Entities alone = told_with(1);
+    EXPECT_GT(alone.size(), 6000u);
+    for (const std::uint32_t num_workers : {2u, 3u, 8u}) EXPECT_EQ(told_with(num_workers), alone);
+}
+
+TEST_F(ReactionRules, the_journal_is_bounded_and_says_when_it_is_not_complete) {
+    EXPECT_FALSE(world.reactions().journal(0).is_complete) << "none is kept";
+    ASSERT_TRUE(lamps.add(make(7), Lamp{}));
+    const std::uint64_t begin = world.stamp();
+    world.reactions().keep_journal(25);
+    EXPECT_TRUE(world.reactions().journal(begin).is_complete);
+    EXPECT_FALSE(world.reactions().journal(begin - 1).is_complete);
+    auto& wicks = world.manager<Wick>();  // a store that comes later
+    ASSERT_TRUE(wicks.add(make(10), Wick{}));
+    world.settle();
+    ASSERT_EQ(world.reactions().journal(begin).entries.size(), 1u) << "what was there before is not in it";
+    EXPECT_EQ(world.reactions().journal(begin).entries[0].component, schema_of<Wick>().id());
+    EXPECT_EQ(world.reactions().journal(begin).entries[0].entities.size(), 10u);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(lamps.add(make(10), Lamp{}));
+        world.settle();
+    }
+    EXPECT_FALSE(world.reactions().journal(begin).is_complete) << "30 entities are more than 25";
+    EXPECT_TRUE(world.reactions().journal(begin + 1).is_complete);
+    EXPECT_EQ(world.reactions().journal(begin + 1).entries.size(), 2u);
+    EXPECT_EQ(world.reactions().journal(begin + 2).entries.size(), 1u);
+    EXPECT_EQ(world.reactions().journal(world.stamp()).entries.size(), 0u);
+    ASSERT_TRUE(lamps.add(make(30), Lamp{}));
+    world.settle();
+    EXPECT_FALSE(world.reactions().journal(begin + 3).is_complete) << "one settle alone is more than fits";
+    ASSERT_TRUE(lamps.add(make(20), Lamp{}));
+    world.settle();
+    ASSERT_TRUE(lamps.add(make(5), Lamp{}));
+    world.reactions().keep_journal(25);
+    const std::uint64_t again = world.stamp();
+    ASSERT_TRUE(wicks.add(make(10), Wick{}));
+    world.settle();
+    EXPECT_FALSE(world.reactions().journal(again - 1).is_complete)
+        << "one that is kept again has forgotten what it had";
+    ASSERT_TRUE(world.reactions().journal(again).is_complete);
+    const auto added = [&](std::uint64_t stamp) {
+        std::map<ComponentId, std::size_t> result;
+        for (const JournalEntry& entry : world.reactions().journal(stamp).entries)
+            result[entry.component] += entry.entities.size();
+        return result;
+    };
+    const ComponentId lamp = schema_of<Lamp>().id(), wick = schema_of<Wick>().id();
+    EXPECT_EQ(added(again), (std::map<ComponentId, std::size_t>{{lamp, 5}, {wick, 10}}))
+        << "a reader that has this stamp is told all that has changed since it settled last";
+    world.reactions().keep_journal(0);
+    EXPECT_FALSE(world.reactions().journal(world.stamp()).is_complete);
+    ASSERT_TRUE(lamps.add(make(5), Lamp{}));
+    world.reactions().keep_journal(25);
+    world.settle();
+    EXPECT_EQ(world.reactions().journal(world.stamp() - 1).entries.size(), 0u) << "none was kept when these came";
+}
+
+TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_journal) {
+    ASSERT_TRUE(world.manager<Wick>().add(make(3), Wick{}));
+    world.settle();
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(world, bytes));
+    EntityManager others;
+    World other(others);
+    other.reactions().keep_journal(25);
+    ASSERT_TRUE(load(other, bytes));
+    const std::uint64_t loaded = other.stamp();
+    other.settle();
+    ASSERT_TRUE(other.reactions().journal(loaded).is_complete);
+    EXPECT_EQ(other.reactions().journal(loaded).entries.size(), 0u);
+}
+
+using ReactionDeathTest = ReactionRules;
+
+TEST_F(ReactionDeathTest, reactions_to_what_no_store_keeps_and_from_passes_end_the_program) {
+    EXPECT_DEATH(world.reactions().on_add<Wick>([](std::span<const Entity>) {}),
+                 "no store of the world keeps the component type of a reaction, \"wick\"; call World::manager<Wick>");
+    world.schedule().add("late", [&](PassContext&) { world.reactions().on_add<Lamp>([](std::span<const Entity>) {}); });
+    EXPECT_DEATH(world.step(0.1f), "a pass added a reaction; add it before World::step");
+}
+
+}  // namespace
