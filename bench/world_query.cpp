@@ -149,7 +149,7 @@ void from_text(Bench& bench, const char* name, std::size_t n, bool joins, double
     need_ok(world.manager<JoinPosition>().add(ids, JoinPosition{{1, 2, 3}}));
     need_ok(world.manager<JoinVelocity>().add(shuffled, JoinVelocity{{1, 2, 3}}));
     const auto compiled = world.query<Write<&JoinPosition::value>, Read<&JoinVelocity::value>>();
-    Result<TextQuery> text = TextQuery::make(world.directory().stores(), "&join_position, join_velocity");
+    Result<TextQuery> text = TextQuery::make(world.directory(), "&join_position, join_velocity");
     need_ok(text.status());
     const auto sum = [&] {
         std::uint64_t result = 0;

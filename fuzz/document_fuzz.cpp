@@ -56,7 +56,7 @@ void make_query(std::string_view text) {
     static Sea sea;
     Diagnostics diagnostics;
     const Result<TextQuery> query =
-        TextQuery::make(sea.world.directory().stores(), diagnostics.refer_file("query", text), diagnostics);
+        TextQuery::make(sea.world.directory(), diagnostics.refer_file("query", text), diagnostics);
     require(query.ok() == (diagnostics.num_errors() == 0));
     static_cast<void>(diagnostics.format());
     if (!query) return;

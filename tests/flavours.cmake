@@ -19,7 +19,7 @@ set(SHOAL_TESTS_OF_address
     database/arguments database/database_memory database/database_oracle database/destructors
     query/command_oracle query/query_oracle query/stale_database_rows query/text_query
     components/data pose/model_pose_oracle
-    resource/blob resource/blob_in_use resource/damage resource/migration resource/zone_blob
+    resource/blob resource/blob_in_use resource/damage resource/migration
     transform/transform transform/transform_calls transform/transform_oracle
     plugin script
     world/fields world/out_of_memory save/persist save/recording world/reentry reload/reload save/save save/save_migration

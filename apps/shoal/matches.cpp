@@ -90,7 +90,7 @@ private:
 
 Result<Matches> find_matches(const World& world, std::string_view text, Diagnostics& diagnostics) {
     const std::uint32_t file = diagnostics.add_file("--query", std::string(text));
-    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), file, diagnostics);
+    const Result<TextQuery> query = TextQuery::make(world.directory(), file, diagnostics);
     if (!query) return query.status();
     const PlainNames names(&world.strings());
     MatchWriter writer(fields_of(*query), names);

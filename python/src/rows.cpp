@@ -13,7 +13,7 @@ namespace shoal_python {
 // --- queries -----------------------------------------------------------------------------------------------------
 
 QueryState::QueryState(WorldState& of, std::string of_text) : world(of), text(std::move(of_text)) {
-    Result<TextQuery> made = TextQuery::make(world.parts_->world.directory().stores(), text);
+    Result<TextQuery> made = TextQuery::make(world.parts_->world.directory(), text);
     if (!made) throw Error(concat("query ", quoted(text), ": ", made.message()));
     query.emplace(std::move(*made));
     world.queries_.insert(this);

@@ -8,6 +8,7 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/command/commands.h"
 #include "shoal/store/component_directory.h"
+#include "shoal/table/entity_fields.h"
 
 namespace shoal {
 
@@ -22,18 +23,6 @@ inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPending
 
 /// The number of no chunk: nobody owns a block of pending entities.
 inline constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
-
-/// Calls visit(entity) for the entity fields of struct images, which lie one behind the other.
-template <class Visit>
-void for_each_entity(const Schema& schema, std::byte* images, std::size_t num_images, Visit&& visit) {
-    if (!schema.has(FieldType::kEntity)) return;
-    for (const Field& field : schema.fields())
-        for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
-            std::byte* value = images + field.struct_offset + i * sizeof(Entity);
-            for (std::size_t image = 0; image < num_images; ++image, value += schema.struct_bytes())
-                visit(*reinterpret_cast<Entity*>(value));
-        }
-}
 
 class CommandSettler {
 public:

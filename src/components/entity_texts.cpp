@@ -3,8 +3,6 @@
 #include "shoal/components/entity_texts.h"
 
 #include "shoal/base/text.h"
-#include "shoal/database/database.h"
-#include "shoal/store/component_manager.h"
 
 #include <cstring>
 
@@ -26,27 +24,11 @@ Status remove_tag(Store& store, const Schema& component, Entity entity, StringId
     ComponentRow at;
     for (std::uint32_t index = find_tag(store, component, entity, tag, at); at;
          index = find_tag(store, component, entity, tag, at))
-        if (Status status = remove_one_value(store, component, entity, at, index); !status) return status;
+        if (Status status = store.remove_one_value(component, entity, at, index); !status) return status;
     return {};
 }
 
 }  // namespace
-
-bool takes_single_values(Store& store) {
-    return dynamic_cast<ComponentManager*>(&store) != nullptr || dynamic_cast<Database*>(&store) != nullptr;
-}
-
-Status remove_one_value(Store& store, const Schema& component, Entity entity, const ComponentRow& at,
-                        std::uint32_t index) {
-    if (auto* const manager = dynamic_cast<ComponentManager*>(&store)) {
-        manager->remove(Instance{at.row});
-        return {};
-    }
-    if (auto* const database = dynamic_cast<Database*>(&store))
-        return database->remove_value(entity, database->find_component(component.id()), index).status();
-    return Status::error(concat("\"", component.name(), "\" has its home in ", store.kind(),
-                                ", which takes no single value from an entity that has several"));
-}
 
 Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change, Entity entity,
                       std::string_view text) {

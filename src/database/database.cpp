@@ -712,6 +712,13 @@ void Database::require_known(bool is_known) const {
                  "an archetype was asked for the first time while passes or loops ran; ask for it before");
 }
 
+Array<Database*> list_databases(const ComponentDirectory& directory) {
+    Array<Database*> databases{Owner("database")};
+    for (Store* store : directory.stores())
+        if (auto* const database = dynamic_cast<Database*>(store); database != nullptr) databases.push_back(database);
+    return databases;
+}
+
 Database* find_database(const ComponentDirectory& directory) {
     for (Store* store : directory.stores())
         if (auto* const database = dynamic_cast<Database*>(store); database != nullptr) return database;

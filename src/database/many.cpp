@@ -97,6 +97,10 @@ void Database::drop_further(Entity entity, const Archetype& from, const Archetyp
         if (to == nullptr || !to->has(component)) further_values(component)->remove({&entity, 1});
 }
 
+Status Database::remove_one_value(const Schema& component, Entity entity, const ComponentRow&, std::uint32_t index) {
+    return remove_value(entity, find_component(component.id()), index).status();
+}
+
 Result<bool> Database::remove_value(Entity entity, ComponentType component, std::uint32_t index) {
     require_unlocked("remove_value()");
     graph_.require(component, entity);

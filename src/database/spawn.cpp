@@ -446,7 +446,7 @@ void Database::begin_spawn() {
     spawn_ = make_owned<Spawn>("database", *this);
 }
 
-bool Database::spawns_into_tiles_of(ComponentId component, std::size_t field) const {
+bool Database::is_place_of_tiles(ComponentId component, std::size_t field) const {
     return spawn_place_ != nullptr && spawn_place_->component == find_component(component) &&
            spawn_place_->field == field;
 }

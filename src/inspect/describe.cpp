@@ -240,16 +240,15 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
             builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
     for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
-        if (dynamic_cast<const DataManager*>(&store) != nullptr) return;
+        if (&store == find_data(world_.directory())) return;  // whose values are written below
         builder.key(schema.name());
         if (!schema.many()) return write_fields(store, at, names, builder);
         builder.begin_list();
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) write_fields(store, at, names, builder);
         builder.end();
     });
-    for (const Store* store : world_.directory().stores())
-        if (const auto* const data = dynamic_cast<const DataManager*>(store))
-            write_data_of(world_, *data, entity, names, builder);
+    if (const DataManager* const data = find_data(world_.directory()); data != nullptr)
+        write_data_of(world_, *data, entity, names, builder);
     builder.end();
 }
 

@@ -162,7 +162,7 @@ struct PluginCalls {
 
 shoal::Status shoal_query::make() {
     query.reset();
-    shoal::Result<shoal::TextQuery> made = shoal::TextQuery::make(owner.world.directory().stores(), text);
+    shoal::Result<shoal::TextQuery> made = shoal::TextQuery::make(owner.world.directory(), text);
     shoal::Status status = made.status();
     if (status) status = shoal::find_columns(*made, column_names, columns);
     if (!status) return shoal::Status::error(shoal::concat("query \"", text, "\": ", status.message()));

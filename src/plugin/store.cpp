@@ -6,6 +6,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
@@ -52,14 +53,7 @@ PluginSpawn::PluginSpawn(const SpawnBatch& batch, const Schema& schema) {
                 std::memcpy(image + column.struct_offset, batch.columns[c] + i * column.element_bytes,
                             column.element_bytes);
             }
-            for (const Field& field : schema.fields())
-                for (std::uint32_t v = 0; field.type == FieldType::kEntity && v < field.num_values(); ++v) {
-                    Entity entity;
-                    std::byte* const place = image + field.struct_offset + v * sizeof entity;
-                    std::memcpy(&entity, place, sizeof entity);
-                    entity = batch.translate(copy, entity);
-                    std::memcpy(place, &entity, sizeof entity);
-                }
+            for_each_entity(schema, image, 1, [&](Entity& entity) { entity = batch.translate(copy, entity); });
         }
     view = {sizeof view, count_of(owners), given(owners), parents.empty() ? nullptr : given(parents), images.data(),
             bytes};

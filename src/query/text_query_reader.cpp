@@ -73,8 +73,8 @@ AnyValue value_of(std::string_view text) {
 
 class TextQueryReader {
 public:
-    TextQueryReader(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics)
-        : stores_(stores), file_(file), diagnostics_(diagnostics), text_(diagnostics.text(file)), rest_(text_) {}
+    TextQueryReader(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics)
+        : directory_(directory), file_(file), diagnostics_(diagnostics), text_(diagnostics.text(file)), rest_(text_) {}
 
     Result<TextQuery> read() {
         if (!read_terms()) return failed();
@@ -178,19 +178,12 @@ private:
     // --- component types ---------------------------------------------------------------------------------------------
 
     const Schema* find_component(std::string_view name) {
-        const ComponentId id(name);
+        if (const KeptComponent kept = directory_.find_kept(ComponentId(name))) return kept.schema;
         Array<std::string_view> names{Owner("query")};
-        for (const Store* store : stores_) {
-            for (const Schema* schema : store->schemas()) {
-                if (schema->id() == id) return schema;
-                names.push_back(schema->name());
-            }
+        for (const Store* store : directory_.stores()) {
+            for (const Schema* schema : store->schemas()) names.push_back(schema->name());
+            for (const Schema* schema : store->shown_schemas()) names.push_back(schema->name());
         }
-        for (const Store* store : stores_)
-            for (const Schema* schema : store->shown_schemas()) {
-                if (schema->id() == id) return schema;
-                names.push_back(schema->name());
-            }
         error(name, concat("no store keeps a component ", quoted(name)), hint_about(name, names));
         return nullptr;
     }
@@ -204,7 +197,7 @@ private:
     }
     /// Finds where rows of a component type are.
     bool find_home(std::string_view name, const Schema& schema, detail::ComponentHome& home) {
-        home = detail::look_up_home(stores_, schema);
+        home = detail::look_up_home(directory_, schema);
         if (home.store == nullptr)
             return error(name, concat("the store of ", quoted(name), " shows queries no rows"), "ask the store");
         return true;
@@ -215,18 +208,16 @@ private:
         return term.sign == '!' ? exclude(term) : include(term);
     }
     bool take_tag(const ReadTerm& term) {
-        for (Store* store : stores_) {
-            const auto is_tag = [](const Schema* schema) { return schema->id() == ComponentId(detail::kTagName); };
-            if (std::none_of(store->schemas().begin(), store->schemas().end(), is_tag)) continue;
-            if (detail::find_tag_lists(*store) == nullptr)
-                return error(term.path,
-                             concat("tags have their home in ", store->kind(), ", which does not list who has one"),
-                             "keep them in a manager, World::manager<Tag>()");
-            plan_->places.add_tag(*store, StringId(term.path), term.sign == '!');
-            any_tag_ |= term.sign != '!';
-            return true;
-        }
-        return error(term.path, "no store keeps tags yet", "call World::require_tags() before the query is made");
+        Store* const store = directory_.find(ComponentId(detail::kTagName));
+        if (store == nullptr)
+            return error(term.path, "no store keeps tags yet", "call World::manager<Tag>() before the query is made");
+        if (detail::find_tag_lists(*store) == nullptr)
+            return error(term.path,
+                         concat("tags have their home in ", store->kind(), ", which does not list who has one"),
+                         "keep them in a manager, World::manager<Tag>()");
+        plan_->places.add_tag(*store, StringId(term.path), term.sign == '!');
+        any_tag_ |= term.sign != '!';
+        return true;
     }
     bool take_any(const ReadTerm& term) {
         Array<std::string_view> names(term.others);
@@ -281,13 +272,12 @@ private:
             return error(name, concat(quoted(name), " is not declared single, so rows have their own"),
                          concat("write ", name));
         if (term.sign != '^' || plan_->places.parents != nullptr) return true;
-        for (Store* store : stores_)
-            for (const Schema* kept : store->schemas())
-                if (kept->id() == ComponentId("transform") && store->find_columns(*kept)) {
-                    plan_->places.parents = store->find_columns(*kept).rows;
-                    plan_->places.parents_store = store;
-                    return true;
-                }
+        if (const KeptComponent kept = directory_.find_kept(ComponentId("transform")))
+            if (const OwnedColumns columns = kept.store->find_columns(*kept.schema)) {
+                plan_->places.parents = columns.rows;
+                plan_->places.parents_store = kept.store;
+                return true;
+            }
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
     /// Returns the number of a component type that is shown, which is added if need be.
@@ -443,7 +433,7 @@ private:
                                   std::span<const ComponentType>(without));
     }
 
-    std::span<Store* const> stores_;
+    const ComponentDirectory& directory_;
     std::uint32_t file_;
     Diagnostics& diagnostics_;
     std::string_view text_, rest_;
@@ -456,14 +446,14 @@ private:
     Array<std::string_view> names_{Owner("query")};  // by excluded component
 };
 
-Result<TextQuery> TextQuery::make(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics) {
-    return TextQueryReader(stores, file, diagnostics).read();
+Result<TextQuery> TextQuery::make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics) {
+    return TextQueryReader(directory, file, diagnostics).read();
 }
 
-Result<TextQuery> TextQuery::make(std::span<Store* const> stores, std::string_view text) {
+Result<TextQuery> TextQuery::make(const ComponentDirectory& directory, std::string_view text) {
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.refer_file("query", text);
-    Result<TextQuery> query = make(stores, file, diagnostics);
+    Result<TextQuery> query = make(directory, file, diagnostics);
     if (query) return query;
     const Diagnostic& first = diagnostics.entries()[0];
     const SourceLocation at = diagnostics.locate(first.position);

@@ -41,33 +41,28 @@ TermPlaces places_of_further(Database& database, std::uint32_t component) {
     return places;
 }
 
-ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component) {
+ComponentHome look_up_home(const ComponentDirectory& directory, const Schema& component) {
     ComponentHome home;
-    for (Store* store : stores) {
-        home.columns = store->find_columns(component);
-        home.database = home.columns ? nullptr : dynamic_cast<Database*>(store);
-        if (home.database != nullptr) {
-            const ComponentType type = home.database->find_component(component.id());
-            home.component = type.number;
-            if (!type) home.database = nullptr;
-        }
-        if (!home.columns && home.database == nullptr) continue;
-        home.store = store;
-        return home;
-    }
-    return {};
+    home.store = directory.find_shown(component);
+    if (home.store == nullptr) return home;
+    home.columns = home.store->find_columns(component);
+    if (home.columns) return home;
+    home.database = dynamic_cast<Database*>(home.store);  // whose tables are matched, not looked up
+    const ComponentType type =
+        home.database == nullptr ? ComponentType() : home.database->find_component(component.id());
+    if (!type) return {};
+    home.component = type.number;
+    return home;
 }
 
-ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use) {
-    if (const ComponentHome home = look_up_home(stores, component); home.store != nullptr) {
+ComponentHome find_home(const ComponentDirectory& directory, const Schema& component, const ComponentUse& use) {
+    if (const ComponentHome home = look_up_home(directory, component); home.store != nullptr) {
         require_use(home, component, use);
         return home;
     }
-    for (const Store* store : stores)
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == component.id())
-                refuse("home.columns", concat("a query over a world names \"", component.name(),
-                                              "\", whose store shows queries no rows; see Store::find_columns()"));
+    if (directory.find(component.id()) != nullptr)
+        refuse("home.columns", concat("a query over a world names \"", component.name(),
+                                      "\", whose store shows queries no rows; see Store::find_columns()"));
     refuse("home.store != nullptr",
            concat("a query over a world names \"", component.name(),
                   "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
@@ -96,7 +91,5 @@ Store& require_parents_store(ComponentDirectory& directory) {
 }
 
 Database* find_any_database(const ComponentDirectory& directory) { return find_database(directory); }
-
-std::span<Store* const> only(Store* const& store) { return {&store, 1}; }
 
 }  // namespace shoal::detail

@@ -17,6 +17,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/current_blob.h"
+#include "shoal/resource/spawn_instructions.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
@@ -52,33 +53,6 @@ bool have_other_fields(const Blob& before, const Blob& after) {
         for (const Schema& schema : after.schemas())
             if (schema.id() == components.id && schema.layout_hash() != components.schema->layout_hash()) return true;
     return false;
-}
-
-/// The zone that a blob names for each entity, or for an ancestor of it; kNoZone: none.
-Array<Zone> named_zones(const Blob& blob) {
-    Array<Zone> zones(blob.num_entities(), kNoZone, "reload");
-    const BlobComponents* const named = blob.find_components(schema_of<SpawnZone>().id());
-    if (named == nullptr || !is_schema_of<SpawnZone>(*named->schema)) return zones;
-    for (std::uint32_t i = 0; i < named->count(); ++i)
-        std::memcpy(&zones[named->entity_index[i]], named->columns[0] + i * sizeof(Zone), sizeof(Zone));
-    for (std::uint32_t i = 0; i < zones.size(); ++i)
-        if (const std::uint32_t parent = blob.parents()[i]; zones[i] == kNoZone && parent != kNoBlobEntity)
-            zones[i] = zones[parent];
-    return zones;
-}
-
-/// The entities of a blob whose toggled component of a type is off.
-BitSet switched_off(const Blob& blob, ComponentId component) {
-    BitSet off{Owner("reload")};
-    off.resize(blob.num_entities());
-    const BlobComponents* const named = blob.find_components(schema_of<SpawnSwitchedOff>().id());
-    if (named == nullptr || !is_schema_of<SpawnSwitchedOff>(*named->schema)) return off;
-    for (std::uint32_t i = 0; i < named->count(); ++i) {
-        ComponentId id;
-        std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
-        if (id == component) off.set(named->entity_index[i]);
-    }
-    return off;
 }
 
 }  // namespace
@@ -372,8 +346,7 @@ private:
     void move_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
         const Schema& schema = *type_at(type).schema;
         if (type == transform_type_) place_root(row, copy, schema.fields()[f]);
-        const auto* const database = dynamic_cast<const Database*>(takers_[type]);
-        if (database != nullptr && database->spawns_into_tiles_of(schema.id(), f)) move_place(copy);
+        if (takers_[type] != nullptr && takers_[type]->is_place_of_tiles(schema.id(), f)) move_place(copy);
     }
     /// Calls visit(override) for those of a field in a row of the newer version.
     template <class Visit>
@@ -1010,15 +983,15 @@ private:
 
     /// Moves entities for which the source names another zone now.
     Status move_all() {
-        const ComponentId id = schema_of<SpawnZone>().id();
-        if (before_.find_components(id) == nullptr && after_.find_components(id) == nullptr) return {};
-        const Array<Zone> before = named_zones(before_), after = named_zones(after_);
+        Array<Zone> before = named_zones(before_), after = named_zones(after_);
+        if (before.empty() && after.empty()) return {};
+        before.resize(before_.num_entities(), kNoZone), after.resize(after_.num_entities(), kNoZone);
+        const Array<Database*> databases = list_databases(world_.directory());
         for (std::uint32_t i = 0; i < after_.num_entities(); ++i) {
             if (is_new(i) || after[i] == kNoZone || after[i] == before[changes_.before_of()[i]]) continue;
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
-                for (Store* store : world_.directory().stores()) {
-                    auto* const database = dynamic_cast<Database*>(store);
-                    const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(now(copy, i));
+                for (Database* database : databases) {
+                    const DatabaseRow at = database->find(now(copy, i));
                     if (!at || at.table->zone() == after[i]) continue;
                     if (Status status = steps_.move(*database, now(copy, i), after[i]); !status) return status;
                     note_changed(copy, i);

@@ -3,7 +3,6 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/components/entity_texts.h"
 #include "shoal/components/ownership.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/field_part.h"
@@ -110,7 +109,7 @@ Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image
            same_image(before[before.size() - 1 - num_same], values[values.size() - 1 - num_same], *schema))
         ++num_same;
     std::size_t num_gone = before.size() - num_same;
-    if (num_gone != 0 && !takes_single_values(*store)) {
+    if (num_gone != 0 && !store->takes_single_values()) {
         const Result<std::uint32_t> removed = store->remove_values(*schema, {&entity, 1});
         if (!removed) return removed.status();
         num_gone = num_same = 0;
@@ -123,7 +122,7 @@ Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image
     ReloadPlace gone = first;
     for (; num_gone > 0; --num_gone) {
         gone.index = static_cast<std::uint32_t>(num_new + num_gone - 1);
-        if (Status status = remove_one_value(*store, *schema, entity, gone.find(), gone.index); !status) return status;
+        if (Status status = store->remove_one_value(*schema, entity, gone.find(), gone.index); !status) return status;
     }
     return {};
 }

@@ -1,8 +1,10 @@
 #include "shoal/resource/spawner.h"
+#include "shoal/resource/spawn_instructions.h"
 
 #include "resource/spawn_overrides.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
@@ -68,15 +70,11 @@ private:
     void renumber(const Schema& schema, const Field& field, Columns& columns, std::size_t num_rows) const {
         std::byte* const first = columns.bytes[field.first_column].data() + schema.offset_in_column(field);
         const std::size_t stride = schema.columns()[field.first_column].element_bytes;
-        for (std::size_t i = 0; i < num_rows * field.num_values(); ++i) {
-            std::byte* const value = first + i / field.num_values() * stride + i % field.num_values() * sizeof(Entity);
-            Entity stored;
-            std::memcpy(&stored, value, sizeof stored);
+        for_each_entity(field, first, stride, num_rows, [this](Entity& stored) {
             const std::uint32_t number =
                 stored.id < number_of_.size() ? number_of_[static_cast<std::size_t>(stored.id)] : kNoBlobEntity;
             stored.id = number == kNoBlobEntity ? ~EntityBits(0) : EntityBits(number);
-            std::memcpy(value, &stored, sizeof stored);
-        }
+        });
     }
 
     std::span<const std::uint32_t> which_;
@@ -134,51 +132,33 @@ private:
 
     /// Notes the zone that the blob names for each entity, or for an ancestor of it.
     Status find_zones() {
-        const BlobComponents* const named = blob_.find_components(schema_of<SpawnZone>().id());
         if (options_.zone != kNoZone && options_.zone >= kMaxZones)
             return Status::error(concat("\"", blob_.name(), "\" is to be spawned into zone ", options_.zone,
                                         "; zones are 0 to ", kMaxZones - 1));
-        const bool names_zones = named != nullptr && is_schema_of<SpawnZone>(*named->schema);
-        if (names_zones || options_.zone != kNoZone) zones_.resize(blob_.num_entities(), kNoZone);
-        if (names_zones)
-            if (Status status = read_zones(*named); !status) return status;
-        for (Zone& zone : zones_)
-            if (zone == kNoZone) zone = options_.zone;
+        zones_ = named_zones(blob_);
+        if (options_.zone != kNoZone) zones_.resize(blob_.num_entities(), kNoZone);
+        for (std::uint32_t entity = 0; entity < zones_.size(); ++entity) {
+            if (zones_[entity] == kNoZone) zones_[entity] = options_.zone;
+            if (zones_[entity] != kNoZone && zones_[entity] >= kMaxZones)
+                return Status::error(concat("entity ", entity, " of \"", blob_.name(), "\" is to lie in zone ",
+                                            zones_[entity], "; zones are 0 to ", kMaxZones - 1));
+        }
         if (part_ == nullptr || zones_.empty()) return {};
         for (std::size_t i = 0; i < part_->which().size(); ++i) zones_[i] = zones_[part_->which()[i]];
         zones_.resize(part_->which().size());
         return {};
     }
-    /// Errors: a zone is out of range.
-    Status read_zones(const BlobComponents& named) {
-        for (std::uint32_t i = 0; i < named.count(); ++i) {
-            const std::uint32_t entity = named.entity_index[i];
-            std::memcpy(&zones_[entity], named.columns[0] + i * sizeof(Zone), sizeof(Zone));
-            if (zones_[entity] >= kMaxZones)
-                return Status::error(concat("entity ", entity, " of \"", blob_.name(), "\" is to lie in zone ",
-                                            zones_[entity], "; zones are 0 to ", kMaxZones - 1));
-        }
-        for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
-            if (const std::uint32_t parent = blob_.parents()[i]; zones_[i] == kNoZone && parent != kNoBlobEntity)
-                zones_[i] = zones_[parent];
-        return {};
-    }
 
     /// Lists the blob entities whose toggled component of each type is off.
     void find_switched_off() {
-        const BlobComponents* const named = blob_.find_components(schema_of<SpawnSwitchedOff>().id());
-        if (named == nullptr || !is_schema_of<SpawnSwitchedOff>(*named->schema)) return;
+        if (blob_.find_components(schema_of<SpawnSwitchedOff>().id()) == nullptr) return;
         for (Taker& taker : takers_) {
+            if (!taker.components->schema->toggled()) continue;
             taker.first_off = switched_off_.size();
-            for (std::uint32_t i = 0; i < named->count() && taker.components->schema->toggled(); ++i) {
-                ComponentId id;
-                std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
-                if (targets_.registry != nullptr)
-                    if (const RegisteredComponent* const renamed = targets_.registry->find_current(id))
-                        id = renamed->id;
-                const std::uint32_t number = number_of(named->entity_index[i]);
-                if (id == taker.components->id && number != kNoBlobEntity) switched_off_.push_back(number);
-            }
+            switched_off(blob_, taker.components->id, targets_.registry).for_each([&](std::size_t entity) {
+                const std::uint32_t number = number_of(static_cast<std::uint32_t>(entity));
+                if (number != kNoBlobEntity) switched_off_.push_back(number);
+            });
             taker.num_off = switched_off_.size() - taker.first_off;
         }
     }
@@ -313,14 +293,8 @@ private:
         return path.store().write_field(at, path.part(), found.value.bytes().data());
     }
     void translate_image(const SpawnBatch& batch, const Schema& schema, std::span<std::byte> image) const {
-        for (const Field& field : schema.fields())
-            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
-                std::byte* const value = image.data() + field.struct_offset + i * field.value_bytes;
-                Entity stored;
-                std::memcpy(&stored, value, sizeof stored);
-                stored = batch.translate(options_.copies - 1, stored);
-                std::memcpy(value, &stored, sizeof stored);
-            }
+        for_each_entity(schema, image.data(), 1,
+                        [&](Entity& stored) { stored = batch.translate(options_.copies - 1, stored); });
     }
 
     const Schema* find_keeper(ComponentId id, Taker& taker) const {

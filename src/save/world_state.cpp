@@ -52,13 +52,10 @@ Array<Entity> owners_in(const Store& store) {
 }  // namespace
 
 std::string WorldState::name_of(const Store& store) const {
-    if (dynamic_cast<const Database*>(&store) == nullptr)
+    if (dynamic_cast<const Database*>(&store) == nullptr)  // databases have no component type of their own
         return store.schemas().empty() ? std::string(store.kind()) : store.schemas().front()->name();
-    std::uint32_t number = 0;
-    for (const Store* other : world_.directory().stores()) {
-        if (other == &store) break;
-        number += dynamic_cast<const Database*>(other) != nullptr;
-    }
+    const Array<Database*> databases = list_databases(world_.directory());
+    const auto number = std::ranges::find(databases, &store) - databases.begin();
     return number == 0 ? std::string("database") : concat("database ", number);
 }
 

@@ -454,7 +454,7 @@ void forget_plan(Query& query) {
 Status prepare_query(Query& query) {
     State& state = *query.script->state;
     forget_plan(query);
-    Result<TextQuery> made = TextQuery::make(state.world.directory().stores(), query.text);
+    Result<TextQuery> made = TextQuery::make(state.world.directory(), query.text);
     Status status = made.status();
     if (status) {
         query.query = make_owned<TextQuery>("scripts", std::move(*made));
@@ -637,7 +637,7 @@ int find(lua_State* lua, State& state) {
     if (!read_text(lua, state, 1, "the text of a query", text)) return kFailed;
     if (state.rows_are_held()) return fail(state, "find() runs outside of passes and loops; make a query and keep it");
     state.link.steps_left -= kStepsToMake;
-    const Result<TextQuery> made = TextQuery::make(state.world.directory().stores(), text);
+    const Result<TextQuery> made = TextQuery::make(state.world.directory(), text);
     if (!made) return fail(state, "query \"", text, "\": ", made.message());
     return push_entities(lua, state, *made);
 }

@@ -136,6 +136,7 @@ void ComponentDirectory::destroy_after(std::size_t num_owned) {
 
 void ComponentDirectory::hold(bool holds) {
     is_held_ = holds;
+    entities_.hold(holds);
     for (Store* store : stores_) store->hold_rows(holds);
 }
 

@@ -59,6 +59,8 @@ std::byte* Singletons::write(const Schema& component) {
     return require(component).table().write_element(0, 0);
 }
 
+const std::byte* Singletons::read(const Schema& component) const { return require(component).table().column(0); }
+
 void Singletons::note_deaths() {
     if (!directory_.entities().alive(entity_)) entity_ = kNullEntity;
 }

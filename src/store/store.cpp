@@ -5,6 +5,7 @@
 #include "shoal/state/saved_state.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/owned_rows.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/field_part.h"
 #include "shoal/table/table.h"
 
@@ -53,6 +54,11 @@ void require_batch(const SpawnBatch& batch, const Schema& component) {
 }
 
 Store::~Store() { leave_directory(); }
+
+Status Store::remove_one_value(const Schema& component, Entity, const ComponentRow&, std::uint32_t) {
+    return Status::error(concat("\"", component.name(), "\" has its home in ", kind(),
+                                ", which takes no single value from an entity that has several"));
+}
 
 void Store::leave_directory() {
     if (component_directory_ != alone_in_) component_directory_->leave(*this);
@@ -174,14 +180,8 @@ void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schem
         const std::size_t bytes = component.columns()[field.first_column].element_bytes;
         std::byte* const data =
             table.unmarked_column(first_column + field.first_column) + component.offset_in_column(field);
-        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
-            for (std::uint32_t value = 0; value < field.num_values(); ++value) {
-                std::byte* const place = data + row * bytes + value * sizeof(Entity);
-                Entity entity;
-                std::memcpy(&entity, place, sizeof entity);
-                entity = batch.translate(copy, entity);
-                std::memcpy(place, &entity, sizeof entity);
-            }
+        for_each_entity(field, data + rows.begin * bytes, bytes, rows.size(),
+                        [&](Entity& entity) { entity = batch.translate(copy, entity); });
     }
 }
 

@@ -119,18 +119,10 @@ private:
     NumberOf number_of_{Owner("entity blob")};
 };
 
-/// Calls visit(database) for the databases of a world.
-template <class Visit>
-void for_each_database(World& world, Visit&& visit) {
-    for (Store* store : world.directory().stores())
-        if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) visit(*database);
-}
-
 /// The field of a component type that says in which tile of a database an entity lies; nullptr: none does.
 const Field* find_tile_field(const Store& store, const Schema& component) {
-    const auto* const database = dynamic_cast<const Database*>(&store);
-    for (std::size_t f = 0; database != nullptr && f < component.fields().size(); ++f)
-        if (database->spawns_into_tiles_of(component.id(), f)) return &component.fields()[f];
+    for (std::size_t f = 0; f < component.fields().size(); ++f)
+        if (store.is_place_of_tiles(component.id(), f)) return &component.fields()[f];
     return nullptr;
 }
 
@@ -167,15 +159,15 @@ std::vector<Entity> entities_below(World& world, Entity entity) {
 
 std::vector<Entity> entities_in(World& world, const ZoneSet& zones) {
     Found found(world);
-    for_each_database(world, [&](Database& database) {
-        for (const DatabaseTable* table : database.all_tables())
+    const Array<Database*> databases = list_databases(world.directory());
+    for (const Database* database : databases)
+        for (const DatabaseTable* table : database->all_tables())
             if (table != nullptr && zones.contains(table->zone()))
                 for (const Entity entity : table->entities())
                     if (world.entities().alive(entity)) found.add(entity);
-    });
     found.add_below([&](Entity below) {
         bool is_elsewhere = world.services().unloaded_zone_of(below) != kNoZone;
-        for_each_database(world, [&](Database& database) { is_elsewhere |= database.has_row(below); });
+        for (const Database* database : databases) is_elsewhere |= database->has_row(below);
         return !is_elsewhere;
     });
     return found.parents_first(kNullEntity);
@@ -345,9 +337,8 @@ private:
     /// Keeps the texts of paths and strings, which lie among the words of values.
     Status add_texts_of_data() {
         Array<StringId> ids{Owner("entity blob")};
-        for (const Store* store : world_.directory().stores())
-            if (const auto* const data = dynamic_cast<const DataManager*>(store))
-                for (const Entity entity : entities_) data->list_texts(entity, ids);
+        if (const DataManager* const data = find_data(world_.directory()); data != nullptr)
+            for (const Entity entity : entities_) data->list_texts(entity, ids);
         std::sort(ids.begin(), ids.end());
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
         for (const StringId id : ids)
@@ -360,11 +351,11 @@ private:
     Status add_zones() {
         std::vector<std::uint32_t> owners;
         Bytes zones;
+        const Array<Database*> databases = list_databases(world_.directory());
         for (std::uint32_t i = 0; options_.keeps_zones && i < entities_.size(); ++i) {
             DatabaseRow at;
-            for_each_database(world_, [&](Database& database) {
-                if (!at) at = database.find(entities_[i]);
-            });
+            for (const Database* database : databases)
+                if (!at) at = database->find(entities_[i]);
             if (!at) continue;
             const Zone zone = at.table->zone();
             owners.push_back(i);
@@ -426,9 +417,8 @@ public:
     /// Completes the copies, which lie one behind the other. Errors: no memory; some are not complete.
     Status complete(std::span<const Entity> copies) {
         Status status;
-        for_each_database(world_, [&](Database& database) {
-            if (status) status = give_rows(database, copies);
-        });
+        for (Database* database : list_databases(world_.directory()))
+            if (status) status = give_rows(*database, copies);
         if (!status) return status;
         for (Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
@@ -592,11 +582,8 @@ Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options)
     if (Status status = world.services().check_loaded(all, "copied"); !status) return status;
     CopyCall call(world, all, options.zone);
     if (Status status = call.check(); !status) return status;
-    const bool has_tiles =
-        std::any_of(world.directory().stores().begin(), world.directory().stores().end(), [](Store* store) {
-            const Database* const database = dynamic_cast<Database*>(store);
-            return database != nullptr && database->spawns_into_tiles();
-        });
+    const bool has_tiles = std::ranges::any_of(list_databases(world.directory()),
+                                               [](const Database* one) { return one->spawns_into_tiles(); });
     const bool is_placed_anew = options.zone != kNoZone || (has_tiles && !options.root_poses.empty());
     const Entity seen_from = options.root_poses.empty() ? kNullEntity : original;
     const Result<EntityBlob> saved = EntitySaver(world, all, {"copy", !is_placed_anew}, true, seen_from).save();

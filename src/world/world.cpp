@@ -39,26 +39,24 @@ struct World::OwnServices {
 
 World::World(EntityManager& entities, const WorldOptions& options)
     : entities_(entities),
-      executor_(options.executor != nullptr ? options.executor : &serial_),
-      library_(options.library),
-      default_home_(options.default_home),
+      options_(options),
       pool_(options.pages),
       random_(options.seed),
       host_(make_owned<Host>("world", *this)),
       directory_(entities, host_),
-      commands_(&WaitingCommands::of_directory(directory_)),
       services_(directory_) {
-    commands_->set_host(host_);
+    WaitingCommands::of_directory(directory_).set_host(host_);
+    if (options_.executor == nullptr) options_.executor = &serial_;
     entities_.add_world();
     own_services_ = make_owned<OwnServices>("world", *this);
     deaths_at_settle_ = entities_.deaths_end();
     schedule_.set_seed(options.seed);
-    if (library_ != nullptr) library_->add_pin_counter(Host::count_pins, host_);
+    if (options_.library != nullptr) options_.library->add_pin_counter(Host::count_pins, host_);
 }
 
 World::~World() {
     services_.end_all();
-    if (library_ != nullptr) library_->remove_pin_counter(host_);
+    if (options_.library != nullptr) options_.library->remove_pin_counter(host_);
     schedule_.clear();  // passes may own things that refer to the managers
     directory_.end_stores();
     destroy_owned("world", own_services_);
@@ -96,10 +94,9 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
         return Status::error(concat("the world has another store for \"", schema.name(), "\": ", taken.to_text(),
                                     ", not ", schema.to_text()));
     }
-    auto& made =
-        *::new (allocate_memory(sizeof(ComponentManager), "world")) ComponentManager(schema, entities_, pool_, options);
-    directory_.own(made, &made, destroy<ComponentManager>);
-    return &made;
+    auto* const made = make_owned<ComponentManager>("world", schema, entities_, pool_, options);
+    directory_.own(*made, made, [](void* object) { destroy_owned("world", static_cast<ComponentManager*>(object)); });
+    return made;
 }
 
 Status World::attach(Store& store) { return directory_.add(store); }
@@ -149,14 +146,15 @@ ActivityManager& World::activity() {
 
 DataManager& World::data() {
     DataManager* const known = find_data(directory_);
-    return known != nullptr ? *known : make_store<DataManager>(DataOptions{.library = library_, .texts = &strings_});
+    return known != nullptr ? *known
+                            : make_store<DataManager>(DataOptions{.library = options_.library, .texts = &strings_});
 }
 
 ModelPoseManager& World::model_poses() {
     if (auto* const known = directory_.find_as<ModelPoseManager>(schema_of<ModelPose>().id())) return *known;
-    SHOAL_ASSERT(library_ != nullptr,
+    SHOAL_ASSERT(options_.library != nullptr,
                  "the nodes of models lie in the blobs of a library; give the world one, WorldOptions::library");
-    return make_store<ModelPoseManager>(ModelPoseOptions{.transforms = &transforms(), .library = library_});
+    return make_store<ModelPoseManager>(ModelPoseOptions{.transforms = &transforms(), .library = options_.library});
 }
 
 // --- time --------------------------------------------------------------------------------------------------------
@@ -169,7 +167,6 @@ constexpr std::uint32_t kManyFrames = 100;  // without a settle
 
 void World::hold_rows(bool hold) {
     strings_.take_noted();
-    entities_.hold(hold);
     directory_.hold(hold);
     events_.hold(hold);
 }
@@ -188,7 +185,7 @@ void World::run_frame(float dt) {
     hold_rows(true);
     const std::uint64_t frame = schedule_.frame();
     schedule_.set_frame(frame + 1);
-    schedule_.run_passes(*executor_, dt, frame);
+    schedule_.run_passes(executor(), dt, frame);
     hold_rows(false);
     events_.end_frame();
     if constexpr (SHOAL_CHECKED != 0)
@@ -197,11 +194,12 @@ void World::run_frame(float dt) {
 
 /// Warns in the log, once until the next settle, when a program runs passes and has forgotten to settle, and something waits.
 void World::warn_of_missing_settle() {
-    const std::uint64_t num_commands = commands_->num_waiting();
+    WaitingCommands& commands = WaitingCommands::of_directory(directory_);
+    const std::uint64_t num_commands = commands.num_waiting();
     const std::uint64_t num_deaths = entities_.deaths_end() - deaths_at_settle_;
     std::string what;
     if (num_commands != 0) {
-        const std::string_view pass = schedule_.name_at(commands_->first_waiting_pass());
+        const std::string_view pass = schedule_.name_at(commands.first_waiting_pass());
         what = concat(num_commands, " commands wait");
         if (!pass.empty()) what += concat(", the first of them of the pass \"", pass, '"');
     }
@@ -250,12 +248,13 @@ void World::settle_stores() {
     settles_.last = {};
     strings_.take_noted();
     strings_.remove_unused();
-    const SettleContext context{&random_, stamp(), executor_, &settles_.last};
+    const SettleContext context{&random_, stamp(), options_.executor, &settles_.last};
     services_.for_each([&](WorldService& service) { service.before_commands(context); });
-    commands_->apply(&settles_.last);
+    WaitingCommands& commands = WaitingCommands::of_directory(directory_);
+    commands.apply(&settles_.last);
     services_.for_each([&](WorldService& service) { service.after_commands(context); });
     move_attached(directory_, context.executor);
-    commands_->apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
+    commands.apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
     for (std::size_t i = 0; i < directory_.stores().size(); ++i) directory_.stores()[i]->settle(context);
     directory_.singletons().note_deaths();
     services_.for_each([](WorldService& service) { service.note_deaths(); });

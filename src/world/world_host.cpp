@@ -56,7 +56,7 @@ Status World::Host::check_store(const Store& store, const Schema& component) con
 
 /// A store that comes later writes with the stamp of the others.
 void World::Host::note_store(Store& store) {
-    if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.executor_, nullptr});
+    if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.options_.executor, nullptr});
 }
 
 void World::Host::forget_store(Store& store) {
@@ -159,8 +159,8 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
 }  // namespace
 
 std::uint64_t World::Host::count_pins(void* self, ResourceId resource) {
-    const World& world = static_cast<Host*>(self)->world_;
-    std::uint64_t num_pins = world.commands_->count_pins(resource);
+    World& world = static_cast<Host*>(self)->world_;
+    std::uint64_t num_pins = WaitingCommands::of_directory(world.directory_).count_pins(resource);
     for (const Store* store : world.directory_.stores())
         for (const Table* table : store->tables())
             if (table->schema().has(FieldType::kBlobArray)) num_pins += count_pins_in(*table, resource);

@@ -3,4 +3,4 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 
-void use(World& world) { (void)query<Write<&WorldPose::matrix>>(world); }
+void use(World& world) { (void)world.query<Write<&WorldPose::matrix>>(); }

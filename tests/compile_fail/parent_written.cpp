@@ -3,5 +3,5 @@
 #include "shoal/world/world.h"
 
 void use(World& world) {
-    query<Write<&Body::mass>, Parent<Read<&Body::mass>>>(world).for_each([](float&, const float*) {});
+    world.query<Write<&Body::mass>, Parent<Read<&Body::mass>>>().for_each([](float&, const float*) {});
 }

@@ -3,5 +3,5 @@
 #include "shoal/world/world.h"
 
 void use(World& world) {
-    query<Write<&Body::mass>, Single<Read<&Sail::area>>>(world).for_each([](float&, float) {});
+    world.query<Write<&Body::mass>, Single<Read<&Sail::area>>>().for_each([](float&, float) {});
 }

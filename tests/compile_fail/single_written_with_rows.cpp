@@ -8,5 +8,5 @@ struct Wind {
 SHOAL_COMPONENT((Wind, single), force)
 
 void use(World& world) {
-    query<Write<&Body::mass>, Single<Write<&Wind::force>>>(world).for_each([](float&, float&) {});
+    world.query<Write<&Body::mass>, Single<Write<&Wind::force>>>().for_each([](float&, float&) {});
 }

@@ -164,7 +164,7 @@ SHOAL_COMPONENT((Asleep, toggled))
 
 Status feed(World& world) {
     // [query/text_query]
-    Result<TextQuery> hungry = TextQuery::make(world.directory().stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
+    Result<TextQuery> hungry = TextQuery::make(world.directory(), "fish, &body, !asleep, fish.hunger >= 2.5");
     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
     hungry->for_each_batch([&](const TextBatch& batch) {
         const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body
@@ -190,7 +190,7 @@ TEST_F(QueryManuals, rows_are_held) {
     Entity made[3];
     ASSERT_TRUE(entities.create(made));
     ASSERT_TRUE(world.manager<Weight>().add(made));
-    double_masses(*TextQuery::make(world.directory().stores(), "&body"));
+    double_masses(*TextQuery::make(world.directory(), "&body"));
     EXPECT_EQ(world.manager<Weight>().column<&Weight::mass>()[2], 2);
 }
 
@@ -208,7 +208,7 @@ TEST_F(QueryManuals, a_text_names_what_is_visited) {
     EXPECT_EQ(masses[0], 1 - 0.01f * 3);
     EXPECT_EQ(masses[1], 1);
     EXPECT_EQ(masses[2], 1);
-    const Result<TextQuery> wrong = TextQuery::make(world.directory().stores(), "fish, &body, !aslep");
+    const Result<TextQuery> wrong = TextQuery::make(world.directory(), "fish, &body, !aslep");
     EXPECT_EQ(wrong.status().message(), "1:15: no store keeps a component \"aslep\"; did you mean \"asleep\"?");
 }
 

@@ -10,7 +10,6 @@
 #include "shoal/resource/registry.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/resource/value_change.h"
-#include "shoal/resource/zone_blob.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -198,29 +197,6 @@ TEST(ResourceManuals, a_blob_is_written_read_and_spawned) {
     // [resource/spawner]
     EXPECT_TRUE(entities.alive(reef));
     EXPECT_EQ(masses.num_rows(), 200u);
-}
-
-Status save_and_spawn(World& world, Database& sea) {
-    // [resource/zone_blob]
-    Result<ZoneBlob> far = save_zone(sea, 12, {.name = "sea/12"});
-    if (!far) return report(far.status());
-    sea.clear_zone(12);
-    // later:
-    Result<Blob> blob = Blob::load(far->bytes);  // checked like every blob
-    Result<Spawned> back = world.spawn(*blob);   // by the ordinary spawner, into zone 12
-    // [resource/zone_blob]
-    return back ? Status() : report(back.status());
-}
-
-TEST(ResourceManuals, a_zone_goes_and_comes_back) {
-    EntityManager entities;
-    World world(entities);
-    Database sea(entities, world.pool());
-    ASSERT_TRUE(world.attach(sea));
-    Entity fish[3];
-    ASSERT_TRUE(sea.create<PointMass>(fish, 12));
-    ASSERT_TRUE(save_and_spawn(world, sea));
-    EXPECT_EQ(sea.num_rows(), 3u);
 }
 
 TEST(ResourceManuals, a_blob_of_version_1_is_migrated_to_version_3) {

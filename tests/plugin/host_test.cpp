@@ -417,7 +417,7 @@ TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database)
         ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
         guest.world.step(1);
         std::size_t num_light = 0, num_usual = 0, num_heavy = 0;
-        const Result<TextQuery> crates = TextQuery::make(guest.world.directory().stores(), "crate");
+        const Result<TextQuery> crates = TextQuery::make(guest.world.directory(), "crate");
         ASSERT_TRUE(crates);
         crates->for_each_batch([&](const TextBatch& batch) {
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {

@@ -441,7 +441,7 @@ std::string run_verb(Plugins& plugins, std::span<const std::string> words) {
 }
 
 std::uint64_t count_matches(World& world, std::string_view text) {
-    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+    const Result<TextQuery> query = TextQuery::make(world.directory(), text);
     EXPECT_TRUE(query) << query.message();
     std::uint64_t count = 0;
     if (query) query->for_each_batch([&](const TextBatch& batch) { count += batch.num_rows(); });
@@ -719,7 +719,7 @@ TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     EXPECT_FALSE(log.has("goes")) << "its store had no rows";
     ASSERT_TRUE(host.load("stock_1"));
     make_items(host, 12);
-    const Result<TextQuery> query = TextQuery::make(host.world.directory().stores(), "item");
+    const Result<TextQuery> query = TextQuery::make(host.world.directory(), "item");
     ASSERT_TRUE(query);
     host.world.schedule().add("weigh", {Access{host.world.directory().find(ComponentId("item"))}}, [](PassContext&) {});
     EXPECT_EQ(
@@ -742,7 +742,7 @@ TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
     ASSERT_TRUE(host.load("stock_3"));
     const std::vector<Entity> items = make_items(host, 5);
     EXPECT_EQ(count_matches(host.world, "item"), 5u);
-    EXPECT_NE(TextQuery::make(host.world.directory().stores(), "item.weight < 3")
+    EXPECT_NE(TextQuery::make(host.world.directory(), "item.weight < 3")
                   .message()
                   .find("keeps its fields in another form"),
               std::string_view::npos);

@@ -426,7 +426,7 @@ public:
     }
     /// The same for a query from text.
     std::string visited(World& world, const char* text) {
-        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+        const Result<TextQuery> query = TextQuery::make(world.directory(), text);
         if (!query) return std::string(query.message());
         std::vector<Entity> all;
         query->for_each_batch(

@@ -62,6 +62,14 @@ struct Wound {
 };
 SHOAL_COMPONENT((Wound, many), depth, day)
 
+/// Makes a query over stores, which are in a directory of their own meanwhile.
+template <class... Text>
+Result<TextQuery> make_query(EntityManager& entities, std::span<Store* const> stores, Text&&... text) {
+    ComponentDirectory directory(entities);
+    for (Store* const store : stores) EXPECT_TRUE(directory.add(*store));
+    return TextQuery::make(directory, std::forward<Text>(text)...);
+}
+
 /// Entities with random components, of which a database keeps some types and managers the others.
 class Sea {
 public:
@@ -279,7 +287,7 @@ TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
         for (ModelTerm& term : terms) term = random_term(random);
         std::string text;
         for (const ModelTerm& term : terms) text = concat(text, text.empty() ? "" : kComma, term.text());
-        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
         ASSERT_EQ(query.status().message(), problem_of(terms)) << text;
         if (!query) continue;
         std::multiset<Entity> expected, visited;
@@ -305,7 +313,7 @@ TEST_P(TextQueries, write_what_the_text_says_and_mark_it) {
     const Model model(sea);
     for (Store* store : sea.stores)
         for (const Table* table : store->tables()) const_cast<Table*>(table)->set_stamp(7);
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "health, &body, !asleep, health >= 3");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "health, &body, !asleep, health >= 3");
     ASSERT_TRUE(query.ok()) << query.status().message();
     std::map<Entity, float> expected;
     const Schema& schema = schema_of<Body>();
@@ -365,7 +373,7 @@ TEST_P(TextQueries, held_rows_are_those_that_the_loop_visits) {
     for (const char* text : {"body", "&body, health", "health, ?body", "body, !asleep", "body, health >= 5",
                              "frozen, &health", "body.position.x < 5, ?health, !frozen"}) {
         SCOPED_TRACE(text);
-        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
         ASSERT_TRUE(query.ok()) << query.status().message();
         const bool has_tag = query->components()[0].schema->columns().empty();
         const std::size_t num_components = has_tag ? 0 : query->components().size();
@@ -385,7 +393,7 @@ TEST_P(TextQueries, held_rows_are_marked_when_they_are_finished_and_not_before) 
     sea.fill(random, 2000);
     for (const Store* store : sea.stores)
         for (const Table* table : store->tables()) const_cast<Table*>(table)->set_stamp(7);
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "&health, body");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "&health, body");
     ASSERT_TRUE(query.ok());
     const Model model(sea);
     const auto num_marked = [&] {
@@ -415,7 +423,7 @@ TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
     std::vector<Entity> made(1000);
     ASSERT_TRUE(sea.entities.create(made).ok());
     ASSERT_TRUE(sea.bodies.add(made).ok());
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "body");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "body");
     ASSERT_TRUE(query.ok());
     EXPECT_EQ(&query->driver(), &sea.bodies.core());
     std::size_t num_batches = 0;
@@ -464,14 +472,14 @@ TEST(TextQuery, whole_numbers_of_64_bits_are_compared_exactly) {
         {"hoard.pearls > 9007199254740992", 3},
     };
     for (const auto& [text, count] : expected) {
-        const Result<TextQuery> query = TextQuery::make(stores, text);
+        const Result<TextQuery> query = make_query(entities, stores, text);
         ASSERT_TRUE(query.ok()) << query.status().message();
         std::uint64_t found = 0;
         query->for_each_batch([&](const TextBatch& batch) { found += batch.num_rows(); });
         EXPECT_EQ(found, count) << text;
     }
-    EXPECT_FALSE(TextQuery::make(stores, "hoard.pearls < 18446744073709551616").ok());
-    EXPECT_FALSE(TextQuery::make(stores, "hoard.pearls > -9223372036854775809").ok());
+    EXPECT_FALSE(make_query(entities, stores, "hoard.pearls < 18446744073709551616").ok());
+    EXPECT_FALSE(make_query(entities, stores, "hoard.pearls > -9223372036854775809").ok());
 }
 
 TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
@@ -482,7 +490,7 @@ TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
     const auto workers = std::make_unique<ThreadedExecutor>(2);
     sea.bodies.core().settle({.stamp = 7});
     TableParts all;
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "&body");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "&body");
     query->look_at_table(TableParts::look, &all);
     ASSERT_EQ(all.num_rows, made.size());
     query->for_each_batch(*workers, TableParts::visit, &all);
@@ -493,14 +501,14 @@ TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
     // In a store whose rows the loop looks up, too.
     ASSERT_TRUE(sea.crews.add(std::span(made).first(8500)).ok());
     sea.bodies.core().settle({.stamp = 8});
-    Result<TextQuery> crews = TextQuery::make(sea.stores, "crew, &body");
+    Result<TextQuery> crews = make_query(sea.entities, sea.stores, "crew, &body");
     ASSERT_EQ(&crews->driver(), &sea.crews.core());
     crews->for_each_batch(*workers, [](const TextBatch&) {});
     for (std::uint32_t block = 0; block * kRowsPerStampBlock < made.size(); ++block)
         EXPECT_EQ(table.written_stamp(3, block), 8u) << block;
     for (const char* text : {"body, !health", "body.mass > 3", "health, body"}) {
         TableParts parts;
-        TextQuery::make(sea.stores, text)->look_at_table(TableParts::look, &parts);
+        make_query(sea.entities, sea.stores, text)->look_at_table(TableParts::look, &parts);
         EXPECT_EQ(parts.owners, nullptr) << text;
     }
 }
@@ -511,7 +519,7 @@ TEST(HeldRows, runs_of_several_stores_are_one_batch) {
     ASSERT_TRUE(sea.entities.create(made).ok());
     ASSERT_TRUE(sea.bodies.add(made).ok());
     ASSERT_TRUE(sea.healths.add(made).ok());
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "body, &health");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "body, &health");
     ASSERT_TRUE(query.ok());
     const HeldRows rows(*query);
     ASSERT_EQ(rows.num_batches(), 1u);
@@ -527,7 +535,7 @@ TEST(TextQuery, an_entity_with_several_components_is_visited_once_beside_others)
     ASSERT_TRUE(sea.bodies.add(made).ok());
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(sea.notes.add(made[1], {StringId("hello")}).ok());
     const auto count = [&](std::string_view text) {
-        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
         EXPECT_TRUE(query.ok()) << query.status().message();
         std::size_t num_rows = 0;
         query->for_each_batch([&](const TextBatch& batch) { num_rows += batch.num_rows(); });
@@ -550,7 +558,7 @@ TEST(TextQuery, several_components_in_the_database_are_visited_as_those_of_a_man
     sea.stores.pop_back();
     sea.stores = {&sea.database, &sea.bodies.core()};
     const auto count = [&](std::string_view text) {
-        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
         EXPECT_TRUE(query.ok()) << query.status().message();
         std::size_t num_rows = 0;
         query->for_each_batch([&](const TextBatch& batch) {
@@ -559,7 +567,7 @@ TEST(TextQuery, several_components_in_the_database_are_visited_as_those_of_a_man
         return num_rows;
     };
     EXPECT_EQ(count("note"), 3u);
-    EXPECT_EQ(TextQuery::make(sea.stores, "note")->num_rows(), 3u);
+    EXPECT_EQ(make_query(sea.entities, sea.stores, "note")->num_rows(), 3u);
     EXPECT_EQ(count("note == hello"), 2u);
     EXPECT_EQ(count("note == aloha"), 1u);
     EXPECT_EQ(count("note, body"), 1u);
@@ -577,7 +585,7 @@ TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_
         const Entity one = *sea.entities.create();
         for (int i = 0; i < 3; ++i) ASSERT_TRUE(store.add_values(schema, {&one, 1}, {}).ok());
         sea.stores = {&store};
-        Result<TextQuery> query = TextQuery::make(sea.stores, "&wound");
+        Result<TextQuery> query = make_query(sea.entities, sea.stores, "&wound");
         ASSERT_TRUE(query.ok()) << query.status().message();
         std::uint64_t stamp = 7;
         const auto marked = [&] {
@@ -616,7 +624,7 @@ TEST(TextQuery, columns_from_the_65th_on_are_always_marked) {
     ASSERT_TRUE(sea.database.add_component(schema).ok());
     const Entity one = *sea.entities.create();
     ASSERT_TRUE(sea.database.add_values(schema, {&one, 1}, {}).ok());
-    Result<TextQuery> query = TextQuery::make(sea.stores, "&wide");
+    Result<TextQuery> query = make_query(sea.entities, sea.stores, "&wide");
     ASSERT_TRUE(query.ok()) << query.status().message();
     query->write_columns(0, 0b10);
     const ComponentRow at = sea.database.find_row(schema.id(), one, 0);
@@ -628,7 +636,7 @@ TEST(TextQuery, columns_from_the_65th_on_are_always_marked) {
 
 TEST(TextQuery, a_kept_query_is_driven_by_the_store_that_has_fewest_rows_now) {
     Sea sea(Sea::kHealth);
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "body, health");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "body, health");
     ASSERT_TRUE(query.ok());
     std::vector<Entity> made(10);
     ASSERT_TRUE(sea.entities.create(made).ok());
@@ -644,7 +652,7 @@ TEST(TextQuery, a_kept_query_is_driven_by_the_store_that_has_fewest_rows_now) {
 
 TEST(TextQuery, says_what_it_touches) {
     Sea sea(Sea::kHealth);
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "&body, health > 1, !crew");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "&body, health > 1, !crew");
     ASSERT_TRUE(query.ok());
     ASSERT_EQ(query->accesses().size(), 2u);
     EXPECT_TRUE(conflict(query->accesses()[0], reads<&Body::mass>(sea.bodies)));
@@ -682,13 +690,13 @@ TEST(TextQuery, mistakes_are_shown_where_they_are) {
          "1:1: \"body[1].mass\" is not the name of a field; write component.field, such as body.position"},
     };
     for (const auto& [text, message] : expected) {
-        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        const Result<TextQuery> query = make_query(sea.entities, sea.stores, text);
         ASSERT_FALSE(query.ok()) << text;
         EXPECT_EQ(query.status().message(), message) << text;
     }
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("query", "body, helth < 10");
-    EXPECT_FALSE(TextQuery::make(sea.stores, file, diagnostics).ok());
+    EXPECT_FALSE(make_query(sea.entities, sea.stores, file, diagnostics).ok());
     EXPECT_EQ(diagnostics.format(),
               "query:1:7: error: no store keeps a component \"helth\"; did you mean \"health\"?\n"
               "    1 | body, helth < 10\n"
@@ -700,7 +708,7 @@ TEST(TextQueryDeath, rows_stay_where_they_are_while_it_runs) {
     std::vector<Entity> made(3);
     ASSERT_TRUE(sea.entities.create(made).ok());
     ASSERT_TRUE(sea.bodies.add(made).ok());
-    const Result<TextQuery> query = TextQuery::make(sea.stores, "body");
+    const Result<TextQuery> query = make_query(sea.entities, sea.stores, "body");
     ASSERT_TRUE(query.ok());
     EXPECT_DEATH(query->for_each_batch([&](const TextBatch&) { sea.bodies.remove(made[0]); }), "while a loop");
     EXPECT_DEATH(query->for_each_batch([&](const TextBatch& batch) { *batch.column(0, 3).write<float>(0) = 1; }),

@@ -85,6 +85,18 @@ struct ZoneSpawn : ::testing::Test {
     std::vector<ComponentId> types;
 };
 
+TEST_F(ZoneSpawn, a_source_can_switch_a_component_off) {
+    const std::uint32_t on = entity(), off = entity();
+    for (const std::uint32_t owner : {on, off}) add(owner, Asleep{5});
+    add(off, SpawnSwitchedOff{ComponentId("asleep")});
+    database.component<Asleep>();
+    const Result<Spawned> spawned = spawn_all();
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_TRUE(database.has<Asleep>(spawned->entity(on)));
+    EXPECT_FALSE(database.has<Asleep>(spawned->entity(off)));
+    EXPECT_EQ(database.get<&Asleep::since>(database.find(spawned->entity(off))), 5u);
+}
+
 TEST_F(ZoneSpawn, the_zone_that_a_source_names_is_that_of_the_entity_and_its_children) {
     const std::uint32_t sea = entity(), reef = entity(sea), coral = entity(reef), fish = entity(coral),
                         stray = entity();

@@ -710,10 +710,10 @@ TEST_F(ScriptFiles, queries_and_properties_find_what_a_store_in_lua_keeps) {  //
     ASSERT_TRUE(test.scripts.run("assert(sum() == 201 + 302 + 403, sum())", "wheels").ok());
     // in C++
     float sum = 0;
-    const auto of_heat = query<Read<&Heat::kelvin>>(test.world);
+    const auto of_heat = test.world.query<Read<&Heat::kelvin>>();
     of_heat.for_each([&](float kelvin) { sum += kelvin; });
     EXPECT_EQ(sum, 201 + 302 + 403);
-    query<Write<&Heat::kelvin>>(test.world).for_each([](float& kelvin) { kelvin *= 10; });
+    test.world.query<Write<&Heat::kelvin>>().for_each([](float& kelvin) { kelvin *= 10; });
     EXPECT_TRUE(
         test.scripts.run("assert(sum() == 3000, sum())", "wheels").ok());  // set() lets none be hotter than 1000
     EXPECT_EQ(test.world.field<float>(wheels[1], "heat.kelvin").value(), 1000);
@@ -738,7 +738,7 @@ TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_sett
                  "shoal.on_change('heat.kelvin', function(list) reacted = reacted + #list end) "
                  "shoal.pass{name = 'warm', query = '&heat', columns = 'heat.kelvin', run = function(f, b, k) "
                  "for i = 0, b.count - 1 do k[i] = k[i] + 1 end end}"));
-    test.world.schedule().add("heat", query<Write<&Heat::kelvin>>(test.world),
+    test.world.schedule().add("heat", test.world.query<Write<&Heat::kelvin>>(),
                               [](const PassContext&, float& kelvin) { kelvin -= 3; });
     test.world.step(1);
     EXPECT_EQ(test.scripts.num_failures(), 0u);

@@ -56,7 +56,7 @@ EntitySet batched_by(const Query& query) {
 }
 EntitySet visited_by(World& world, const char* text) {
     EntitySet visited;
-    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+    const Result<TextQuery> query = TextQuery::make(world.directory(), text);
     EXPECT_TRUE(query.ok()) << query.status().message();
     if (query)
         query->for_each_batch([&](const TextBatch& batch) {

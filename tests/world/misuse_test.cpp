@@ -111,7 +111,7 @@ TEST(MisuseDeathTest, a_write_on_any_way_to_a_database_that_a_pass_has_not_decla
                  kLength);
     EXPECT_DEATH(race.run([&] { hull.table->mark_written<&Hull::length>(race.hulls.find_component<Hull>(), {0, 1}); }),
                  kLength);
-    EXPECT_DEATH(race.run([&] { query<Write<&Hull::length>>(race.world).for_each([](float& length) { length = 2; }); }),
+    EXPECT_DEATH(race.run([&] { race.world.query<Write<&Hull::length>>().for_each([](float& length) { length = 2; }); }),
                  kLength);
     EXPECT_DEATH(race.run([&] { race.hulls.set_value<&Barnacle::size>(race.boats[0], 0, 7); }),
                  "\"sneaky\" wrote field \"size\" of \"barnacle\" without having declared it");
@@ -143,7 +143,7 @@ TEST(MisuseDeathTest, a_write_to_places_singles_and_events_that_a_pass_has_not_d
 TEST(MisuseDeathTest, a_write_of_a_query_by_text_that_a_pass_has_not_declared_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Regatta race;
-    const TextQuery sails = TextQuery::make(race.world.directory().stores(), "&sail").value();
+    const TextQuery sails = TextQuery::make(race.world.directory(), "&sail").value();
     EXPECT_DEATH(race.run([&] { sails.for_each_batch([](const TextBatch&) {}); }),
                  "\"sneaky\" wrote field \"area\" of \"sail\" without having declared it");
 }

@@ -516,7 +516,7 @@ protected:
                 executor, [&](auto&& position, int size) { threads.enter(), position.x += float(size); });
             return;
         }
-        const Result<TextQuery> text = TextQuery::make(world.directory().stores(), "&transform, crew");
+        const Result<TextQuery> text = TextQuery::make(world.directory(), "&transform, crew");
         ASSERT_TRUE(text.ok());
         text->for_each_batch(executor, [&](const TextBatch& batch) {
             threads.enter();
@@ -593,7 +593,7 @@ TEST_F(SceneQuery, the_parent_is_read_where_there_is_one_alone_and_beside_other_
         world.query<With<Crew>, With<ChildOf>>().for_each([&](Entity child) { with_one.insert(child); });
         world.query<With<Crew>, AnyOf<ChildOf, Flag>>().for_each([&](Entity child) { with_either.insert(child); });
         world.query<With<Crew>, Without<ChildOf>>().for_each([&](Entity other) { without.insert(other); });
-        const Result<TextQuery> text = TextQuery::make(world.directory().stores(), "crew, child_of|flag");
+        const Result<TextQuery> text = TextQuery::make(world.directory(), "crew, child_of|flag");
         ASSERT_TRUE(text.ok()) << text.status().message();
         text->for_each_batch(
             [&](const TextBatch& batch) { of_text.insert(batch.entities().begin(), batch.entities().end()); });
@@ -868,7 +868,7 @@ TEST_F(SceneQuery, the_terms_say_which_of_two_databases_is_asked) {
     world.query<Read<&Mast::height>, With<Crew>>().for_each([&](Entity entity, int) { found.push_back(entity); });
     EXPECT_EQ(found, (std::vector<Entity>{made[1], made[1]}));
     EXPECT_DEATH((world.query<Read<&Mast::height>, Read<&Anchored::depth>>()), "components of two databases");
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "mast, anchored").status().message(),
+    EXPECT_EQ(TextQuery::make(world.directory(), "mast, anchored").status().message(),
               "1:7: the components are in two databases, of which a query joins one; make a query for each");
 }
 
@@ -927,9 +927,10 @@ struct Yard final : Store {
 TEST_F(SceneQuery, a_store_that_is_told_of_writes_has_the_columns_among_its_first_64) {
     Yard yard(entities, world.pool());
     yard.is_deep = true;
-    Store* const stores[] = {&yard};
-    EXPECT_DEATH(detail::find_home(stores, schema_of<Hull>(), {true, true}), "written in columns 0 to 63");
-    detail::find_home(stores, schema_of<Hull>(), {true, false});
+    ComponentDirectory directory(entities);
+    ASSERT_TRUE(directory.add(yard));
+    EXPECT_DEATH(detail::find_home(directory, schema_of<Hull>(), {true, true}), "written in columns 0 to 63");
+    detail::find_home(directory, schema_of<Hull>(), {true, false});
 }
 
 TEST_F(SceneQuery, a_store_may_keep_two_component_types_in_tables_of_their_own) {
@@ -975,7 +976,7 @@ TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_wi
 TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
     static_assert(kIsComputed<ChildOf> && kIsComputed<WorldPose>, "Write does not compile");
     world.transforms();
-    EXPECT_DEATH(detail::find_home(world.directory().stores(), schema_of<ChildOf>(), {true, true}),
+    EXPECT_DEATH(detail::find_home(world.directory(), schema_of<ChildOf>(), {true, true}),
                  "\"child_of\", which its store computes; say Read, and link transforms with "
                  "Commands::add\\(child, ChildOf\\{parent\\}\\) or TransformManager::link\\(\\)");
 }
@@ -983,10 +984,11 @@ TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
 TEST_F(SceneQueryDeath, what_a_store_computes_is_not_written_though_its_declaration_does_not_say_computed) {
     Yard yard(entities, world.pool());
     yard.computes_hulls = true;
-    Store* const stores[] = {&yard};
-    EXPECT_DEATH(detail::find_home(stores, schema_of<Hull>(), {true, true}),
+    ComponentDirectory directory(entities);
+    ASSERT_TRUE(directory.add(yard));
+    EXPECT_DEATH(detail::find_home(directory, schema_of<Hull>(), {true, true}),
                  "names \"hull\", which its store computes; say Read, and set what it is computed from");
-    detail::find_home(stores, schema_of<Hull>(), {true, false});
+    detail::find_home(directory, schema_of<Hull>(), {true, false});
 }
 
 /// Boats in random trees, of which the stores keep some component types in the database.
@@ -1048,8 +1050,7 @@ TEST_P(Convoy, a_field_of_the_parent_is_found_wherever_it_is_kept) {
 
 TEST_P(Convoy, text_names_the_parent_as_well) {
     SCOPED_TRACE(shoal_test::seed_text());
-    const Result<TextQuery> query =
-        TextQuery::make(world.directory().stores(), "hull, ^mast, ^anchored.depth >= 10, ^hull");
+    const Result<TextQuery> query = TextQuery::make(world.directory(), "hull, ^mast, ^anchored.depth >= 10, ^hull");
     ASSERT_TRUE(query.ok()) << query.status().message();
     std::size_t num_visited = 0;
     query->for_each_batch([&](const TextBatch& batch) {
@@ -1069,21 +1070,20 @@ TEST_P(Convoy, text_names_the_parent_as_well) {
 }
 
 TEST_P(Convoy, text_asks_for_one_of_several_component_types) {
-    const Result<TextQuery> query =
-        TextQuery::make(world.directory().stores(), "hull, mast | crew|anchored, hull.number < 500");
+    const Result<TextQuery> query = TextQuery::make(world.directory(), "hull, mast | crew|anchored, hull.number < 500");
     ASSERT_TRUE(query.ok()) << query.status().message();
     std::size_t num_visited = 0, expected = 0;
     query->for_each_batch([&](const TextBatch& batch) { num_visited += batch.num_rows(); });
     for (const Boat& boat : boats)
         expected += boat.number < 500 && (boat.height >= 0 || boat.size >= 0 || boat.depth >= 0);
     EXPECT_EQ(num_visited, expected);
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "hull, mast | crow").status().message(),
+    EXPECT_EQ(TextQuery::make(world.directory(), "hull, mast | crow").status().message(),
               "1:14: no store keeps a component \"crow\"; did you mean \"crew\"?");
 }
 
 TEST_P(Convoy, text_on_workers_gives_what_it_gives_on_one_thread) {
     const auto fill = [&](Executor* executor) {
-        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), "&hull, hull.number >= 100");
+        const Result<TextQuery> query = TextQuery::make(world.directory(), "&hull, hull.number >= 100");
         const auto raise = [](const TextBatch& batch) {
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) ++*batch.column(0, 3).write<int>(i);
         };
@@ -1121,12 +1121,12 @@ TEST_F(SceneQuery, fields_of_parents_may_be_all_that_a_query_asks_of_the_databas
 // --- text --------------------------------------------------------------------------------------------------------
 
 TEST_F(SceneQuery, text_names_tags) {
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "crew, #fast").status().message(),
-              "1:8: no store keeps tags yet; call World::require_tags() before the query is made");
+    EXPECT_EQ(TextQuery::make(world.directory(), "crew, #fast").status().message(),
+              "1:8: no store keeps tags yet; call World::manager<Tag>() before the query is made");
     TagManager tags(world.manager<Tag>(), world.strings());
     ASSERT_TRUE(tags.add_tag(made[0], "fast") && tags.add_tag(made[3], "fast") && tags.add_tag(made[3], "needs light"));
     const auto found = [&](std::string_view text) {
-        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+        const Result<TextQuery> query = TextQuery::make(world.directory(), text);
         EXPECT_TRUE(query.ok()) << query.status().message();
         std::vector<Entity> entities;
         query->for_each_batch([&](const TextBatch& batch) {
@@ -1140,7 +1140,7 @@ TEST_F(SceneQuery, text_names_tags) {
     EXPECT_EQ(found("transform, !#fast"), (Found{made[1], made[2]}));
     EXPECT_EQ(found("#fast, # \"needs light\", ?transform"), Found{made[3]});
     EXPECT_EQ(found("#slow"), Found{}) << "a tag that nobody has is no error";
-    const Result<TextQuery> fast = TextQuery::make(world.directory().stores(), "crew, #fast");
+    const Result<TextQuery> fast = TextQuery::make(world.directory(), "crew, #fast");
     EXPECT_EQ(&fast->driver(), &world.manager<Tag>().core());
     const std::map<std::string, std::string> mistakes = {
         {"?#fast", "1:2: a tag is had or lacked, so ? says nothing of it; write #name or !#name"},
@@ -1148,15 +1148,15 @@ TEST_F(SceneQuery, text_names_tags) {
         {"!#fast", "1:1: no term says whose rows to visit; name a component type without a sign"},
     };
     for (const auto& [text, message] : mistakes)
-        EXPECT_EQ(TextQuery::make(world.directory().stores(), text).status().message(), message);
+        EXPECT_EQ(TextQuery::make(world.directory(), text).status().message(), message);
 }
 
 TEST_F(SceneQuery, text_names_the_one_component_that_a_world_has) {
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "crew, $breeze").status().message().substr(0, 7), "1:8: no");
+    EXPECT_EQ(TextQuery::make(world.directory(), "crew, $breeze").status().message().substr(0, 7), "1:8: no");
     world.single<Breeze>().force = 3;
     world.single<Breeze>().from = {1, 2, 3};
     const auto count = [&](std::string_view text) {
-        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+        const Result<TextQuery> query = TextQuery::make(world.directory(), text);
         EXPECT_TRUE(query.ok()) << query.status().message();
         std::size_t rows = 0;
         query->for_each_batch([&](const TextBatch& batch) {
@@ -1176,13 +1176,13 @@ TEST_F(SceneQuery, text_names_the_one_component_that_a_world_has) {
     EXPECT_EQ(count("transform, $breeze"), 3u);
     EXPECT_EQ(count("crew, $breeze.force > 2"), 4u);
     EXPECT_EQ(count("crew, $breeze.force > 3"), 0u);
-    const Result<TextQuery> query = TextQuery::make(world.directory().stores(), "crew, $breeze");
+    const Result<TextQuery> query = TextQuery::make(world.directory(), "crew, $breeze");
     EXPECT_TRUE(conflict(query->accesses()[1],
                          writes<&Breeze::force>(world.directory().singletons().require(schema_of<Breeze>()))));
     entities.destroy(world.directory().singletons().entity());
     world.settle();
     query->for_each_batch([](const TextBatch&) { ADD_FAILURE() << "the single is not there"; });
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "$crew, transform").status().message(),
+    EXPECT_EQ(TextQuery::make(world.directory(), "$crew, transform").status().message(),
               "1:2: \"crew\" is not declared single, so rows have their own; write crew");
 }
 
@@ -1194,8 +1194,7 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
     for (std::size_t i = 0; i < 4; ++i)
         ASSERT_TRUE(world.transforms().add({&made[i], 1}, Transform{.position = {float(i), 0, 0}}).ok());
     ASSERT_TRUE(world.manager<Mast>().add(made[2], {5}).ok());
-    const Result<TextQuery> far =
-        TextQuery::make(world.directory().stores(), "transform, transform.position.x >= 2, !mast");
+    const Result<TextQuery> far = TextQuery::make(world.directory(), "transform, transform.position.x >= 2, !mast");
     ASSERT_TRUE(far.ok()) << far.status().message();
     std::vector<Entity> visited;
     far->for_each_batch([&](const TextBatch& batch) {
@@ -1203,13 +1202,13 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
         EXPECT_EQ(*batch.column(0, 0).read<Vec3>(0), (Vec3{3, 0, 0}));
     });
     EXPECT_EQ(visited, std::vector<Entity>{made[3]});
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "transform, &world_pose").status().message(),
+    EXPECT_EQ(TextQuery::make(world.directory(), "transform, &world_pose").status().message(),
               "1:13: the store of \"world_pose\" computes it, and does not let it be written; write "
               "\"transform\", or call TransformManager::set_world_pose()");
     TransformManager& transforms = world.transforms();
     ASSERT_TRUE(transforms.link(transforms.instance(made[1]), transforms.instance(made[3])));
     const auto move = [&](const char* text, auto&& run) {
-        const Result<TextQuery> query = TextQuery::make(world.directory().stores(), text);
+        const Result<TextQuery> query = TextQuery::make(world.directory(), text);
         ASSERT_TRUE(query.ok()) << query.status().message();
         run(*query, [](const TextBatch& batch) {
             for (std::uint32_t i = 0; i < batch.num_rows(); ++i) batch.column(0, 0).write<Vec3>(i)->y += 5;
@@ -1219,7 +1218,7 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
     shoal_test::ThreadPoolExecutor two(2);
     move("&transform", [&](const TextQuery& query, auto&& f) { query.for_each_batch(two, f); });
     std::map<Entity, float> heights;
-    const Result<TextQuery> all = TextQuery::make(world.directory().stores(), "world_pose");
+    const Result<TextQuery> all = TextQuery::make(world.directory(), "world_pose");
     ASSERT_TRUE(all.ok()) << all.status().message();
     all->for_each_batch([&](const TextBatch& batch) {
         for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
@@ -1228,14 +1227,14 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
     EXPECT_EQ(heights, (std::map<Entity, float>{{made[0], 5}, {made[1], 15}, {made[2], 10}, {made[3], 10}}));
     for (const char* text :
          {"world_pose, world_pose.position.y > 10", "world_pose.matrix.position.y > 10, world_pose"}) {
-        const Result<TextQuery> high = TextQuery::make(world.directory().stores(), text);
+        const Result<TextQuery> high = TextQuery::make(world.directory(), text);
         ASSERT_TRUE(high.ok()) << high.status().message();
         high->for_each_batch([&](const TextBatch& batch) {
             EXPECT_EQ(std::vector<Entity>(batch.entities().begin(), batch.entities().end()),
                       std::vector<Entity>{made[1]});
         });
     }
-    const Result<TextQuery> children = TextQuery::make(world.directory().stores(), "child_of, transform");
+    const Result<TextQuery> children = TextQuery::make(world.directory(), "child_of, transform");
     ASSERT_TRUE(children.ok()) << children.status().message();
     std::map<Entity, Entity> parents;
     children->for_each_batch([&](const TextBatch& batch) {
@@ -1243,7 +1242,7 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
             parents[batch.entities()[i]] = *batch.column(0, 0).read<Entity>(i);
     });
     EXPECT_EQ(parents, (std::map<Entity, Entity>{{made[1], made[3]}}));
-    EXPECT_EQ(TextQuery::make(world.directory().stores(), "&child_of").status().message(),
+    EXPECT_EQ(TextQuery::make(world.directory(), "&child_of").status().message(),
               "1:2: the store of \"child_of\" computes it, and does not let it be written; link transforms with "
               "Commands::add(child, ChildOf{parent}) or TransformManager::link()");
 }

@@ -367,7 +367,10 @@ public:
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
     /// Whether it is this one, by its place in the schema.
-    SHOAL_API bool spawns_into_tiles_of(ComponentId component, std::size_t field) const;
+    SHOAL_API bool is_place_of_tiles(ComponentId component, std::size_t field) const override;
+    bool takes_single_values() const override { return true; }
+    SHOAL_API Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
+                                      std::uint32_t index) override;
     /// The zone of entities for which nobody has named one.
     Zone first_zone() const { return options_.first_zone; }
     bool places_whole_entities() const override { return true; }
@@ -555,7 +558,8 @@ private:
     WatchedZones* watched_zones_ = nullptr;  // nullptr: nobody asks for them
 };
 
-/// Returns the first database of a directory, or nullptr.
+/// Returns the databases of a directory, and the first of them, or nullptr.
+SHOAL_API Array<Database*> list_databases(const ComponentDirectory& directory);
 SHOAL_API Database* find_database(const ComponentDirectory& directory);
 
 }  // namespace shoal

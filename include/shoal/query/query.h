@@ -14,7 +14,7 @@
 //     query<...>(bodies, winds)               a term is about the manager of its component
 //     query<...>(database)                    the rows of all tables whose archetypes match
 //     query<...>(database, sails)             components that no manager here keeps are those of the database
-//     query<...>(world)                       a term is about whichever store of the world keeps its component
+//     world.query<...>()                       a term is about whichever store of the world keeps its component
 //
 //     term                rows visited                          the function gets
 //     Read<&T::field>     those that have T                     the field, const
@@ -463,7 +463,7 @@ auto query(Stores&... stores) {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
     static_assert(kIsOfWorld || !kNeedsWorld,
-                  "Parent<>, AnyOf<> and Single<> need to know all stores; say query<...>(world)");
+                  "Parent<>, AnyOf<> and Single<> need to know all stores; say world.query<...>()");
     static_assert(kAreSingles,
                   "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), ...)");
     static_assert(kLeavesSingles,
@@ -480,7 +480,7 @@ auto query(Stores&... stores) {
                   "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
     static_assert(kAsks, "no term is about the database; leave it out");
     static_assert(kJoinsSingly,
-                  "a join needs managers with one component per entity; query<...>(world) runs once per value");
+                  "a join needs managers with one component per entity; world.query<...>() runs once per value");
     static_assert(kReadsOne,
                   "an entity may have several of the component: a query over a world or a database visits those of one "
                   "such type with Read or Write; of others say With or Without, and Database::for_each_value()");

@@ -1,7 +1,7 @@
 #pragma once
 // Queries that are written while the program runs: for consoles, scripts, tools and plugins. No C++ types are needed.
 //
-//     Result<TextQuery> hungry = TextQuery::make(world.directory().stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
+//     Result<TextQuery> hungry = TextQuery::make(world.directory(), "fish, &body, !asleep, fish.hunger >= 2.5");
 //     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
 //     hungry->for_each_batch([&](const TextBatch& batch) {
 //         const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body
@@ -130,11 +130,11 @@ class TextQueryReader;
 
 class SHOAL_API TextQuery {
 public:
-    /// Reads file `file` of `diagnostics` as a query over `stores`. Errors: the text is no query; the stores keep no such
+    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is no query; the stores keep no such
     /// component type, or it has no such field; a store does not let queries write it. Each is in `diagnostics`.
-    static Result<TextQuery> make(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics);
+    static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
     /// The same; the message of the status is the first error, with its line and column.
-    static Result<TextQuery> make(std::span<Store* const> stores, std::string_view text);
+    static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);
 
     TextQuery(TextQuery&& other) noexcept : plan_(other.plan_) { other.plan_ = nullptr; }
     TextQuery& operator=(TextQuery&& other) noexcept;

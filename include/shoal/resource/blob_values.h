@@ -1,7 +1,7 @@
 #pragma once
 // Turns values of rows into those that a blob holds: references to entities into numbers of blob entities, read-only
-// arrays into copies of them, string ids into themselves and their texts. For whoever saves rows: see zone_blob.h and
-// world/entity_blob.h. And finds the arrays that values in rows name.
+// arrays into copies of them, string ids into themselves and their texts. For whoever saves rows: see world/entity_blob.h.
+// And finds the arrays that values in rows name.
 // Thread: values; one thread at a time.
 
 #include "shoal/base/string_table.h"

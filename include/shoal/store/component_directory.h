@@ -18,6 +18,8 @@
 
 #include "shoal/base/array.h"
 #include "shoal/base/hash_map.h"
+#include "shoal/base/memory.h"
+#include "shoal/entity/entity_manager.h"
 #include "shoal/store/singletons.h"
 #include "shoal/store/store.h"
 
@@ -75,6 +77,22 @@ public:
     /// Adds a store that the directory owns from now on: it ends with destroy(object), in end_stores() or destroy().
     /// Requires: add() takes it.
     SHOAL_API void own(Store& store, void* object, void (*destroy)(void* object));
+    /// Makes a store as S(entities, pool, arguments...), and owns it. A Manager<T> is known as the face of its core.
+    /// Requires: none of its component types has a store; no passes run. Lifetime: `pool` outlives the directory.
+    template <class S, class... Arguments>
+    S& make(PagePool& pool, Arguments&&... arguments) {
+        static_assert(alignof(S) <= alignof(std::max_align_t));
+        if (is_held_) entities_.hold(false);  // so that own() ends the program, and says what was made
+        S* const made = make_owned<S>("world", entities_, pool, std::forward<Arguments>(arguments)...);
+        const auto end = [](void* object) { destroy_owned("world", static_cast<S*>(object)); };
+        if constexpr (requires { made->core().set_face(made); }) {
+            made->core().set_face(made);
+            own(made->core(), made, end);
+        } else {
+            own(*made, made, end);
+        }
+        return *made;
+    }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
     /// Removes a store that the directory owns, if it is here, and ends it.
     SHOAL_API void destroy(Store& store);
@@ -140,7 +158,7 @@ public:
     Singletons& singletons() { return singletons_; }
     const Singletons& singletons() const { return singletons_; }
 
-    /// Refuses structural calls of all stores from now on, because passes run, or allows them again.
+    /// Refuses structural calls of all stores and of the entity manager from now on, because passes run, or allows them again.
     SHOAL_API void hold(bool holds);
     bool is_held() const { return is_held_; }
 

@@ -103,6 +103,10 @@ public:
         return rows_.remove(entities);
     }
     bool only_keeps() const override { return true; }
+    bool takes_single_values() const override { return true; }
+    Status remove_one_value(const Schema&, Entity, const ComponentRow& at, std::uint32_t) override {
+        return remove(Instance{at.row}), Status();
+    }
     void hold_rows(bool hold) override { rows_.hold(hold); }
     bool is_held() const override { return rows_.is_held(); }
     void settle(const SettleContext& context) override { rows_.settle(context); }

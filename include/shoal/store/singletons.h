@@ -10,7 +10,10 @@
 
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
+#include "shoal/table/column.h"
 #include "shoal/table/schema.h"
+
+#include <type_traits>
 
 namespace shoal {
 
@@ -30,6 +33,17 @@ public:
     SHOAL_API const ComponentManager& require(const Schema& component) const;
     /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
     SHOAL_API std::byte* write(const Schema& component);
+    /// The same for a type of C++, declared `SHOAL_COMPONENT((Wind, single), force)`: write() and require().
+    template <class T>
+    T& of() {
+        require_declared<T>();
+        return *reinterpret_cast<T*>(write(schema_of<T>()));
+    }
+    template <class T>
+    const T& of() const {
+        require_declared<T>();
+        return *reinterpret_cast<const T*>(read(schema_of<T>()));
+    }
     /// Gives a manager its row, if it has none. Errors: its schema allows several; ids or memory run out.
     SHOAL_API Status make_row(ComponentManager& manager);
     /// Returns the entity that has them; null before there is one.
@@ -47,6 +61,14 @@ public:
     SHOAL_API Status finish_load(StateReader& from);
 
 private:
+    template <class T>
+    static void require_declared() {
+        static_assert(kIsSingle<T>,
+                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
+    }
+    SHOAL_API const std::byte* read(const Schema& component) const;
+
     ComponentDirectory& directory_;
     Entity entity_;
 };

@@ -106,6 +106,16 @@ struct SettleCounts {
     SHOAL_API SettleCounts& operator+=(const SettleCounts& other);
 };
 
+/// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
+/// component types; inspect/report.h prints all three.
+struct SettleStatistics {
+    std::uint64_t num_settles = 0;
+    std::int64_t last_ns = 0;
+    std::int64_t total_ns = 0;
+    SettleCounts last{};
+    SettleCounts total{};
+};
+
 /// What a store may use while it settles.
 struct SettleContext {
     Random* random = nullptr;        ///< the world's, seeded
@@ -204,6 +214,9 @@ public:
     /// As it is here, it asks find_columns(), or else takes the tables whose schema is that of the component type.
     SHOAL_API virtual void list_tables(const Schema& component, Array<ComponentTable>& tables);
 
+    /// Whether a field says in which zone an entity lies, because the zones are tiles.
+    virtual bool is_place_of_tiles(ComponentId /*component*/, std::size_t /*field*/) const { return false; }
+
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
@@ -225,6 +238,11 @@ public:
     /// too. Returns whether the store cannot refuse it then: a store that does not say so is changed before the others.
     /// Errors: it would refuse; nothing has changed.
     virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
+    /// Takes one of several values from an entity: number `index`, whose row is `at`. Errors: no memory; the store takes
+    /// no single value away, which takes_single_values() says before. Nothing has changed.
+    virtual bool takes_single_values() const { return false; }
+    SHOAL_API virtual Status remove_one_value(const Schema& component, Entity entity, const ComponentRow& at,
+                                              std::uint32_t index);
     /// Takes it from them, and returns how many had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 

@@ -25,9 +25,8 @@
 // settle() ends the program. A callback or a reaction of a settle may spawn, destroy, add and remove, and may not settle,
 // step, save or load the world, nor detach a store; docs/guarantees.md has the whole table.
 //
-// A world owns the stores that it makes, the pages of their tables, the texts of string ids and a seeded random
-// generator. Attached stores belong to their callers. Several worlds can share one entity manager: each removes the rows
-// of dead entities when it settles.
+// A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds can
+// share one entity manager: each removes the rows of dead entities when it settles.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
@@ -40,8 +39,7 @@
 #include "shoal/store/field_path.h"
 #include "shoal/store/waiting_commands.h"
 #include "shoal/world/schedule.h"
-
-#include <cstddef>
+#include "shoal/world/world_options.h"
 
 namespace shoal {
 
@@ -54,30 +52,6 @@ class Reactions;
 class Relations;
 class TransformManager;
 struct TransformOptions;
-
-/// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
-/// component types; inspect/report.h prints all three.
-struct SettleStatistics {
-    std::uint64_t num_settles = 0;
-    std::int64_t last_ns = 0;
-    std::int64_t total_ns = 0;
-    SettleCounts last{};
-    SettleCounts total{};
-};
-
-/// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
-enum class DefaultHome : std::uint8_t {
-    kManagers,
-    kDatabase,  ///< except `many` types that are `toggled`: managers keep them
-};
-
-struct WorldOptions {
-    Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
-    ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
-    std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
-    DefaultHome default_home = DefaultHome::kManagers;
-    PagePoolOptions pages{};
-};
 
 class World {
 public:
@@ -101,14 +75,10 @@ public:
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         static_assert(!kIsSingle<T>, "the world has one component of this type; call World::single<T>()");
         if (void* face = find_face(schema_of<T>())) return *static_cast<Manager<T>*>(face);
-        Manager<T>& made = make<Manager<T>>(options);
-        made.core().set_face(&made);
-        directory_.own(made.core(), &made, destroy<Manager<T>>);
-        return made;
+        return directory_.make<Manager<T>>(pool_, options);
     }
-    /// Returns the manager of a component type that has a schema but no C++ type.
-    /// Errors: there is a store for another component type of that name (the message shows both schemas), or the store
-    /// of the component type is attached, not owned by the world.
+    /// The same for a component type that has a schema but no C++ type. Errors: there is a store for another component
+    /// type of that name, or the store of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
     /// Returns the database of this world: the first that was attached, or one that is made with `options`. Others may
     /// be attached too. They settle and spawn with it, and each component type is kept by one of them.
@@ -128,14 +98,11 @@ public:
     /// Requires: none of its component types has a store; no passes run.
     template <class S, class... Arguments>
     S& make_store(Arguments&&... arguments) {
-        S& made = make<S>(std::forward<Arguments>(arguments)...);
-        directory_.own(made, &made, destroy<S>);
-        return made;
+        return directory_.make<S>(pool_, std::forward<Arguments>(arguments)...);
     }
 
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
-    /// the store; one that ends leaves the world. If the world has settled before, the store settles at once, so that
-    /// its writes carry the world's stamp. Requires: no passes run; a store does not end while the world settles.
+    /// it; a store that ends leaves the world, and does not end while the world settles. Requires: no passes run.
     /// Errors: one of its component types is kept by another store; it is attached already, here or to another world;
     /// commands wait in it. Nothing has changed.
     SHOAL_API Status attach(Store& store);
@@ -143,33 +110,29 @@ public:
     /// one is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the one component of type T that this world has, declared `SHOAL_COMPONENT((Wind, single), force)`, and
-    /// marks it as written. The first call makes it, with default values: see store/singletons.h. Passes name it in
-    /// their queries: Single<Read<&Wind::force>>. A blob that has one sets it when it is spawned.
+    /// Returns the one component of type T that this world has, and marks it as written: see store/singletons.h. Passes
+    /// name it in their queries, Single<Read<&Wind::force>>; a blob that has one sets it when it is spawned.
     /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
     template <class T>
     T& single() {
-        require_single_type<T>();
-        return *reinterpret_cast<T*>(directory_.singletons().write(schema_of<T>()));
+        return directory_.singletons().of<T>();
     }
     /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
     template <class T>
     const T& single() const {
-        require_single_type<T>();
-        return *reinterpret_cast<const T*>(directory_.singletons().require(schema_of<T>()).table().column(0));
+        return directory_.singletons().of<T>();
     }
 
     // --- queries, commands, events ---------------------------------------------------------------------------------
 
-    /// Returns a query over the stores that keep the components of the terms, wherever these are: in managers, in the
-    /// database, or in stores of their own, such as Transform, WorldPose and Owned (see query/query.h).
+    /// Returns a query over the stores that keep the components of the terms, wherever these are: see query/query.h.
     /// Requires: each of these component types is kept by one of the stores. Lifetime: that of these stores.
     template <class... Terms>
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores
-    /// of this world: see command/commands.h. Requires: passes run in step(), or not at all.
+    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes: see
+    /// command/commands.h. Requires: passes run in step(), or not at all.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Returns this world's channel of events of type T, and all of its channels: see command/event_channels.h.
     /// Requires: the first call for a type comes when no passes run. Lifetime: as the world.
@@ -197,9 +160,8 @@ public:
     /// Finds a field for many reads and writes. A built-in component type that no store keeps gets its store, unless
     /// passes run. Errors: there is none; the message says what there is.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
-    /// Returns the value of a field of a single, or of an entity: `world.field(fish, "body.position")`; "data.armor" is
-    /// a value of its data. Errors: as above; the entity is dead, or has no such component; the message says which.
-    /// Cost: that of find_field().
+    /// Returns the value of a field of a single, or of an entity; "data.armor" is a value of its data. Errors: as above;
+    /// the entity is dead, or has no such component; the message says which. Cost: that of find_field().
     SHOAL_API Result<AnyValue> field(std::string_view name) const;
     SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;
     /// The same with a type that is known. Errors: as above; the field has another type.
@@ -209,43 +171,38 @@ public:
         if (!path) return path.status();
         return path->template read<T>(entity);
     }
-    /// Sets it, through its store, and marks it as written. The text of a string id is kept in strings(); if passes run,
-    /// from their end on. Errors: as above; the value has another type or does not fit. Nothing has changed.
+    /// Sets it, through its store, and marks it as written. The text of a string id is kept in strings().
+    /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set_field(std::string_view name, const AnyValue& value);
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
     // --- resources -------------------------------------------------------------------------------------------------
 
-    /// Returns the registry of functions that spawn component types in place of stores, and of what has changed since
-    /// their older versions: see resource/migration.h.
+    /// The functions that spawn component types in place of stores, and the migrations: see resource/registry.h.
     ComponentRegistry& registry() { return registry_; }
-    /// Makes a store for each component type of the blob that has neither a store nor a spawn function, with the schema
-    /// in the blob: a manager, or the database (see DefaultHome).
-    /// Errors: the schema of a store differs from the blob's; managers made before stay.
+    /// Makes a manager, or what WorldOptions::default_home says, for each component type of the blob that has neither a
+    /// store nor a spawn function. Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     SHOAL_API Status adopt_schemas(const Schema& schema);  ///< of one, which no store keeps
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// With options.overrides, entities get values of their own, as by set_field() after the spawn: {.overrides =
-    /// {{"lamp", "light.range", 9}}}. A reload leaves them as they are.
-    /// Errors: a schema differs, or ids or memory run out, or model poses without a library, or an override fits
-    /// nothing; no entity of the blob is left, but the stores of built-in types and the singles that it names stay.
+    /// {.overrides = {{"lamp", "light.range", 9}}} are values of its own, which a reload leaves as they are.
+    /// Errors: a schema differs, ids or memory run out, model poses without a library, an override fits nothing; no
+    /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Does so too when a pass
-    /// fails, and then throws what the pass threw; schedule().status() says which pass it was, and why (see
-    /// world/schedule.h). Units: dt in seconds. Requires: as settle().
+    /// Runs the passes, ends the frame of the event channels, then settles; also when a pass fails, and then throws what
+    /// the pass threw (see Schedule::status()). Units: dt in seconds. Requires: as settle().
     void step(float dt) {
         step_and_settle(dt);
         schedule_.rethrow();
     }
-    /// The first half of step(), for programs that do something before they settle(): runs the passes and ends the
-    /// frame of the event channels. Throws as step() does. Checked builds warn of 100 runs without a settle. Requires:
-    /// as settle().
+    /// The same but for the settle, for programs that do something before they call settle(). Checked builds warn of 100
+    /// runs without one.
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.rethrow();
@@ -262,37 +219,19 @@ public:
 
     EntityManager& entities() { return entities_; }
     const EntityManager& entities() const { return entities_; }
-    Executor& executor() { return *executor_; }
+    Executor& executor() { return *options_.executor; }
     Random& random() { return random_; }
     const Random& random() const { return random_; }
     /// Texts interned until unused are removed when the world settles, if nothing that the world keeps has their id.
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
-    const ResourceLibrary* library() const { return library_; }
+    const ResourceLibrary* library() const { return options_.library; }
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
 private:
     class Host;
     struct OwnServices;
-
-    template <class S, class... Arguments>
-    S& make(Arguments&&... arguments) {
-        static_assert(alignof(S) <= alignof(std::max_align_t));
-        if (directory_.is_held()) entities_.hold(false);  // so that own() ends the program, and says what was made
-        return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
-    }
-    template <class S>
-    static void destroy(void* object) {
-        static_cast<S*>(object)->~S();
-        release_memory(object, sizeof(S), "world");
-    }
-    template <class T>
-    static void require_single_type() {
-        static_assert(kIsSingle<T>,
-                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
-        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
-    }
     SHOAL_API void* find_face(const Schema& schema) const;
     SHOAL_API Result<FieldPath> find_path(Entity entity, std::string_view name) const;
     SHOAL_API void run_frame(float dt);
@@ -303,30 +242,19 @@ private:
 
     EntityManager& entities_;
     SerialExecutor serial_;
-    Executor* executor_;
-    ResourceLibrary* library_;
-    DefaultHome default_home_;
+    WorldOptions options_;
     PagePool pool_;
     StringTable strings_;
     Random random_;
     ComponentRegistry registry_;
     Host* host_;
     ComponentDirectory directory_;
-    WaitingCommands* commands_;
     EventChannels events_;
     Schedule schedule_;
     SettleStatistics settles_;
     WorldServices services_;
     OwnServices* own_services_;
-    std::uint64_t deaths_at_settle_ = 0;  // for checked builds, and so is the next
-    std::uint32_t num_unsettled_frames_ = 0;
+    std::uint64_t deaths_at_settle_ = 0, num_unsettled_frames_ = 0;  // for checked builds
 };
-
-/// The same as World::query().
-template <class... Terms>
-    requires(detail::kIsTerm<Terms> && ...)
-auto query(World& world) {
-    return world.query<Terms...>();
-}
 
 }  // namespace shoal

@@ -1,7 +1,7 @@
 #pragma once
 // The singles that a query names: components of which a world has one, given to the function beside the fields of rows.
 //
-//     query<Write<&Boat::velocity>, Single<Read<&Wind::force>>, Read<&Boat::mass>>(world)
+//     world.query<Write<&Boat::velocity>, Single<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
 //     the loop calls            (entity, velocity,               mass)
 //     the function gets         (entity, velocity, wind.force,   mass)

@@ -40,12 +40,11 @@ SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t compone
 SHOAL_API Store& require_tag_store(ComponentDirectory& directory);
 SHOAL_API Store& require_parents_store(ComponentDirectory& directory);
 
-/// Returns a list of one store. Lifetime: that of the pointer.
-SHOAL_API std::span<Store* const> only(Store* const& store);
 /// Finds a component type; without a store if none shows it to queries.
-SHOAL_API ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component);
-/// Finds a component type. Requires: one of the stores keeps it, and its fields can be used in this way.
-SHOAL_API ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use);
+SHOAL_API ComponentHome look_up_home(const ComponentDirectory& directory, const Schema& component);
+/// Finds a component type. Requires: a store keeps it, and its fields can be used in this way.
+SHOAL_API ComponentHome find_home(const ComponentDirectory& directory, const Schema& component,
+                                  const ComponentUse& use);
 
 template <class Stores, class Terms, class Fields>
 class WorldRows;
@@ -164,8 +163,7 @@ private:
         ((kIsOfValues<Terms, Terms...> ? void(of_values = term++) : void(++term)), ...);
         if (!places.has_database() || places.store_of[of_values] != places.database) return TermPlaces(0);
         Database& database = static_cast<Database&>(*places.stores[places.database].store);
-        const std::uint32_t component =
-            find_home(only(places.stores[places.database].store), *schemas()[of_values], {}).component;
+        const std::uint32_t component = find_home(*database.component_directory(), *schemas()[of_values], {}).component;
         if constexpr (sizeof...(Terms) == 1) return places_of_further(database, component);
         const std::uint8_t number = further.add(further_store(database, component));
         term = 0;
@@ -180,27 +178,20 @@ private:
         else
             return nullptr;
     }
-    /// A database, as a world that has no other store.
-    struct OneStore {
-        Store* store;
-        std::span<Store* const> stores() const { return only(store); }
-        void require_or_end(const Schema&) const {}
-    };
-
     /// Finds the store of a term's component, and notes what the term says of it.
-    template <class Term, class Directory>
-    static void place(Directory& directory, TermPlaces& places, std::size_t term) {
+    template <class Term>
+    static void place(ComponentDirectory& directory, TermPlaces& places, std::size_t term) {
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
                 directory.require_or_end(schema_of<T>());
-                const ComponentHome home = find_home(directory.stores(), schema_of<T>(), {});
+                const ComponentHome home = find_home(directory, schema_of<T>(), {});
                 const std::uint8_t number = add(places, home);
                 places.any.push_back({static_cast<std::uint8_t>(term), number, home.component});
             });
         } else {
             const Schema& component = schema_of<typename Term::Component>();
             directory.require_or_end(component);
-            const ComponentHome home = find_home(directory.stores(), component, {Term::kIsField, Term::kWrites});
+            const ComponentHome home = find_home(directory, component, {Term::kIsField, Term::kWrites});
             const std::uint8_t number = add(places, home);
             places.stores[number].is_told |= Term::kWrites && home.columns.is_source;
             places.stores[number].is_required |= requires_component<Term>();
@@ -226,9 +217,8 @@ private:
         TermPlaces places(sizeof...(Terms));
         Database& complete = database;
         (static_cast<void>(complete.template component<typename Terms::Component>()), ...);
-        const OneStore alone{&complete};
         std::size_t term = 0;
-        (place<Terms>(alone, places, term++), ...);
+        (place<Terms>(*complete.component_directory(), places, term++), ...);
         return places;
     }
     static TermPlaces places_of(ComponentDirectory& directory) {

@@ -1,0 +1,18 @@
+#pragma once
+// What a blob says of where its entities begin: the components of database/spawn_zone.h.
+// Thread: const calls of the blob.
+
+#include "shoal/base/bit_set.h"
+#include "shoal/resource/blob.h"
+#include "shoal/resource/registry.h"
+#include "shoal/store/zone.h"
+
+namespace shoal {
+
+/// Returns the zone that a blob names for each entity, or for an ancestor of it; kNoZone: none. Empty: it names no zones.
+SHOAL_API Array<Zone> named_zones(const Blob& blob);
+/// Returns the entities of a blob whose component of a type begins switched off. `registry` knows by which older names
+/// the type may be called; nullptr: by none.
+SHOAL_API BitSet switched_off(const Blob& blob, ComponentId component, const ComponentRegistry* registry = nullptr);
+
+}  // namespace shoal
