@@ -42,7 +42,7 @@ struct Heat {
 };
 SHOAL_COMPONENT(Heat, value)
 struct Awake {};
-SHOAL_COMPONENT((Awake, toggled))
+SHOAL_COMPONENT((Awake, enableable))
 
 constexpr std::size_t kNumCalls = 1000;  ///< single calls of one count, and rows of one loop
 constexpr std::size_t kNumMany = 10'000;
@@ -192,16 +192,16 @@ struct Databases {
         for (const Entity entity : ids) need(database.move(entity, 1).ok());
     }
     void database_move_back() { need(database.move(ids, 0).ok()); }
-    void database_toggle_on() {
+    void database_enable() {
         for (const Entity entity : ids) need(database.add(entity, Awake{}).ok());
     }
-    void database_toggle_off() {
+    void database_disable() {
         for (const Entity entity : ids) need(database.remove<Awake>(entity).ok());
     }
     void database_query() {
         moving.for_each([](auto&& p, Vec3 v) { p += v * kDt; });
     }
-    void database_query_toggled() {
+    void database_query_enableable() {
         awake.for_each([](auto&& p, Vec3 v) { p += v * kDt; });
     }
     void database_query_26_tables() {
@@ -383,10 +383,10 @@ void count_databases() {
                     SHOAL_CALL(Databases, database_remove_one, kNumCalls),
                     SHOAL_CALL(Databases, database_move_one, kNumCalls),
                     SHOAL_CALL(Databases, database_move_back, kNumCalls),
-                    SHOAL_CALL(Databases, database_toggle_on, kNumCalls),
+                    SHOAL_CALL(Databases, database_enable, kNumCalls),
                     SHOAL_CALL(Databases, database_query, kNumCalls),
-                    SHOAL_CALL(Databases, database_query_toggled, kNumCalls),
-                    SHOAL_CALL(Databases, database_toggle_off, kNumCalls),
+                    SHOAL_CALL(Databases, database_query_enableable, kNumCalls),
+                    SHOAL_CALL(Databases, database_disable, kNumCalls),
                     SHOAL_CALL(Databases, database_query_26_tables, kNumCalls / kNumMarks * kNumMarks),
                     SHOAL_CALL(Databases, database_destroy_one, kNumCalls),
                     SHOAL_CALL(Databases, database_create_span, kNumMany),

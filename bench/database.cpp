@@ -18,7 +18,7 @@ namespace {
 using namespace shoal;
 
 struct Awake {};
-SHOAL_COMPONENT((Awake, toggled))
+SHOAL_COMPONENT((Awake, enableable))
 
 /// A target by size.
 constexpr double by_size(std::size_t n, double at_10k, double at_100k, double at_1m) {
@@ -354,8 +354,8 @@ void look_up(Bench& bench, Sea& sea) {
 }
 
 /// Entities fall asleep and wake up in random order, against a bit in a plain array.
-void toggle(Bench& bench, std::size_t n) {
-    if (!bench.wants("database/toggle_one")) return;
+void enable_one(Bench& bench, std::size_t n) {
+    if (!bench.wants("database/enable_one")) return;
     EntityManager entities;
     PagePool pool;
     Database database(entities, pool);
@@ -392,7 +392,7 @@ void toggle(Bench& bench, std::size_t n) {
         }
         on_plain = !on_plain;
     };
-    bench.compare({"database/toggle_one", n, 1.9},
+    bench.compare({"database/enable_one", n, 1.9},
                   {{}, run, [&] { return count(database.find(ids[0]).table->presence(database.component<Awake>())); }},
                   {{}, run_plain, [&] { return count(bits.data()); }});
 }
@@ -408,7 +408,7 @@ void measure_databases(Bench& bench) {
             look_up(bench, sea);
         }
         Mortals(n).measure(bench);
-        toggle(bench, n);
+        enable_one(bench, n);
     }
 }
 

@@ -39,7 +39,7 @@ struct QuerySpeed {
 SHOAL_COMPONENT(QuerySpeed, value)
 
 struct QueryAwake {};
-SHOAL_COMPONENT((QueryAwake, toggled))
+SHOAL_COMPONENT((QueryAwake, enableable))
 
 namespace {
 
@@ -116,7 +116,7 @@ void two_of_sixteen(Bench& bench, std::size_t n) {
                   {{}, [&] { integrate(f0.data(), f5.data(), n); }, [&] { return sum_of(f0.data(), n); }});
 }
 
-/// p += v dt where a bit is set: all rows are computed, those that are off keep their values.
+/// p += v dt where a bit is set: all rows are computed, disabled ones keep their values.
 SHOAL_BENCH_LOOP void integrate_on(float* __restrict p, const float* __restrict v, const std::uint64_t* on,
                                    std::size_t n) {
     const auto blend = [&](std::size_t row, std::uint32_t bit) __attribute__((always_inline)) {
@@ -132,10 +132,10 @@ SHOAL_BENCH_LOOP void integrate_on(float* __restrict p, const float* __restrict 
     for (; row < n; ++row) blend(row, std::uint32_t(on[row / 64] >> (row % 64) & 1));
 }
 
-void iterate_toggled(Bench& bench, std::size_t n) {
-    if (!bench.wants("database/iterate_toggled")) return;
+void iterate_enableable(Bench& bench, std::size_t n) {
+    if (!bench.wants("database/iterate_enableable")) return;
     Sea sea;
-    std::vector<Entity> ids(n), off;
+    std::vector<Entity> ids(n), disabled;
     std::vector<QueryCount> counts(n);
     std::vector<QuerySpeed> speeds(n);
     PlainColumn<float> count(n, 0), speed(n, 1);
@@ -151,17 +151,17 @@ void iterate_toggled(Bench& bench, std::size_t n) {
         if (random.below(2) == 0)
             on[i / 64] |= std::uint64_t(1) << (i % 64);
         else
-            off.push_back(ids[i]);
+            disabled.push_back(ids[i]);
     }
-    need(sea.database.remove<QueryAwake>(off));
+    need(sea.database.remove<QueryAwake>(disabled));
     const auto moving = query<Write<&QueryCount::value>, Read<&QuerySpeed::value>, With<QueryAwake>>(sea.database);
     const auto sum = [&] { return sum_of<&QueryCount::value>(sea.database); };
     const Side reference{
         {}, [&] { integrate_on(count.data(), speed.data(), on.data(), n); }, [&] { return sum_of(count.data(), n); }};
-    bench.compare({"database/iterate_toggled", n, 1.3},
+    bench.compare({"database/iterate_enableable", n, 1.3},
                   {{}, [&] { moving.for_each(blend([](float& p, float v) { p += v * kDt; })); }, sum}, reference);
     // A function that may have side effects is called only for rows that are on.
-    bench.compare({"database/iterate_toggled_called", n},
+    bench.compare({"database/iterate_enableable_called", n},
                   {{}, [&] { moving.for_each([](float& p, float v) { p += v * kDt; }); }, sum}, reference);
 }
 
@@ -261,7 +261,7 @@ void measure_database_queries(Bench& bench) {
         iterate_26_types(bench, n);
         quarter_match(bench, n);
         two_of_sixteen(bench, n);
-        iterate_toggled(bench, n);
+        iterate_enableable(bench, n);
     }
     thousand_empty_tables(bench);
 }

@@ -3,7 +3,7 @@
 //
 //     in each frame    1,000 get wet, and 1,000 are dry again after ten frames
 //                      1,000 die and are made again
-//                      2,000 fall asleep or wake up: a toggled component
+//                      2,000 fall asleep or wake up: an enableable component
 //
 // Whatever happens to an entity follows from numbers that it carries, so that both sides do the same in any order of rows.
 
@@ -45,7 +45,7 @@ struct Wet {
 };
 SHOAL_COMPONENT(Wet, since)
 struct Awake {};
-SHOAL_COMPONENT((Awake, toggled))
+SHOAL_COMPONENT((Awake, enableable))
 
 constexpr std::size_t kAll = 200'000, kFirstWet = 10'000, kGivenOrTaken = 2'000;
 constexpr std::uint32_t kNumKinds = 12;
@@ -54,22 +54,22 @@ constexpr float kLastsWet = 10 * kDt;
 
 /// Of 65,536 entities, how many get wet, die, and fall asleep or wake up in a frame; and what `since` grows by.
 struct Weather {
-    std::uint32_t wet = 0, death = 0, toggle = 0;
+    std::uint32_t wet = 0, death = 0, sleep = 0;
     float wet_step = 0;
 };
-constexpr Weather kMixed{.wet = 328, .death = 328, .toggle = 655, .wet_step = kDt};
+constexpr Weather kMixed{.wet = 328, .death = 328, .sleep = 655, .wet_step = kDt};
 constexpr Weather kShowers{.wet = 328, .wet_step = kDt};
 constexpr Weather kFrost{};  // nobody gets wet, and nobody is dry again
 
-enum class Fate { kNone, kWet, kDeath, kToggle };
+enum class Fate { kNone, kWet, kDeath, kSleep };
 
 SHOAL_INLINE Fate draw_fate(std::uint32_t& seed, const Weather& weather) {
     seed = seed * 1664525u + 1013904223u;
     std::uint32_t drawn = seed >> 16;
-    if (SHOAL_LIKELY(drawn >= weather.wet + weather.death + weather.toggle)) return Fate::kNone;
+    if (SHOAL_LIKELY(drawn >= weather.wet + weather.death + weather.sleep)) return Fate::kNone;
     if (drawn < weather.wet) return Fate::kWet;
     drawn -= weather.wet;
-    return drawn < weather.death ? Fate::kDeath : Fate::kToggle;
+    return drawn < weather.death ? Fate::kDeath : Fate::kSleep;
 }
 
 // What the passes do to one entity, on both sides.
@@ -308,7 +308,7 @@ private:
             if (SHOAL_LIKELY(fate == Fate::kNone)) continue;
             if (fate == Fate::kWet) given_.push_back(table.owners[i]);
             if (fate == Fate::kDeath) dead_.push_back(table.owners[i]);
-            if (fate == Fate::kToggle) table.are_asleep[i] ^= 1u;
+            if (fate == Fate::kSleep) table.are_asleep[i] ^= 1u;
         }
     }
     SHOAL_BENCH_LOOP void soak_all() {

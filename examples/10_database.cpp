@@ -19,7 +19,7 @@ struct Hunger {
 SHOAL_COMPONENT(Hunger, level)
 // Comes and goes often: a bit per row instead of a move to another table.
 struct Asleep {};
-SHOAL_COMPONENT((Asleep, toggled))
+SHOAL_COMPONENT((Asleep, enableable))
 // Has a manager of its own, because few entities have it.
 struct Lantern {
     float brightness = 1;

@@ -35,7 +35,7 @@ SHOAL_COMPONENT(Leaf, age, light)
 struct Dew {
     std::uint32_t drops = 0;
 };
-SHOAL_COMPONENT((Dew, toggled), drops)
+SHOAL_COMPONENT((Dew, enableable), drops)
 
 /// A world with a manager, a database with zones, passes, and commands that wait.
 struct Garden {

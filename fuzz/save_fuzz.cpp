@@ -115,7 +115,7 @@ SavedState older_state() {
     Commands& commands = program.world.commands();
     const Entity one = commands.create(then::Hull{.number = 70}, then::Signal{3});
     commands.create(Zone(1), then::Berth{4}, shoal_test::Spot{{1, 2, 3}});
-    commands.add(one, Off{then::Signal{9}});
+    commands.add(one, Disabled{then::Signal{9}});
     commands.add(program.all[3], then::Cargo{5});
     commands.remove<then::Berth>(program.all[0]);
     SerialExecutor serial;

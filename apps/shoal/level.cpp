@@ -38,7 +38,7 @@ std::string text_of(const ReloadReport& report) {
     add(report.num_fields, "field", "fields", " written");
     add(report.num_components_added, "component", "components", " added");
     add(report.num_components_removed, "component", "components", " removed");
-    add(report.num_switched, "component", "components", " switched");
+    add(report.num_enabled_or_disabled, "component", "components", " enabled or disabled");
     add(report.num_linked, "entity", "entities", " linked anew");
     add(report.num_created, "entity", "entities", " created");
     add(report.num_destroyed, "entity", "entities", " destroyed");

@@ -44,7 +44,7 @@ constexpr BuiltInComponent kBuiltIns[] = {
     {"debug_name", "a name for people", add<DebugName>},
     {"tag", "a word that finds entities; an entity may have several", add<Tag>},
     {"zone", "in which zone of a database the entity is spawned", add<SpawnZone>},
-    {"switched_off", "a toggled component that is spawned switched off", add<SpawnSwitchedOff>},
+    {"disabled", "a component that is spawned disabled", add<SpawnDisabled>},
 };
 
 std::span<const std::byte> bytes_of_text(std::string_view text) { return std::as_bytes(std::span(text)); }

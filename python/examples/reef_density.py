@@ -26,7 +26,7 @@ components = {
         speed = { type = float  unit = "m/s"  default = 2 }
     } }
     fish = { fields = { species = { type = enum  values = [sardine fusilier snapper parrotfish] } } }
-    sated = { toggled = true  fields = { left = { type = float  default = 20 } } }
+    sated = { enableable = true  fields = { left = { type = float  default = 20 } } }
     hunter = { fields = { rest = float  appetite = { type = float  default = 6 } } }
     bloom = { fields = { meals = { type = float  default = 60 } } }
     reef = { fields = { radius = { type = float  default = 8 } } }

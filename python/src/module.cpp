@@ -29,7 +29,7 @@ Status add_built_ins(ComponentRegistry& registry) {
     if (Status status = add_transform(registry); !status) return status;
     if (Status status = add_model_pose(registry); !status) return status;
     if (Status status = add_data(registry); !status) return status;
-    return add.operator()<AttachedToNode, PointMass, Owned, Inactive, DebugName, Tag, SpawnZone, SpawnSwitchedOff>();
+    return add.operator()<AttachedToNode, PointMass, Owned, Inactive, DebugName, Tag, SpawnZone, SpawnDisabled>();
 }
 
 std::string format(const Diagnostics& diagnostics, std::string_view status = {}) {

@@ -132,10 +132,10 @@ KeptComponent WorldState::component(const std::string& name) {
         refuse_unknown(name);
     }
     const Schema& schema = *known->schema;
-    if (schema.id() == schema_of<SpawnZone>().id() || schema.id() == schema_of<SpawnSwitchedOff>().id())
+    if (schema.id() == schema_of<SpawnZone>().id() || schema.id() == schema_of<SpawnDisabled>().id())
         throw Error(concat(quoted(name), " says how a source is spawned; entities do not have it"));
     if (require(world.directory().require(schema)) == nullptr) {
-        const bool fits_database = !schema.many() || !schema.toggled();
+        const bool fits_database = !schema.many() || !schema.enableable();
         if (in_database_ && fits_database)
             require(world.database().take_component(schema));
         else
@@ -154,7 +154,7 @@ void WorldState::require_no_hold(std::string_view what) const {
 
 void WorldState::prepare_names(std::string_view text) {
     for (const RegisteredComponent* known : schema_->registry.components())
-        if (known->id != schema_of<SpawnZone>().id() && known->id != schema_of<SpawnSwitchedOff>().id() &&
+        if (known->id != schema_of<SpawnZone>().id() && known->id != schema_of<SpawnDisabled>().id() &&
             names(text, known->name))
             component(known->name);
     if (text.find('#') != std::string_view::npos) component(schema_of<Tag>().name());
@@ -546,7 +546,7 @@ void bind_world(py::module_& module) {
                      const bool lives = w.values().entities->alive(entities[i]);
                      const ComponentRow row =
                          lives ? kept.store->find_row(kept.schema->id(), entities[i], 0) : ComponentRow();
-                     result.mutable_data()[i] = row && row.is_on;
+                     result.mutable_data()[i] = row && row.is_enabled;
                  }
                  return result;
              })

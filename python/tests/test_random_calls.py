@@ -21,7 +21,7 @@ FIELDS = ["body.mass", "body.position", "body.position.x", "split_body.position"
           "body.position[7]", "tag[99].tag", "inactive", "marker", "^body.mass", "$wind.force", "point_mass.velocity"]
 COMPONENTS = ["body", "split_body", "whole_body", "health", "mood", "asleep", "target", "label", "grid", "wind", "marker",
               "transform", "tag", "inactive", "owned", "child_of", "debug_name", "point_mass", "data", "zone", "model_pose",
-              "attached_to_node", "switched_off", "world_pose", "bodi", ""]
+              "attached_to_node", "disabled", "world_pose", "bodi", ""]
 TERMS = ["body", "&body", "?health", "!asleep", "&split_body", "&whole_body", "health < 5", "body.position.x >= 3", "#red",
          "!#red", "^transform", "$wind", "&transform", "world_pose", "child_of", "inactive", "mood == sad", "tag", "&asleep",
          "target", "grid", "label", "body | health", "&wind", "&", "nothing", "body.position.w < 3", "owned", "&health"]

@@ -15,7 +15,7 @@ components = {
     whole_body = { whole = true  fields = { mass = float  position = vec3  kind = uint8 } }
     health = { fields = { value = { type = int32  default = 100 } } }
     mood = { fields = { now = { type = enum  values = [calm angry sad] } } }
-    asleep = { toggled = true  fields = { since = float } }
+    asleep = { enableable = true  fields = { since = float } }
     target = { fields = { who = entity } }
     label = { fields = { text = { type = fixed_string  capacity = 8 }  id = string_id } }
     grid = { fields = { cells = { type = uint16  array = 4 }  on = bool  big = uint64  exact = double } }

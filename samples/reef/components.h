@@ -42,11 +42,11 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, species)
 
-/// Has eaten and is not looking for food. Switched on and off all the time: a bit per row.
+/// Has eaten and is not looking for food. Enabled and disabled all the time: a bit per row.
 struct Sated {
     float left = 20;
 };
-SHOAL_COMPONENT((Sated, toggled), (left, unit("s")))
+SHOAL_COMPONENT((Sated, enableable), (left, unit("s")))
 
 /// Eats fish.
 struct Hunter {

@@ -44,7 +44,7 @@ private:
     struct Type {
         std::string name;
         const Schema* schema;  // of the store that keeps it, or of the state
-        bool is_kept, can_switch_off;
+        bool is_kept, can_disable;
         const Schema* copy = nullptr;  // that outlives the state
         std::uint32_t last_list = 0;   // the last list with a part about it, counted from 1
     };
@@ -193,7 +193,7 @@ Status CommandLoader::read_types() {
         if (!known.insert(id.hash, true).is_new) return error("types", concat("it lists \"", type.name, "\" twice"));
         const Store* const keeper = directory.find(id);
         type.is_kept = keeper != nullptr;
-        type.can_switch_off = keeper == nullptr || keeper->can_switch_off();
+        type.can_disable = keeper == nullptr || keeper->can_disable();
         const auto saved = std::ranges::find_if(saved_, [&](const Schema& schema) { return schema.id() == id; });
         type.schema = type.is_kept ? directory.find_schema(id) : saved == saved_.end() ? nullptr : &*saved;
         if (type.schema == nullptr)
@@ -237,7 +237,7 @@ Status CommandLoader::read_list(List& list) {
 
 Status CommandLoader::check_part(const List& list, const SavedCommandPart& part) {
     const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
-    const bool is_off = (part.flags & SavedCommandPart::kIsOff) != 0;
+    const bool is_disabled = (part.flags & SavedCommandPart::kIsDisabled) != 0;
     const bool needs_keeper = (part.flags & SavedCommandPart::kOfDatabase) != 0;
     if (part.type >= types_.size() || part.flags >= 8)
         return error("parts", "a command names an unknown component type");
@@ -249,8 +249,8 @@ Status CommandLoader::check_part(const List& list, const SavedCommandPart& part)
     if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
     if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
     if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
-    if (is_off && (!brings_value || !type.schema->toggled() || !type.can_switch_off))
-        return refuse("switch it off, which its store cannot");
+    if (is_disabled && (!brings_value || !type.schema->enableable() || !type.can_disable))
+        return refuse("disable it, which its store cannot");
     if (needs_keeper && (!list.is_of_chunk() || !type.is_kept)) return refuse("name one of a database that lacks it");
     if (list.is_of_chunk() && !type.is_kept) return refuse("need a store that keeps it; make it before loading");
     return {};
@@ -519,7 +519,7 @@ MadeList CommandLoader::make_list(const List& list) {
         Type& type = types_[saved.type];
         CommandPart part;
         part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
-        part.is_off = (saved.flags & SavedCommandPart::kIsOff) != 0;
+        part.is_disabled = (saved.flags & SavedCommandPart::kIsDisabled) != 0;
         made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
     }
     return made;

@@ -245,7 +245,7 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     SavedCommandPart saved{static_cast<std::uint32_t>(known - types_.begin()), 0};
     if (known == types_.end()) types_.push_back(schema.id()), type_names_ += concat(schema.name(), '\n');
     if (part.offset != 0) saved.flags |= SavedCommandPart::kBringsValue;
-    if (part.offset != 0 && part.is_off) saved.flags |= SavedCommandPart::kIsOff;
+    if (part.offset != 0 && part.is_disabled) saved.flags |= SavedCommandPart::kIsDisabled;
     parts_.push_back(saved);
     if (part.offset == 0) return;
     const StatePath::Scope scope = to_.in(schema.name());

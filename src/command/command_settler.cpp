@@ -600,14 +600,14 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
         refused_ = store.status();
         return;
     }
-    if (part.is_off && !(*store)->can_switch_off()) {
+    if (part.is_disabled && !(*store)->can_disable()) {
         SHOAL_ASSERT(part.made != nullptr,
-                     "a command gives a component that is switched off, but its home is a store without a bit per row "
+                     "a command gives a disabled component, but its home is a store without a bit per row "
                      "for that; give the component type its home in the database, World::home<T>(database)");
-        refused_ = Status::error(concat('"', component.name(), "\" cannot be switched off in ", (*store)->kind()));
+        refused_ = Status::error(concat('"', component.name(), "\" cannot be disabled in ", (*store)->kind()));
         return;
     }
-    scratch_.changes.push_back({&component, removes, part.is_off, values});
+    scratch_.changes.push_back({&component, removes, part.is_disabled, values});
     scratch_.stores.push_back(*store);
 }
 

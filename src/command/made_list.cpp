@@ -13,7 +13,7 @@ PartKey key_of(const CommandPart& part) {
 }
 
 bool lie_alike(const CommandPart& a, const CommandPart& b) {
-    return a.offset == b.offset && a.is_off == b.is_off && (a.offset == 0 || a.num_bytes == b.num_bytes);
+    return a.offset == b.offset && a.is_disabled == b.is_disabled && (a.offset == 0 || a.num_bytes == b.num_bytes);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Switches entities off and on.
+// Makes entities inactive and active.
 
 #include "shoal/components/activity.h"
 

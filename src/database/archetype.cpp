@@ -9,7 +9,7 @@ Archetype::Archetype(std::uint32_t number, std::span<const ComponentType> compon
     for (std::size_t i = 0; i < components.size(); ++i) {
         const Schema& schema = *schemas[i];
         signature_.set(components[i].number);
-        if (schema.toggled()) toggled_.push_back(components[i]);
+        if (schema.enableable()) enableable_.push_back(components[i]);
         if (schema.many()) many_.push_back(components[i]);
         first_column_.resize(components[i].number + 1, static_cast<std::uint16_t>(kNoColumn));
         SHOAL_ASSERT(column + schema.columns().size() < kNoColumn, "an archetype has fewer than 65,535 columns");

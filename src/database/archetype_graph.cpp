@@ -48,10 +48,10 @@ Result<ComponentType> ArchetypeGraph::find_same(const Schema& schema) const {
 
 Result<ComponentType> ArchetypeGraph::add_component(const Schema& schema) {
     if (Result<ComponentType> known = find_same(schema); !known || *known) return known;
-    if (schema.many() && schema.toggled())
+    if (schema.many() && schema.enableable())
         return Status::error(concat("the component \"", schema.name(),
                                     "\" may occur several times in an entity, and one bit cannot say which of them are "
-                                    "off; leave out `toggled`, or keep it in a component manager"));
+                                    "disabled; leave out `enableable`, or keep it in a component manager"));
     const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
     schemas_.push_back(make_owned<Schema>("database", schema));
     component_by_id_.add(schema.id(), component);

@@ -8,11 +8,11 @@
 namespace shoal {
 namespace {
 
-ComponentValues given_values(ComponentType component, const AddedValues& values, bool is_off) {
+ComponentValues given_values(ComponentType component, const AddedValues& values, bool is_disabled) {
     ComponentValues given{.component = component};
     given.images = values.images, given.stride = values.stride;
     given.write = values.write, given.context = values.context;
-    given.is_off = is_off;
+    given.is_disabled = is_disabled;
     return given;
 }
 
@@ -56,7 +56,7 @@ Status Database::list_changes(std::span<const ComponentChange> changes, bool are
         } else if (one.removes) {
             removed_.push_back(type);
         } else {
-            given_.push_back(given_values(type, one.values, one.is_off));
+            given_.push_back(given_values(type, one.values, one.is_disabled));
         }
     }
     return {};

@@ -165,7 +165,7 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
 /// Looks up where the next row of a list goes, unless it has bits.
 void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
     DatabaseTable* const table = find_table(*list.type, zone);
-    if (table == nullptr || !list.type->toggled().empty()) return;
+    if (table == nullptr || !list.type->enableable().empty()) return;
     list.table = table;
     list.placement = table->table_.placement();
     list.columns.clear();
@@ -221,13 +221,13 @@ Result<DatabaseTable*> Database::target_with(DatabaseTable& from, std::span<cons
     });
 }
 
-/// Returns the table for entities that lose components; toggled ones stay in their archetype.
+/// Returns the table for entities that lose components; enableable ones stay in their archetype.
 Result<DatabaseTable*> Database::target_without(DatabaseTable& from, std::span<const ComponentType> components,
                                                 TypedKey key) {
     return step(from, from.last_removed_, key, [&](const Archetype& before) -> const Archetype& {
         const Archetype* type = &before;
         for (const ComponentType component : components) {
-            if (!schema(component).toggled()) type = &graph_.without(*type, component);
+            if (!schema(component).enableable()) type = &graph_.without(*type, component);
         }
         return *type;
     });
@@ -371,7 +371,7 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
         std::uint32_t num_added = group.moves() ? size : 0;
         if (!group.target->presence_.empty())
             for (const std::uint32_t source : s.sources_of(group)) {
-                const bool lacked = switch_as_given(find(arguments.entities()[source]), values);
+                const bool lacked = enable_as_given(find(arguments.entities()[source]), values);
                 num_added += lacked && !group.moves();
             }
         counts.num_added += num_added;
@@ -414,8 +414,8 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
         prepare(from, from.last_added_, key, values);
     }
     write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{0, 1});
-    const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && switch_as_given(at, values);
-    if (values.size() == 1) at.table->note_switch(values.front().component, key);
+    const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && enable_as_given(at, values);
+    if (values.size() == 1) at.table->note_enableable(values.front().component, key);
     return moves || lacked ? AddCounts{.num_added = 1} : AddCounts{.num_set = 1};
 }
 
@@ -435,7 +435,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::sp
         num_changed += group.moves() ? group.size() : 0;
         if (group.table->presence_.empty()) continue;
         for (const std::uint32_t row : selection_->rows_of(group))
-            num_changed += switch_off({group.table, row}, components) && !group.moves();
+            num_changed += disable({group.table, row}, components) && !group.moves();
     }
     transfer(arguments.entities(), {});
     return num_changed;
@@ -451,8 +451,8 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
     const bool moves = *target != at.table;
     if (SHOAL_LIKELY(moves) && SHOAL_UNLIKELY(!(*target)->has_reserved_plain_row()))
         if (Status status = reserve_rows(**target, 1); !status) return status;
-    const bool had = SHOAL_UNLIKELY(!at.table->presence_.empty()) && switch_off(at, components);
-    if (components.size() == 1) at.table->note_switch(components.front(), key);
+    const bool had = SHOAL_UNLIKELY(!at.table->presence_.empty()) && disable(at, components);
+    if (components.size() == 1) at.table->note_enableable(components.front(), key);
     if (SHOAL_LIKELY(moves)) {
         transfer_row(at, **target, plan_to(*at.table, **target));
         prepare(*at.table, at.table->last_removed_, key, {});
@@ -675,7 +675,7 @@ ComponentRow Database::find_value(ComponentType type, Entity entity, std::uint32
     found.table = &std::as_const(*at.table).table();
     found.row = at.row;
     found.first_column = at.table->first_column(type);
-    found.is_on = at.table->has(type, at.row);
+    found.is_enabled = at.table->has(type, at.row);
     return found;
 }
 

@@ -95,7 +95,7 @@ void DatabaseTable::save(StateWriter& to, std::span<const Schema* const> schemas
     table_.save(to);
     for (std::size_t i = 0; i < presence_.size(); ++i) {
         const Array<std::uint64_t> bits = bits_of_rows(presence_[i].words(), num_rows());
-        to.array(concat("on/", schemas[type_->toggled()[i].number]->name()), std::span<const std::uint64_t>(bits));
+        to.array(concat("on/", schemas[type_->enableable()[i].number]->name()), std::span<const std::uint64_t>(bits));
     }
 }
 
@@ -103,13 +103,13 @@ Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> sch
     if (Status status = table_.load(from); !status) return status;
     for (std::size_t i = 0; i < presence_.size(); ++i) {
         if (Status status = presence_[i].reserve(num_rows()); !status) return status;
-        if (Status status = from.elements(concat("on/", schemas[type_->toggled()[i].number]->name()),
+        if (Status status = from.elements(concat("on/", schemas[type_->enableable()[i].number]->name()),
                                           presence_[i].words(), sizeof(std::uint64_t), (num_rows() + 63) / 64);
             !status)
             return status;
     }
     last_added_ = last_removed_ = {};
-    last_switched_ = {};
+    last_enableable_ = {};
     return {};
 }
 

@@ -8,11 +8,11 @@ DatabaseMatch::DatabaseMatch(const Database& database, std::span<const Component
     for (const ComponentType component : with) {
         database.schema(component);  // ends the program for other numbers
         with_.set(component.number);
-        if (database.schema(component).toggled()) toggled_with_.push_back(component);
+        if (database.schema(component).enableable()) enableable_with_.push_back(component);
     }
     for (const ComponentType component : without) {
-        if (database.schema(component).toggled())
-            toggled_without_.push_back(component);
+        if (database.schema(component).enableable())
+            enableable_without_.push_back(component);
         else
             without_.set(component.number);
     }
@@ -70,8 +70,8 @@ void DatabaseMatch::visit_zones(const ZoneSet& zones, void (*visit)(void* callee
 std::uint64_t DatabaseMatch::rows_of_word(const DatabaseTable& table, std::uint32_t word) const {
     const std::uint32_t num_left = table.num_rows() - word * 64;
     std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
-    for (const ComponentType component : toggled_with_) rows &= table.presence(component)[word];
-    for (const ComponentType component : toggled_without_)
+    for (const ComponentType component : enableable_with_) rows &= table.presence(component)[word];
+    for (const ComponentType component : enableable_without_)
         if (const std::uint64_t* bits = table.presence(component)) rows &= ~bits[word];
     return rows;
 }

@@ -12,8 +12,8 @@
 namespace shoal {
 namespace {
 
-bool gives_off(std::span<const ComponentValues> values) {
-    return std::any_of(values.begin(), values.end(), [](const ComponentValues& given) { return given.is_off; });
+bool gives_disabled(std::span<const ComponentValues> values) {
+    return std::any_of(values.begin(), values.end(), [](const ComponentValues& given) { return given.is_disabled; });
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
         const std::uint32_t first = table.num_rows();
         if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
             write_rows(table, {first, first + count}, nullptr, arguments.values(), RowRange{source, source + count});
-            for (std::uint32_t row = first; gives_off(arguments.values()) && row < first + count; ++row)
-                switch_as_given({&table, row}, arguments.values());
+            for (std::uint32_t row = first; gives_disabled(arguments.values()) && row < first + count; ++row)
+                enable_as_given({&table, row}, arguments.values());
             counts.num_added += count;
             i += count;
             continue;
@@ -177,7 +177,7 @@ std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, Ro
 DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
     for (std::size_t i = 0; i < target.presence_.size(); ++i) {
-        const ComponentType component = target.type().toggled()[i];
+        const ComponentType component = target.type().enableable()[i];
         target.presence_[i].set(target.num_rows(), !from.type().has(component) || from.has(component, at.row));
     }
     for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
@@ -298,27 +298,28 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
-/// Switches the toggled component types on that a row was given, or off. Returns whether it lacked any that are on now.
-bool Database::switch_as_given(DatabaseRow at, std::span<const ComponentValues> values) {
+/// Enables or disables the enableable component types that a row was given. Returns whether it lacked any that are
+/// enabled now.
+bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false, any_changed = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
-        const ComponentValues* const given = find_values(values, at.table->type().toggled()[i]);
+        const ComponentValues* const given = find_values(values, at.table->type().enableable()[i]);
         if (given == nullptr) continue;
         const bool was_on = at.table->presence_[i].get(at.row);
-        lacked |= !was_on && !given->is_off;
-        any_changed |= was_on == given->is_off;
-        at.table->presence_[i].set(at.row, !given->is_off);
+        lacked |= !was_on && !given->is_disabled;
+        any_changed |= was_on == given->is_disabled;
+        at.table->presence_[i].set(at.row, !given->is_disabled);
     }
     if (any_changed) at.table->table_.stamp_row(at.row);
     tables_.count_changes(any_changed);
     return lacked;
 }
 
-/// Takes toggled component types from a row. Returns whether it had any.
-bool Database::switch_off(DatabaseRow at, std::span<const ComponentType> components) {
+/// Takes enableable component types from a row. Returns whether it had any.
+bool Database::disable(DatabaseRow at, std::span<const ComponentType> components) {
     bool had = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
-        if (std::find(components.begin(), components.end(), at.table->type().toggled()[i]) == components.end())
+        if (std::find(components.begin(), components.end(), at.table->type().enableable()[i]) == components.end())
             continue;
         had |= at.table->presence_[i].get(at.row);
         at.table->presence_[i].set(at.row, false);

@@ -58,7 +58,7 @@ public:
             place_all({runs_.data() + begin, end - begin});
         }
         add_further();
-        switch_off();
+        disable();
         return {};
     }
 
@@ -144,7 +144,7 @@ private:
         for (std::size_t i = 0; i < targets_.size(); ++i)
             if (targets_[i] != nullptr) give_components(i);
         add_further();
-        switch_off();
+        disable();
         return {};
     }
 
@@ -233,16 +233,16 @@ private:
         }
     }
 
-    /// Switches off the toggled components that are said to be.
-    void switch_off() {
+    /// Disables the components that are said to be.
+    void disable() {
         for (std::size_t b = 0; b < batches_.size(); ++b)
             for (std::uint32_t copy = 0; copy < batches_[b].num_copies; ++copy)
-                for (const std::uint32_t entity : batches_[b].switched_off) {
+                for (const std::uint32_t entity : batches_[b].disabled) {
                     SHOAL_ASSERT(entity < num_blob_entities(),
-                                 "an entity whose component is off is not among the blob entities");
+                                 "an entity whose component is disabled is not among the blob entities");
                     if (!places_.has(b, entity)) continue;
                     const std::size_t place = std::size_t(copy) * num_blob_entities() + entity;
-                    database_.switch_off(database_.find(batches_[b].entities[place]), {&components_[b], 1});
+                    database_.disable(database_.find(batches_[b].entities[place]), {&components_[b], 1});
                 }
     }
 

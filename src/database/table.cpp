@@ -19,7 +19,8 @@ Status PresenceBits::reserve(std::uint32_t num_rows) {
     const std::size_t needed = (std::size_t(num_rows) + 63) / 64;
     if (needed <= num_words_) return {};
     const std::size_t most = PagePool::kMaxBlockBytes / sizeof(std::uint64_t);
-    if (needed > most) return Status::error(concat("the bits of a toggled component type reach ", most * 64, " rows"));
+    if (needed > most)
+        return Status::error(concat("the bits of an enableable component type reach ", most * 64, " rows"));
     const std::size_t least = PagePool::kGranuleBytes / sizeof(std::uint64_t);
     const std::size_t num_words = std::min(most, std::max(round_up(needed, least), 2 * num_words_));
     Result<std::byte*> block = pool_->allocate_block(num_words * sizeof(std::uint64_t));
@@ -41,8 +42,8 @@ DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone z
       table_(type.schema(), pool, {.capacity_rows = capacity_rows}),
       type_(&type) {
     table_.attach_index(&index);
-    presence_.reserve(type.toggled().size());
-    for (std::size_t i = 0; i < type.toggled().size(); ++i) presence_.emplace_back(pool);
+    presence_.reserve(type.enableable().size());
+    for (std::size_t i = 0; i < type.enableable().size(); ++i) presence_.emplace_back(pool);
 }
 
 Status DatabaseTable::validate() const {
@@ -52,7 +53,7 @@ Status DatabaseTable::validate() const {
     };
     if (num_wanted_ != 0) return broken("a call has left its count of wanted rows");
     for (const PresenceBits& bits : presence_)
-        if (bits.num_bytes() * 8 < num_rows()) return broken("its toggled components lack bits");
+        if (bits.num_bytes() * 8 < num_rows()) return broken("its enableable components lack bits");
     return {};
 }
 

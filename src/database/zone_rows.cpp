@@ -6,7 +6,7 @@
 //     "table/0/layouts"          their layout hashes
 //     "table/0/owner"
 //     "table/0/body/column/3"    column 3 of this component type, so that databases may have the types in any order
-//     "table/0/hungry/on"        a bit per row, if it is toggled
+//     "table/0/hungry/on"        a bit per row, if it is enableable
 //     "further/wound/owner"      those values of a `many` type that are not the first of their entities: the second one of
 //     "further/wound/column/0"   an entity before the third
 
@@ -208,16 +208,16 @@ struct Database::ReturningRows {
         const Archetype* type;
         Array<Entity> owners{Owner("database")};
         Columns columns{Owner("database")};
-        Array<Array<std::uint64_t>> is_on{Owner("database")};  // of each that is toggled, a bit per row
+        Array<Array<std::uint64_t>> is_enabled{Owner("database")};  // of each that is enableable, a bit per row
 
         /// Errors: component types have other fields than they had, or values are none of these.
         static Result<Table> read(Database& database, StateReader& from);
-        /// Switches the toggled component types of a row that has come back as they were, except those that `kept` has.
-        void switch_toggled(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
-            for (std::uint32_t i = 0; i < type->toggled().size(); ++i)
-                if (kept == nullptr || !kept->has(type->toggled()[i]))
-                    at.table->presence_[std::size_t(at.table->type().toggle_index(type->toggled()[i]))].set(
-                        at.row, test_bit(is_on[i].data(), row));
+        /// Enables and disables the components of a row that has come back as they were, except those that `kept` has.
+        void enable_as_before(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
+            for (std::uint32_t i = 0; i < type->enableable().size(); ++i)
+                if (kept == nullptr || !kept->has(type->enableable()[i]))
+                    at.table->presence_[std::size_t(at.table->type().enableable_index(type->enableable()[i]))].set(
+                        at.row, test_bit(is_enabled[i].data(), row));
         }
     };
     /// Row `row` of a table, whose owner has a row now, which gains what is in the file.
@@ -393,8 +393,8 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
         const StatePath::Scope scope = from.in(database.schema(component).name());
         if (Status status = read_columns(from, database.schema(component), made.owners.size(), made.columns); !status)
             return status;
-        if (made.type->toggle_index(component) < 0) continue;
-        Array<std::uint64_t>& bits = made.is_on.emplace_back((made.owners.size() + 63) / 64, 0, Owner("database"));
+        if (made.type->enableable_index(component) < 0) continue;
+        Array<std::uint64_t>& bits = made.is_enabled.emplace_back((made.owners.size() + 63) / 64, 0, Owner("database"));
         if (Status status = from.elements("on", bits.data(), sizeof(std::uint64_t), bits.size()); !status)
             return status;
     }
@@ -432,9 +432,9 @@ Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
     const Result<AddCounts> inserted =
         database.insert(owners, type, zone, values_from(database, type, table->columns, 0, firsts));
     if (!inserted) return inserted.status();
-    for (std::uint32_t row = 0; row < owners.size() && !type.toggled().empty(); ++row) {
+    for (std::uint32_t row = 0; row < owners.size() && !type.enableable().empty(); ++row) {
         if (!database.entities_.alive(owners[row]) || given_of.find(owners[row].index()) != nullptr) continue;
-        if (const DatabaseRow at = database.find(owners[row])) table->switch_toggled(at, row);
+        if (const DatabaseRow at = database.find(owners[row])) table->enable_as_before(at, row);
     }
     if (given.size() != first_given) tables.push_back(std::move(*table));
     return {};
@@ -452,7 +452,7 @@ void Database::ReturningRows::gain_rows() {
         Array<ComponentValues> values = values_from(database, *table.type, table.columns, 0, firsts);
         erase_if(values, [&](const ComponentValues& value) { return before.has(value.component); });
         database.write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{each.row, each.row + 1});
-        table.switch_toggled(at, each.row, &before);
+        table.enable_as_before(at, each.row, &before);
     }
 }
 

@@ -126,7 +126,7 @@ void append_components(std::string& text, const Store& store, Entity entity, con
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) {
             append_text(text, concat("  ", schema->name()));
             if (schema->many()) append_text(text, concat('[', i, ']'));
-            if (!at.is_on) append_text(text, " (switched off)");
+            if (!at.is_enabled) append_text(text, " (disabled)");
             const std::string fields = fields_text(store, at, names);
             append_text(text, concat(fields.empty() ? "" : ": ", fields, links_text(at, names), '\n'));
         }
@@ -207,12 +207,12 @@ void write_data_of(const World& world, const DataManager& data, Entity entity, c
     builder.end();
 }
 
-/// Adds who is above an entity in the trees of stores, and what of it is off.
+/// Adds who is above an entity in the trees of stores, and what of it is disabled.
 void write_relatives(const World& world, Entity entity, DocumentBuilder& builder) {
-    std::vector<std::string> off;
+    std::vector<std::string> disabled;
     const Table* last = nullptr;
     for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
-        if (!at.is_on) off.push_back(schema.name());
+        if (!at.is_enabled) disabled.push_back(schema.name());
         if (!at.table->has_tree() || at.table == last) return;
         last = at.table;
         const std::uint32_t above = at.table->links(LinkColumn::kTreeParent)[at.row];
@@ -220,9 +220,9 @@ void write_relatives(const World& world, Entity entity, DocumentBuilder& builder
         const bool is_owned = schema.id() == schema_of<Owned>().id();
         builder.string(is_owned ? "owner" : "parent", entity_text(at.table->entities()[above]));
     });
-    if (off.empty()) return;
-    builder.begin_list("switched_off");
-    for (const std::string& name : off) builder.string(name);
+    if (disabled.empty()) return;
+    builder.begin_list("disabled");
+    for (const std::string& name : disabled) builder.string(name);
     builder.end();
 }
 

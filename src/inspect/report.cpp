@@ -88,7 +88,7 @@ std::string pass_text(const PassReport& pass) {
     std::string text = pass.name;
     if (pass.every_frames > 1) text += concat(", every ", pass.every_frames, " frames");
     if (pass.every_seconds > 0) text += concat(", every ", pass.every_seconds, " s");
-    if (!pass.enabled) text += ", off";
+    if (!pass.enabled) text += ", disabled";
     return text;
 }
 

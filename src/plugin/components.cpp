@@ -35,7 +35,7 @@ static_assert(sizeof(shoal_entity) == sizeof(Entity) && alignof(shoal_entity) ==
 static_assert(SHOAL_ENUM == int(FieldType::kEnum) && SHOAL_BLOB_ARRAY == int(FieldType::kBlobArray));
 
 constexpr std::uint32_t kFieldFlags = SHOAL_SPLIT | SHOAL_RELATION | SHOAL_CLEARED | SHOAL_DIES_TOO;
-constexpr std::uint32_t kSchemaFlags = SHOAL_WHOLE | SHOAL_TOGGLED | SHOAL_MANY | SHOAL_SINGLE | SHOAL_WITHOUT_ROWS;
+constexpr std::uint32_t kSchemaFlags = SHOAL_WHOLE | SHOAL_ENABLEABLE | SHOAL_MANY | SHOAL_SINGLE | SHOAL_WITHOUT_ROWS;
 
 /// Whether the size of a value stands in the declaration.
 bool has_value_bytes(std::uint32_t type) { return type == SHOAL_FIXED_STRING || type == SHOAL_ENUM; }
@@ -127,7 +127,7 @@ Result<Schema> read_schema(const shoal_schema& schema) {
     definition.name = given.name;
     definition.version = given.version;
     definition.whole = (given.flags & SHOAL_WHOLE) != 0;
-    definition.toggled = (given.flags & SHOAL_TOGGLED) != 0;
+    definition.enableable = (given.flags & SHOAL_ENABLEABLE) != 0;
     definition.many = (given.flags & SHOAL_MANY) != 0;
     definition.single = (given.flags & SHOAL_SINGLE) != 0;
     for (std::uint32_t i = 0; i < given.num_fields; ++i) {
@@ -318,7 +318,7 @@ int has_component(const shoal_world* plugin, const shoal_component* component, s
     const KeptComponent kept = plugin->world.directory().find_kept(component->id);
     if (!kept || !plugin->world.entities().alive({entity})) return 0;
     const ComponentRow row = kept.store->find_row(component->id, {entity}, 0);
-    return row && row.is_on ? 1 : 0;
+    return row && row.is_enabled ? 1 : 0;
 }
 
 /// A step that a function of a plugin carries out.

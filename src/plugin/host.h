@@ -48,7 +48,7 @@ struct PluginHost : WorldService {
     ~PluginHost() override;
 
     /// Makes all queries and reactions of all plugins anew, because stores are others now. A pass whose query cannot be
-    /// made is switched off, with a line in the log, until it can.
+    /// made rests, with a line in the log, until it can.
     void renew_all();
     void fields_changed() override { renew_all(); }
 
@@ -190,7 +190,7 @@ struct PluginPass {
     std::vector<std::string> reads, writes;    // component types beside the query
     Array<Access> channels{Owner("plugins")};  // of events
     Array<Access> accesses{Owner("plugins")};  // all
-    bool rests = false;                        // it was switched off, because it could not be made anew
+    bool rests = false;                        // it rests, because it could not be made anew
 
     /// Finds out what it touches. Errors: no store keeps one of the component types.
     Status find_accesses();

@@ -341,9 +341,9 @@ Status check_store(const Schema& schema, const shoal_store& store) {
     if (schema.many() && store.next == nullptr) return fail("has no function next, which SHOAL_MANY needs");
     if (schema.single())
         return fail("cannot keep a single; declare it with declare_component(), and the world keeps its value");
-    if (schema.toggled())
+    if (schema.enableable())
         return fail(
-            "cannot keep what is switched on and off; give it a field for that, or declare it with "
+            "cannot keep an enableable component; give it a field for that, or declare it with "
             "declare_component()");
     const auto is_relation = [](const Field& field) { return field.relation != Relation::kNone; };
     if (store.get != nullptr && std::ranges::any_of(schema.fields(), is_relation))

@@ -35,7 +35,7 @@ Status ListedTypes::check_step(std::span<const Entity> entities, std::span<const
         for (const ComponentType component : components) {
             if (adds)
                 to = &database_->with(*to, component);
-            else if (!database_->schema(component).toggled())
+            else if (!database_->schema(component).enableable())
                 to = &database_->without(*to, component);
         }
         if (to != &from && !has(*to))

@@ -186,10 +186,10 @@ void FollowedPlaces::find_differences(const Followed& followed, TransformManager
                 if (!entity) continue;
                 if (block.of_transforms) {
                     const ComponentRow at = store->find_row(component->id(), entity, 0);
-                    if (at && at.is_on &&
+                    if (at && at.is_enabled &&
                         !is_written(*at.table, at.first_column + part.first_column, part.num_columns, since, at.row))
                         compare(entity, {row}, at, found);
-                } else if (block.table.switched_on == nullptr || test_bit(block.table.switched_on, row)) {
+                } else if (block.table.enabled_bits == nullptr || test_bit(block.table.enabled_bits, row)) {
                     const Instance instance = transforms.instance(entity);
                     if (instance)
                         compare(entity, instance, {component, block.table.table, row, block.table.first_column}, found);
@@ -274,7 +274,7 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
     list_all(*context.executor, std::span<const Block>(blocks_), leaving_by_chunk_,
              [&](const Block& block, Array<Leaving>& found) {
                  for (std::uint32_t row = block.rows.begin; row < block.rows.end; ++row) {
-                     if (block.table.switched_on != nullptr && !test_bit(block.table.switched_on, row)) continue;
+                     if (block.table.enabled_bits != nullptr && !test_bit(block.table.enabled_bits, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
                      // What is not a number says nothing: in the large zone the row would stay for ever.

@@ -127,7 +127,7 @@ private:
                                    &ReloadCall::change_singles,
                                    &ReloadCall::change_lists,
                                    &ReloadCall::add_components,
-                                   &ReloadCall::change_switches,
+                                   &ReloadCall::change_enabled,
                                    &ReloadCall::link_all,
                                    &ReloadCall::own_all,
                                    &ReloadCall::remove_components,
@@ -529,7 +529,7 @@ private:
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
                 const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
                 const ComponentRow at = place.entity ? place.find() : ComponentRow();
-                if (!at || !at.is_on) continue;
+                if (!at || !at.is_enabled) continue;
                 entities.push_back(place.entity);
                 note_changed(copy, change.after_entity);
             }
@@ -547,15 +547,16 @@ private:
         return removed.empty() ? Status() : remove_components(removed);
     }
 
-    // --- toggled components --------------------------------------------------------------------------------------
+    // --- enableable components --------------------------------------------------------------------------------------
 
-    /// Switches toggled components off and on where the source does, and those that have come.
-    Status change_switches() {
+    /// Enables and disables components where the source does, and those that have come.
+    Status change_enabled() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
             auto* const database = dynamic_cast<Database*>(takers_[type]);
-            if (database == nullptr || !t.schema->toggled() || t.after == nullptr) continue;
-            const BitSet was_off = switched_off(before_, t.schema->id()), is_off = switched_off(after_, t.schema->id());
+            if (database == nullptr || !t.schema->enableable() || t.after == nullptr) continue;
+            const BitSet was_disabled = disabled(before_, t.schema->id()),
+                         is_disabled = disabled(after_, t.schema->id());
             BitSet was_there{Owner("reload")};
             was_there.resize(before_.num_entities());
             if (t.before != nullptr)
@@ -563,24 +564,25 @@ private:
             for (const std::uint32_t entity : t.after->entity_index) {
                 const std::uint32_t older = changes_.before_of()[entity];
                 if (older == kNoBlobEntity) continue;
-                if (was_there.test(older) && was_off.test(older) == is_off.test(entity)) continue;
-                if (Status status = switch_all(*database, type, entity, !is_off.test(entity)); !status) return status;
+                if (was_there.test(older) && was_disabled.test(older) == is_disabled.test(entity)) continue;
+                if (Status status = set_enabled_in_copies(*database, type, entity, !is_disabled.test(entity)); !status)
+                    return status;
             }
         }
         return {};
     }
-    /// Switches a component of an entity on or off in all copies.
-    Status switch_all(Database& database, std::uint32_t type, std::uint32_t entity, bool on) {
+    /// Enables or disables a component of an entity in all copies.
+    Status set_enabled_in_copies(Database& database, std::uint32_t type, std::uint32_t entity, bool on) {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
             const ReloadPlace place{takers_[type], type_at(type).schema, now(copy, entity)};
             if (!place.entity || !place.find()) {
                 ++report_.num_left_out;
                 continue;
             }
-            const Result<bool> switched = steps_.set_switch(database, place, on);
-            if (!switched) return switched.status();
-            if (!*switched) continue;
-            ++report_.num_switched;
+            const Result<bool> changed = steps_.set_enabled(database, place, on);
+            if (!changed) return changed.status();
+            if (!*changed) continue;
+            ++report_.num_enabled_or_disabled;
             note_changed(copy, entity);
         }
         return {};

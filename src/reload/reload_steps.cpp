@@ -127,10 +127,10 @@ Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image
     return {};
 }
 
-Result<bool> ReloadSteps::set_switch(Database& database, const ReloadPlace& place, bool on) {
-    if (place.find().is_on == on) return false;
-    steps_.push_back({.kind = Kind::kSwitch, .place = place});
-    const ComponentValues value{.component = database.find_component(place.schema->id()), .is_off = !on};
+Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadPlace& place, bool on) {
+    if (place.find().is_enabled == on) return false;
+    steps_.push_back({.kind = Kind::kEnable, .place = place});
+    const ComponentValues value{.component = database.find_component(place.schema->id()), .is_disabled = !on};
     const Result<AddCounts> done = database.add({&place.entity, 1}, std::span(&value, 1));
     if (done) return true;
     steps_.pop_back();
@@ -215,9 +215,10 @@ Status ReloadSteps::take_back(const Step& step) {
             return store->add_values(*schema, {&entity, 1}, {.images = step.bytes.data()}).status();
         case Kind::kList:
             return replace_list(step.place, step.list);
-        case Kind::kSwitch: {
+        case Kind::kEnable: {
             auto& database = static_cast<Database&>(*store);
-            const ComponentValues value{.component = database.find_component(schema->id()), .is_off = at.is_on};
+            const ComponentValues value{.component = database.find_component(schema->id()),
+                                        .is_disabled = at.is_enabled};
             return database.add({&entity, 1}, std::span(&value, 1)).status();
         }
         case Kind::kOwn:

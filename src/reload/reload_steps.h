@@ -44,8 +44,8 @@ public:
     /// Gives an entity these values of a `many` type, in this order, in place of those that it has. `in_place`: values are
     /// overwritten if there are as many as before.
     Status set_list(const ReloadPlace& first, std::span<const Image> values, bool in_place);
-    /// Switches a toggled component on or off, and returns whether it was the other way. Requires: the entity has it.
-    Result<bool> set_switch(Database& database, const ReloadPlace& place, bool on);
+    /// Enables or disables a component, and returns whether it was the other way. Requires: the entity has it.
+    Result<bool> set_enabled(Database& database, const ReloadPlace& place, bool on);
     /// Notes who owns these entities, before they get other owners. No call of this class does that.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
@@ -56,7 +56,7 @@ public:
     void undo();
 
 private:
-    enum class Kind : std::uint8_t { kWrite, kAdd, kRemove, kList, kSwitch, kOwn, kLink, kMove };
+    enum class Kind : std::uint8_t { kWrite, kAdd, kRemove, kList, kEnable, kOwn, kLink, kMove };
     struct Step {
         Kind kind;
         ReloadPlace place;

@@ -22,7 +22,7 @@ constexpr std::uint32_t kMaxColumnAlignment = 1u << 20;
 
 bool is_known(std::uint32_t kind) { return kind > 0 && kind < kNumBlobSectionKinds; }
 
-constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaToggled | kBlobSchemaMany | kBlobSchemaSingle;
+constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaEnableable | kBlobSchemaMany | kBlobSchemaSingle;
 constexpr std::uint8_t kFieldFlags = kBlobFieldSplit | kBlobFieldHasRange;
 constexpr std::uint32_t kMaxStructBytes = 1u << 20;
 
@@ -364,7 +364,7 @@ Status BlobCheck::check_schema(const BlobSchema& record, SchemaParts& parts) {
     definition.name = blob_.string(record.name);
     definition.version = record.version;
     definition.whole = (record.flags & kBlobSchemaWhole) != 0;
-    definition.toggled = (record.flags & kBlobSchemaToggled) != 0;
+    definition.enableable = (record.flags & kBlobSchemaEnableable) != 0;
     definition.many = (record.flags & kBlobSchemaMany) != 0;
     definition.single = (record.flags & kBlobSchemaSingle) != 0;
     definition.struct_bytes = record.struct_bytes;

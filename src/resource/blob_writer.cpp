@@ -279,7 +279,7 @@ void BlobLayout::write_schemas() {
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Schema& schema = type(i).schema;
         const std::uint32_t flags = (schema.whole() ? kBlobSchemaWhole : 0) |
-                                    (schema.toggled() ? kBlobSchemaToggled : 0) |
+                                    (schema.enableable() ? kBlobSchemaEnableable : 0) |
                                     (schema.many() ? kBlobSchemaMany : 0) | (schema.single() ? kBlobSchemaSingle : 0);
         append(BlobSchema{type(i).strings[0], schema.version(), flags,
                           static_cast<std::uint32_t>(schema.fields().size()), schema.struct_bytes(),

@@ -174,7 +174,7 @@ void BlobDump::schema(const Schema& schema) {
     builder_.key("layout");
     hash(schema.layout_hash());
     for (const auto& [key, value] : {std::pair("whole", schema.whole()),
-                                     {"toggled", schema.toggled()},
+                                     {"enableable", schema.enableable()},
                                      {"many", schema.many()},
                                      {"single", schema.single()}}) {
         if (!value) continue;

@@ -14,7 +14,7 @@ bool equal(const Schema& a, const Schema& b) {
         return x.unit == y.unit && x.has_range == y.has_range && x.minimum == y.minimum && x.maximum == y.maximum &&
                x.struct_offset == y.struct_offset && x.opaque == y.opaque && x.relation == y.relation;
     };
-    if (a.layout_hash() != b.layout_hash() || a.version() != b.version() || a.toggled() != b.toggled() ||
+    if (a.layout_hash() != b.layout_hash() || a.version() != b.version() || a.enableable() != b.enableable() ||
         a.many() != b.many() || a.single() != b.single() || a.struct_bytes() != b.struct_bytes())
         return false;
     for (std::size_t i = 0; i < a.fields().size(); ++i)

@@ -29,10 +29,10 @@ Array<Zone> named_zones(const Blob& blob) {
     return zones;
 }
 
-BitSet switched_off(const Blob& blob, ComponentId component, const ComponentRegistry* registry) {
+BitSet disabled(const Blob& blob, ComponentId component, const ComponentRegistry* registry) {
     BitSet off{Owner("spawn")};
     off.resize(blob.num_entities());
-    const BlobComponents* const named = find_instructions<SpawnSwitchedOff>(blob);
+    const BlobComponents* const named = find_instructions<SpawnDisabled>(blob);
     for (std::uint32_t i = 0; named != nullptr && i < named->count(); ++i) {
         ComponentId id;
         std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);

@@ -104,7 +104,7 @@ public:
         if (Status status = find_takers(); !status) return status;
         if (Status status = find_overrides(); !status) return status;
         bring_forward_whole_entities();
-        find_switched_off();
+        find_disabled();
         if (Status status = create_entities(); !status) return status;
         if (Status status = send_all(); !status) return status;
         if (Status status = write_overrides(); !status) return status;
@@ -127,7 +127,7 @@ private:
         const BlobComponents* components;
         Store* store;
         const RegisteredComponent* registered;
-        std::size_t first_off = 0, num_off = 0;  // in switched_off_
+        std::size_t first_disabled = 0, num_disabled = 0;  // in disabled_
     };
 
     /// Notes the zone that the blob names for each entity, or for an ancestor of it.
@@ -149,17 +149,17 @@ private:
         return {};
     }
 
-    /// Lists the blob entities whose toggled component of each type is off.
-    void find_switched_off() {
-        if (blob_.find_components(schema_of<SpawnSwitchedOff>().id()) == nullptr) return;
+    /// Lists the blob entities whose component of each type is disabled.
+    void find_disabled() {
+        if (blob_.find_components(schema_of<SpawnDisabled>().id()) == nullptr) return;
         for (Taker& taker : takers_) {
-            if (!taker.components->schema->toggled()) continue;
-            taker.first_off = switched_off_.size();
-            switched_off(blob_, taker.components->id, targets_.registry).for_each([&](std::size_t entity) {
+            if (!taker.components->schema->enableable()) continue;
+            taker.first_disabled = disabled_.size();
+            disabled(blob_, taker.components->id, targets_.registry).for_each([&](std::size_t entity) {
                 const std::uint32_t number = number_of(static_cast<std::uint32_t>(entity));
-                if (number != kNoBlobEntity) switched_off_.push_back(number);
+                if (number != kNoBlobEntity) disabled_.push_back(number);
             });
-            taker.num_off = switched_off_.size() - taker.first_off;
+            taker.num_disabled = disabled_.size() - taker.first_disabled;
         }
     }
 
@@ -285,7 +285,7 @@ private:
         undo(takers_.size());
         return Status::error(concat("cannot override \"", field, "\" in \"", blob_.name(), "\": ", why.message()));
     }
-    /// Writes to components that are switched off, too.
+    /// Writes to disabled components, too.
     static Status write(const FoundOverride& found, Entity entity) {
         const FieldPath& path = found.path;
         const ComponentRow at = path.store().find_row(path.component(), entity, path.index());
@@ -408,7 +408,7 @@ private:
             .parents = num_roots_ == num_entities() ? std::span<const std::uint32_t>() : parents(),
             .root_poses = options_.root_poses,
             .zones = zones_,
-            .switched_off = {switched_off_.data() + taker.first_off, taker.num_off},
+            .disabled = {disabled_.data() + taker.first_disabled, taker.num_disabled},
         };
     }
     Status send(const Taker& taker) {
@@ -448,8 +448,8 @@ private:
     Array<Taker> singles_{Owner("spawn")};  // components that stores have once, and that are set
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
-    Array<Zone> zones_{Owner("spawn")};                  // by blob entity; empty: none is named
-    Array<std::uint32_t> switched_off_{Owner("spawn")};  // blob entities, taker by taker
+    Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: none is named
+    Array<std::uint32_t> disabled_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;
 };
 

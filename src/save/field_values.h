@@ -48,7 +48,7 @@ private:
     ValueType type_;  // FieldType(0): there are no values, only owners
     std::vector<Entity> owners_;
     std::vector<std::byte> bytes_;  // of the values, one behind the other
-    std::vector<bool> is_on_;
+    std::vector<bool> is_enabled_;
 };
 
 /// Copies the values of several fields. Shape: as names. Cost: looks at all tables once, and at the rows of each field.

@@ -94,7 +94,7 @@ std::vector<Entity> living_entities(const World& world) {
 
 void FieldValues::add_living(const World& world) {
     owners_ = living_entities(world);
-    is_on_.assign(owners_.size(), true);
+    is_enabled_.assign(owners_.size(), true);
 }
 
 void FieldValues::add_rows(const StateRows& rows) {
@@ -104,7 +104,7 @@ void FieldValues::add_rows(const StateRows& rows) {
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
         if (!rows.table->entities()[row]) continue;
         owners_.push_back(rows.table->entities()[row]);
-        is_on_.push_back(rows.switched_on == nullptr || test_bit(rows.switched_on, row));
+        is_enabled_.push_back(rows.enabled_bits == nullptr || test_bit(rows.enabled_bits, row));
         if (field == nullptr) continue;
         bytes_.resize(bytes_.size() + type_.num_bytes());
         rows.read(*field, row, bytes_.data() + bytes_.size() - type_.num_bytes());
@@ -148,8 +148,9 @@ StateDifference FieldValues::compare(const FieldValues& there) const {
             note(DifferenceKind::kMember, mine.size() + theirs[b++], other, "", "there");
         } else {
             const std::uint32_t i = mine[a++], k = theirs[b++];
-            if (is_on_[i] != there.is_on_[k])
-                note(DifferenceKind::kSwitched, i, one, is_on_[i] ? "on" : "off", there.is_on_[k] ? "on" : "off");
+            if (is_enabled_[i] != there.is_enabled_[k])
+                note(DifferenceKind::kEnabled, i, one, is_enabled_[i] ? "enabled" : "disabled",
+                     there.is_enabled_[k] ? "enabled" : "disabled");
             else if (!std::ranges::equal(bytes_of(i), there.bytes_of(k)))
                 note(DifferenceKind::kValue, i, one, text_of(i), there.text_of(k));
         }
@@ -214,9 +215,9 @@ std::string first_text(const StateDifference& difference, std::string_view here,
         case DifferenceKind::kMember:
             return concat("entity ", entity, is_world ? " lives " : " has ", is_world ? "" : difference.component,
                           is_world ? "" : " ", is_here ? here : there, " and not ", is_here ? there : here);
-        case DifferenceKind::kSwitched:
-            return concat(difference.component, " of entity ", entity, " is switched ", difference.here, ' ', here,
-                          " and ", difference.there, ' ', there);
+        case DifferenceKind::kEnabled:
+            return concat(difference.component, " of entity ", entity, " is ", difference.here, ' ', here, " and ",
+                          difference.there, ' ', there);
         case DifferenceKind::kOrder:
             return concat("the rows of ", difference.component, " are in another order: that of entity ",
                           difference.here, ' ', here, " is where that of ", difference.there, " is ", there);

@@ -127,9 +127,10 @@ public:
         if (rows.table != table_) owners_ = hash_owners(*rows.table);
         table_ = rows.table;
         std::uint64_t hash = owners_;
-        if (const std::uint32_t num_rows = rows.num_rows(); rows.switched_on != nullptr) {
-            hash = hash_bytes(rows.switched_on, num_rows / 64 * sizeof(std::uint64_t), hash);
-            const std::uint64_t last = num_rows % 64 == 0 ? 0 : rows.switched_on[num_rows / 64] << (64 - num_rows % 64);
+        if (const std::uint32_t num_rows = rows.num_rows(); rows.enabled_bits != nullptr) {
+            hash = hash_bytes(rows.enabled_bits, num_rows / 64 * sizeof(std::uint64_t), hash);
+            const std::uint64_t last =
+                num_rows % 64 == 0 ? 0 : rows.enabled_bits[num_rows / 64] << (64 - num_rows % 64);
             hash = hash_bytes(&last, sizeof last, hash);
         }
         append(rows, kRowsField, hash);

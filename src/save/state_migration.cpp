@@ -93,7 +93,7 @@ StateMigration::Type StateMigration::type_of(const Schema& saved) const {
     if (after == nullptr) after = &saved;
     const bool is_same = after->id() == saved.id() && after->version() == saved.version() &&
                          after->layout_hash() == saved.layout_hash() && after->many() == saved.many() &&
-                         after->single() == saved.single() && after->toggled() == saved.toggled();
+                         after->single() == saved.single() && after->enableable() == saved.enableable();
     return {&saved, is_same ? &saved : after, known == nullptr ? nullptr : known->migrations};
 }
 
@@ -209,8 +209,8 @@ Status StateMigration::write_database(StateWriter& to, const SavedDatabase& data
     for (const Type& type : database.types) {
         if (type.before == nullptr || !type.is_changed()) continue;
         is_changed = true;
-        if (type.before->toggled() && !type.after->toggled())
-            return no_way(type, "it was toggled, and is not now, so those that are off have no place");
+        if (type.before->enableable() && !type.after->enableable())
+            return no_way(type, "it was enableable, and is not now, so disabled ones have no place");
         find_type(type.before->id())->is_converted = true;
     }
     if (!is_changed) return {};
@@ -308,8 +308,8 @@ Status StateMigration::write_values(StateWriter& to, Type& type, const SavedComm
                                     std::uint32_t num_rows) {
     type.is_converted = true;
     if ((part.flags & SavedCommandPart::kBringsValue) == 0) return {};
-    if ((part.flags & SavedCommandPart::kIsOff) != 0 && !type.after->toggled())
-        return no_way(type, "it was toggled, and is not now, so what commands switch off has no place");
+    if ((part.flags & SavedCommandPart::kIsDisabled) != 0 && !type.after->enableable())
+        return no_way(type, "it was enableable, and is not now, so what commands disable has no place");
     TableShape shape;
     shape.path_before = concat(list, type.before->name(), '/');
     shape.path_after = concat(list, type.after->name(), '/');
@@ -347,7 +347,7 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
             converted.set(concat(shape.path_before, names[c]), true);
         converted.set(concat(shape.path_before, "on/", type.before->name()), true);
         if (Status status = write_converted(to, shape, type, num_rows); !status) return status;
-        if (Status status = write_switches(to, shape, type, num_rows); !status) return status;
+        if (Status status = write_enabled_bits(to, shape, type, num_rows); !status) return status;
     }
     if (shape.path_before.empty()) return {};
     for (const std::uint32_t part : parts_in(shape.path_before)) {
@@ -547,31 +547,31 @@ Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, con
                             zone_columns(*type.before), zone_columns(*type.after)};
     if (!converted.insert(paths.before, true).is_new) return from.error(paths.before, "it is there twice");
     if (Status status = convert(from, to, type, paths, num_rows); !status) return status;
-    return type.after->toggled()
+    return type.after->enableable()
                ? write_bits(from, to, type, concat(paths.before, "on"), concat(paths.after, "on"), num_rows)
                : Status();
 }
 
-/// Writes what tables have beside columns: links of components of which an entity may have several, and who is switched on.
-Status StateMigration::write_switches(StateWriter& to, const TableShape& shape, const Type& type,
-                                      std::uint32_t num_rows) {
+/// Writes what tables have beside columns: links of components of which an entity may have several, and who is enabled.
+Status StateMigration::write_enabled_bits(StateWriter& to, const TableShape& shape, const Type& type,
+                                          std::uint32_t num_rows) {
     if (!shape.is_combined && type.after->many() && !type.before->many()) {
         const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
         for (const LinkColumn link : {LinkColumn::kChainNext, LinkColumn::kChainPrevious})
             to.array(concat(shape.path_after, saved_link_name(static_cast<int>(link))),
                      std::span<const std::uint32_t>(none));
     }
-    if (!shape.is_combined || !type.after->toggled()) return {};
+    if (!shape.is_combined || !type.after->enableable()) return {};
     return write_bits(from_, to, type, concat(shape.path_before, "on/", type.before->name()),
                       concat(shape.path_after, "on/", type.after->name()), num_rows);
 }
 
-/// Writes who is switched on: all, if they could not be off before.
+/// Writes who is enabled: all, if they could not be disabled before.
 Status StateMigration::write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
                                   const std::string& after, std::uint32_t num_rows) {
     Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
     if (num_rows % 64 != 0) on.back() = (std::uint64_t(1) << num_rows % 64) - 1;
-    if (type.before->toggled())
+    if (type.before->enableable())
         if (Status status = from.elements(before, on.data(), sizeof(std::uint64_t), on.size()); !status) return status;
     to.array(after, std::span<const std::uint64_t>(on));
     return {};

@@ -98,7 +98,7 @@ private:
     Status write_zone_table(StateReader& from, StateWriter& to, const std::string& path, Paths& converted);
     Status write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
                              std::uint32_t num_rows, Paths& converted);
-    Status write_switches(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    Status write_enabled_bits(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
     static Status write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows);
     Status write_types(StateWriter& to);

@@ -174,7 +174,7 @@ int has(lua_State* lua, State& state) {
         return fail(state, status.message());
     const bool lives = state.world.entities().alive(entity);
     const ComponentRow row = lives ? kept.store->find_row(kept.schema->id(), entity, 0) : ComponentRow{};
-    lua_pushboolean(lua, row && row.is_on ? 1 : 0);
+    lua_pushboolean(lua, row && row.is_enabled ? 1 : 0);
     return 1;
 }
 
@@ -224,7 +224,8 @@ int get_component(lua_State* lua, State& state, Entity entity, std::string_view 
     if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
         return fail(state, status.message());
     const ComponentRow row = kept->store->find_row(kept->schema->id(), entity, 0);
-    if (!row || !row.is_on) return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
+    if (!row || !row.is_enabled)
+        return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
     lua_createtable(lua, 0, static_cast<int>(row.schema->fields().size()));
     for (const Field& field : kept->schema->fields()) {
         const FieldPart part = field_part(*kept->schema, field);

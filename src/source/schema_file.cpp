@@ -296,7 +296,7 @@ void SchemaReader::read_fields(Node node, const std::string& group, ComponentDef
 }
 
 void SchemaReader::read_component(Node node) {
-    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "single",     "toggled",
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "single",     "enableable",
                                                  "whole",   "in_file",     "fields", "migrations", "renamed_from"};
     const std::size_t errors = diagnostics_.num_errors();
     ComponentDefinition definition;
@@ -316,8 +316,8 @@ void SchemaReader::read_component(Node node) {
             nodes_.boolean(child, definition.many);
         else if (key == "single")
             nodes_.boolean(child, definition.single);
-        else if (key == "toggled")
-            nodes_.boolean(child, definition.toggled);
+        else if (key == "enableable")
+            nodes_.boolean(child, definition.enableable);
         else if (key == "whole")
             nodes_.boolean(child, definition.whole);
         else if (key == "in_file")
@@ -530,7 +530,7 @@ Array<std::byte> default_without_declaration(const FieldDefinition& field) {
 std::string difference(const Schema& a, const Schema& b) {
     if (a.version() != b.version()) return concat("version ", a.version(), " instead of ", b.version());
     if (a.whole() != b.whole()) return "`whole` differs";
-    if (a.toggled() != b.toggled()) return "`toggled` differs";
+    if (a.enableable() != b.enableable()) return "`enableable` differs";
     if (a.many() != b.many()) return "`many` differs";
     if (a.single() != b.single()) return "`single` differs";
     if (a.fields().size() != b.fields().size())

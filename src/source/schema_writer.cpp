@@ -60,7 +60,7 @@ void SchemaWriter::component(const SchemaDeclaration& declaration) {
     if (declaration.spawn_order != 0) integer("spawn_order", declaration.spawn_order);
     mark("many", schema.many());
     mark("single", schema.single());
-    mark("toggled", schema.toggled());
+    mark("enableable", schema.enableable());
     mark("whole", schema.whole());
     migrations(declaration.migrations);
     builder_.begin_mapping("fields");

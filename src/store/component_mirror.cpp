@@ -16,13 +16,13 @@ constexpr std::uint32_t kRowsAtOnce = 16;  // are compared together; if they dif
 
 /// The entity that has the component of a row now, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
-    const bool is_on = at.switched_on == nullptr || test_bit(at.switched_on, row);
+    const bool is_enabled = at.enabled_bits == nullptr || test_bit(at.enabled_bits, row);
     const bool has_parent = !at.needs_parent || at.table->links(LinkColumn::kTreeParent)[row] != kNilRow;
-    return is_on && has_parent ? at.table->entities()[row] : kNullEntity;
+    return is_enabled && has_parent ? at.table->entities()[row] : kNullEntity;
 }
 
 /// Whether the owners of rows are all who have the component.
-bool owners_tell(const ComponentTable& at) { return at.switched_on == nullptr && !at.needs_parent; }
+bool owners_tell(const ComponentTable& at) { return at.enabled_bits == nullptr && !at.needs_parent; }
 
 /// The number of a table, which no other has had. Tables may lie at one address one after the other: whether they do is up to
 /// the allocator, and reactions would be told in another order.

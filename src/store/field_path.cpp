@@ -99,7 +99,7 @@ void ask_to_read([[maybe_unused]] const ComponentRow& at, [[maybe_unused]] const
 
 bool FieldPath::copy_value(Entity entity, std::byte* value) const {
     const ComponentRow at = find_row(entity);
-    if (!at || !at.is_on) return false;
+    if (!at || !at.is_enabled) return false;
     ask_to_read(at, part_);
     store_->read_field(at, part_, value);
     return true;
@@ -107,7 +107,7 @@ bool FieldPath::copy_value(Entity entity, std::byte* value) const {
 
 Result<AnyValue> FieldPath::read(Entity entity) const {
     const ComponentRow at = find_row(entity);
-    if (!at || !at.is_on) return absence(entity);
+    if (!at || !at.is_enabled) return absence(entity);
     ask_to_read(at, part_);
     AnyValue value(part_.type);
     store_->read_field(at, part_, value.bytes().data());
@@ -116,7 +116,7 @@ Result<AnyValue> FieldPath::read(Entity entity) const {
 
 Status FieldPath::write(Entity entity, const AnyValue& value) const {
     const ComponentRow at = find_row(entity);
-    if (!at || !at.is_on) return absence(entity);
+    if (!at || !at.is_enabled) return absence(entity);
     const Result<AnyValue> converted = convert(value);
     return converted ? store_->write_field(at, part_, converted->bytes().data()) : converted.status();
 }
@@ -147,7 +147,7 @@ Status FieldPath::absence(Entity entity) const {
     if (count > 0)
         return Status::error(concat(who, " has no ", quoted(concat(component, '[', index_, ']')), "; it has ", count));
     if (!store_->find_row(component_, entity, index_)) return absence_of(*entities_, entity, component);
-    return Status::error(concat(who, " has ", quoted(component), ", but it is switched off; add it to switch it on"));
+    return Status::error(concat(who, " has ", quoted(component), ", but it is disabled; add it to enable it"));
 }
 
 Status FieldPath::absence_of(const EntityManager& entities, Entity entity, std::string_view component) {

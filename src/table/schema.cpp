@@ -97,8 +97,8 @@ struct SchemaMaker {
                                         "\"; use letters, digits and underscores, and start with a letter"));
         if (definition.fields.size() > kMaxFields)
             return fail(concat("it has ", definition.fields.size(), " fields; at most ", kMaxFields, " are possible"));
-        if (definition.single && (definition.many || definition.toggled))
-            return fail(concat("a world has one of a single, so it cannot be ", definition.many ? "many" : "toggled",
+        if (definition.single && (definition.many || definition.enableable))
+            return fail(concat("a world has one of a single, so it cannot be ", definition.many ? "many" : "enableable",
                                " as well; remove one of them"));
         if (definition.single && definition.fields.empty())
             return fail("a single without fields says nothing; give it a field, or remove `single`");
@@ -348,7 +348,7 @@ struct SchemaMaker {
         schema.id_ = ComponentId(std::string_view(definition.name));
         schema.version_ = definition.version;
         schema.whole_ = definition.whole;
-        schema.toggled_ = definition.toggled;
+        schema.enableable_ = definition.enableable;
         schema.many_ = definition.many;
         schema.single_ = definition.single;
         lay_out_columns();
@@ -433,7 +433,7 @@ ComponentDefinition make_described_definition(const DescribedDefaults& described
     definition.name = note.name != nullptr ? note.name : snake_case(note.struct_name);
     definition.version = note.version;
     definition.whole = note.whole;
-    definition.toggled = note.toggled;
+    definition.enableable = note.enableable;
     definition.many = note.many;
     definition.single = note.single;
     definition.struct_bytes = static_cast<std::uint32_t>(described.struct_bytes);

@@ -209,7 +209,7 @@ public:
                 if (Status status = add_components(*store, *component); !status) return status;
         if (Status status = add_texts_of_data(); !status) return status;
         if (Status status = add_zones(); !status) return status;
-        if (Status status = add_type(schema_of<SpawnSwitchedOff>(), off_owners_, {off_}); !status) return status;
+        if (Status status = add_type(schema_of<SpawnDisabled>(), disabled_owners_, {disabled_}); !status) return status;
         Result<std::vector<std::byte>> bytes = writer_.write();
         if (!bytes) return bytes.status();
         return EntityBlob{std::move(*bytes), num_components_, values_.num_lost_references()};
@@ -249,7 +249,7 @@ private:
                 if (Status status = check_fields(store, component); !status) return status;
                 owners.push_back(i);
                 append_row(component, at, columns);
-                if (!at.is_on) note_off(component, i);
+                if (!at.is_enabled) note_disabled(component, i);
             }
         }
         if (owners.empty()) return {};
@@ -295,11 +295,11 @@ private:
         }
     }
 
-    void note_off(const Schema& component, std::uint32_t owner) {
-        const SpawnSwitchedOff off{component.id()};
-        off_owners_.push_back(owner);
-        const auto* const bytes = reinterpret_cast<const std::byte*>(&off);
-        off_.insert(off_.end(), bytes, bytes + sizeof off);
+    void note_disabled(const Schema& component, std::uint32_t owner) {
+        const SpawnDisabled disabled{component.id()};
+        disabled_owners_.push_back(owner);
+        const auto* const bytes = reinterpret_cast<const std::byte*>(&disabled);
+        disabled_.insert(disabled_.end(), bytes, bytes + sizeof disabled);
     }
 
     /// Entities whose parents are not saved stay where they are in the world, or as seen from the original.
@@ -387,8 +387,8 @@ private:
     BlobWriter writer_;
     BlobValues values_;
     NumberOf number_of_{Owner("entity blob")};
-    std::vector<std::uint32_t> off_owners_;
-    Bytes off_;
+    std::vector<std::uint32_t> disabled_owners_;
+    Bytes disabled_;
     std::uint64_t num_components_ = 0;
 };
 

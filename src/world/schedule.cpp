@@ -24,7 +24,7 @@
 
 namespace shoal {
 
-/// Passes that are switched together.
+/// Passes that are enabled together.
 struct Schedule::Group {
     explicit Group(std::string_view name_given) : name(name_given) {}
 

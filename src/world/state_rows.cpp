@@ -39,7 +39,7 @@ void list_component(Store& store, const Schema& schema, Array<StateRows>& rows) 
         // A table without columns for fields only says who has them.
         const bool asks_store = !at.has_fields && at.table->schema().columns().empty();
         if (at.table->num_rows() != 0 && (at.has_fields || asks_store))
-            rows.push_back({&store, &schema, at.table, at.first_column, kNoZone, 0, at.switched_on, asks_store});
+            rows.push_back({&store, &schema, at.table, at.first_column, kNoZone, 0, at.enabled_bits, asks_store});
     }
 }
 

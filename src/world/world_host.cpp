@@ -36,7 +36,7 @@ const Schema* World::Host::find_built_in(ComponentId name) const {
 
 /// The database of the world, but for what cannot be kept there.
 Result<Store*> World::Host::choose_store_for(const Schema& component) {
-    if (!component.many() || !component.toggled()) return &world_.database();
+    if (!component.many() || !component.enableable()) return &world_.database();
     const Result<ComponentManager*> manager = world_.manager(component);
     return manager ? Result<Store*>(*manager) : Result<Store*>(manager.status());
 }

@@ -53,9 +53,9 @@ TEST_F(Graph, columns_of_an_archetype_stand_in_the_order_of_its_component_types)
     EXPECT_EQ(type.first_column(asleep), 3u);
     EXPECT_TRUE(type.has(marked));
     EXPECT_EQ(type.first_column(parts[4]), kNoColumn);
-    ASSERT_EQ(type.toggled().size(), 1u);
-    EXPECT_EQ(type.toggle_index(asleep), 0);
-    EXPECT_EQ(type.toggle_index(body), -1);
+    ASSERT_EQ(type.enableable().size(), 1u);
+    EXPECT_EQ(type.enableable_index(asleep), 0);
+    EXPECT_EQ(type.enableable_index(body), -1);
 }
 
 // req: E14

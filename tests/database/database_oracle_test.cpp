@@ -17,9 +17,9 @@ struct Has {
     Entity entity;
     Zone zone = 0;
     std::map<std::size_t, std::vector<std::uint32_t>> numbers;
-    std::array<bool, kNumComponents> off{};
+    std::array<bool, kNumComponents> disabled{};
 
-    bool has(std::size_t c) const { return numbers.contains(c) && !off[c]; }
+    bool has(std::size_t c) const { return numbers.contains(c) && !disabled[c]; }
 };
 
 /// Values of a call: for some component types none, one for all, or one per entity.
@@ -27,7 +27,7 @@ struct Given {
     std::size_t component;
     enum Kind { kNone, kOne, kEach } kind;
     std::vector<std::uint32_t> numbers;
-    bool is_off = false;
+    bool is_disabled = false;
     std::uint32_t number(std::size_t i) const { return numbers[kind == kOne ? 0 : i]; }
 };
 
@@ -171,7 +171,7 @@ private:
                                             std::vector<Given>& given, Storage& storage) {
         std::vector<ComponentValues> result;
         for (const std::size_t c : chosen) {
-            Given one{c, Given::Kind(random_.below(3)), {}, kToggled[c] && random_.below(3) == 0};
+            Given one{c, Given::Kind(random_.below(3)), {}, kEnableable[c] && random_.below(3) == 0};
             for (std::size_t i = 0; i < (one.kind == Given::kEach ? count : 1); ++i)
                 one.numbers.push_back(kEmpty[c] ? 0 : random_.below(kMaxNumber));
             result.push_back(make_values(one, storage, std::make_index_sequence<kNumComponents>()));
@@ -184,7 +184,7 @@ private:
         ComponentValues result;
         ((given.component == kIndices ? void(result = make_values<Nth<kIndices>>(given, storage)) : void()), ...);
         result.component = components_[given.component];
-        result.is_off = given.is_off;
+        result.is_disabled = given.is_disabled;
         return result;
     }
     template <class T>
@@ -224,7 +224,7 @@ private:
             if (!kSeveral[one.component] && (is_new || one.kind != Given::kNone)) numbers.clear();
             if (kSeveral[one.component] || is_new || one.kind != Given::kNone)
                 numbers.insert(numbers.begin(), one.kind == Given::kNone ? kDefault[one.component] : one.number(i));
-            has.off[one.component] = one.is_off;
+            has.disabled[one.component] = one.is_disabled;
         }
     }
     void put(Entity entity, Zone zone, const std::vector<std::size_t>& components, std::span<const Given> given,
@@ -311,7 +311,7 @@ private:
             bool gains = has == nullptr;
             for (const Given& one : given)
                 gains |= has != nullptr && (kSeveral[one.component] || !has->numbers.contains(one.component) ||
-                                            (!has->has(one.component) && !one.is_off));
+                                            (!has->has(one.component) && !one.is_disabled));
             ++(gains ? counts.num_added : counts.num_set);
             if (has == nullptr)
                 put(span[i], 2, {}, given, i);
@@ -367,8 +367,8 @@ private:
         for (const std::size_t c : chosen) {
             if (has == nullptr || !has->has(c)) continue;
             any = true;
-            if (kToggled[c])
-                has->off[c] = true;
+            if (kEnableable[c])
+                has->disabled[c] = true;
             else
                 has->numbers.erase(c);
         }

@@ -28,11 +28,11 @@ struct Odd {
 };
 SHOAL_COMPONENT(Odd, values)
 struct Burning {};
-SHOAL_COMPONENT((Burning, toggled))
+SHOAL_COMPONENT((Burning, enableable))
 struct Frozen {};
-SHOAL_COMPONENT((Frozen, toggled))
+SHOAL_COMPONENT((Frozen, enableable))
 struct Glowing {};
-SHOAL_COMPONENT((Glowing, toggled))
+SHOAL_COMPONENT((Glowing, enableable))
 
 namespace {
 
@@ -135,7 +135,7 @@ TEST_F(SingleRows, several_components_come_at_once_each_with_its_value) {
     }
 }
 
-TEST_F(SingleRows, toggled_components_of_one_table_are_switched_each_by_itself) {
+TEST_F(SingleRows, enableable_components_of_one_table_are_disabled_each_by_itself) {
     std::vector<Entity> out(100), cold(100);
     ASSERT_TRUE((database.create<Position, Burning, Frozen>(out, 0).ok()));
     ASSERT_TRUE((database.create<Position, Frozen>(cold, 0).ok()));

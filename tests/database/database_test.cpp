@@ -298,7 +298,7 @@ TEST_F(Databases, what_an_entity_has_is_found_by_asking_and_leaves_no_trace_in_t
 }
 
 // req: F3
-TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
+TEST_F(Databases, an_enableable_component_comes_and_goes_without_a_move) {
     std::vector<Entity> out(100);
     ASSERT_TRUE((database.create<Mass, Asleep>(out, 0).ok()));
     const DatabaseRow row = database.find(out[10]);
@@ -308,15 +308,15 @@ TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     EXPECT_EQ(database.find(out[10]), row);
     EXPECT_FALSE(database.has<Asleep>(out[10]));
     EXPECT_TRUE(database.has<Asleep>(out[11]));
-    const auto is_on = [&](Entity entity) {
+    const auto is_enabled = [&](Entity entity) {
         const ComponentRow at = database.find_row(schema_of<Asleep>().id(), entity, 0);
         EXPECT_TRUE(at) << "its row has a place for one";
-        return at.is_on;
+        return at.is_enabled;
     };
-    EXPECT_FALSE(is_on(out[10]));
-    EXPECT_TRUE(is_on(out[11]));
+    EXPECT_FALSE(is_enabled(out[10]));
+    EXPECT_TRUE(is_enabled(out[11]));
     EXPECT_EQ(*database.add_values(schema_of<Asleep>(), std::span<const Entity>(out).subspan(10, 2), {}), 2u)
-        << "one that is switched on, and one that is given another value";
+        << "one that is enabled, and one that is given another value";
     EXPECT_TRUE(*database.remove<Asleep>(out[10]));
     const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
     EXPECT_EQ(database.add({&out[10], 1}, without_value)->num_added, 1u);
@@ -325,27 +325,27 @@ TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     EXPECT_EQ(database.get<&Asleep::since>(row), 5u);
 }
 
-TEST_F(Databases, a_toggled_component_is_born_off_with_its_value) {
-    const Result<Entity> one = database.create(Mass{3}, Off{Asleep{7}});
+TEST_F(Databases, an_enableable_component_is_created_disabled_with_its_value) {
+    const Result<Entity> one = database.create(Mass{3}, Disabled{Asleep{7}});
     ASSERT_TRUE(one.ok()) << one.message();
     std::vector<Entity> out(100);
-    ASSERT_TRUE(database.create(out, Off{Asleep{8}}, Mass{2}).ok());
+    ASSERT_TRUE(database.create(out, Disabled{Asleep{8}}, Mass{2}).ok());
     EXPECT_EQ(database.find(out[50]).table->zone(), 0u);
     EXPECT_FALSE(database.has<Asleep>(out[50]));
-    ASSERT_TRUE(database.create(out, 4, Off{Asleep{8}}, Mass{2}, Hungry{}).ok());
+    ASSERT_TRUE(database.create(out, 4, Disabled{Asleep{8}}, Mass{2}, Hungry{}).ok());
     const Entity in_first = *entities.create();
-    EXPECT_TRUE(*database.insert(in_first, Off{Asleep{6}}, Mass{1}));
+    EXPECT_TRUE(*database.insert(in_first, Disabled{Asleep{6}}, Mass{1}));
     EXPECT_TRUE(database.has_row(in_first) && !database.has<Asleep>(in_first));
     const Entity inserted = *entities.create(), given = *entities.create();
-    EXPECT_TRUE(*database.insert(inserted, 5, Off<Asleep>{}));
-    EXPECT_FALSE(*database.insert(out[3], 5, Off<Asleep>{})) << "it has a row";
-    EXPECT_EQ(database.add(given, Mass{1}, Off{Asleep{9}})->num_added, 1u);
+    EXPECT_TRUE(*database.insert(inserted, 5, Disabled<Asleep>{}));
+    EXPECT_FALSE(*database.insert(out[3], 5, Disabled<Asleep>{})) << "it has a row";
+    EXPECT_EQ(database.add(given, Mass{1}, Disabled{Asleep{9}})->num_added, 1u);
     for (const Entity entity : {*one, out[0], out[99], inserted, given}) {
         const DatabaseRow row = database.find(entity);
         EXPECT_FALSE(database.has<Asleep>(entity));
         EXPECT_TRUE(row.table->type().has(database.component<Asleep>())) << "it is there";
     }
-    EXPECT_TRUE(database.has<Hungry>(out[50])) << "what is not given off is on";
+    EXPECT_TRUE(database.has<Hungry>(out[50])) << "what is not given disabled is enabled";
     EXPECT_EQ(database.find(out[50]).table->zone(), 4u);
     const auto since = [&](Entity entity) { return database.get<&Asleep::since>(database.find(entity)); };
     EXPECT_EQ(since(*one), 7u);
@@ -355,12 +355,12 @@ TEST_F(Databases, a_toggled_component_is_born_off_with_its_value) {
     EXPECT_EQ(database.add({&given, 1}, without_value)->num_added, 1u);
     EXPECT_TRUE(database.has<Asleep>(given));
     EXPECT_EQ(since(given), 9u) << "the value has waited";
-    EXPECT_EQ(database.add(given, Off{Asleep{10}})->num_set, 1u) << "one that is on is switched off";
+    EXPECT_EQ(database.add(given, Disabled{Asleep{10}})->num_set, 1u) << "one that is enabled is disabled";
     EXPECT_FALSE(database.has<Asleep>(given));
     EXPECT_EQ(since(given), 10u);
     std::vector<Entity> plain(300);
     ASSERT_TRUE(database.create<Mass>(plain, 4).ok());
-    EXPECT_EQ(database.add(std::span<const Entity>(plain), Off{Asleep{11}})->num_added, 300u);
+    EXPECT_EQ(database.add(std::span<const Entity>(plain), Disabled{Asleep{11}})->num_added, 300u);
     for (const Entity entity : plain) {
         ASSERT_FALSE(database.has<Asleep>(entity));
         ASSERT_EQ(since(entity), 11u);
@@ -389,15 +389,15 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     EXPECT_EQ(num_changes([&] { return database.remove(some, moving); }), 40u);
     EXPECT_EQ(num_changes([&] { return database.remove<Velocity>(out[0]); }), 0u) << "it has none";
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
-    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 1u) << "it is switched off";
-    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 0u) << "it is off";
+    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 1u) << "it is disabled";
+    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 0u) << "it is disabled";
     const ComponentType asleep[] = {database.component<Asleep>()};
     EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
     EXPECT_EQ(num_changes([&] { return database.remove(all.subspan(60, 1), asleep); }), 1u) << "by name, too";
     EXPECT_EQ(num_changes([&] { return database.remove(all.subspan(60, 1), asleep); }), 0u);
-    EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 0u);
-    EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u) << "it is switched on";
-    EXPECT_EQ(num_changes([&] { return database.add(out[60], Off{Asleep{}}); }), 1u) << "it is given off";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Disabled{Asleep{}}); }), 0u);
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u) << "it is enabled";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Disabled{Asleep{}}); }), 1u) << "it is given disabled";
     EXPECT_EQ(num_changes([&] { return database.move(some, 3); }), 40u);
     const std::uint64_t before = database.num_structural_changes();
     EXPECT_EQ(database.destroy(some), 40u);
@@ -421,7 +421,7 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     EXPECT_EQ(database.num_structural_changes(), filled + 30);
 }
 
-TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_frame) {
+TEST_F(Databases, what_is_set_or_enabled_in_place_carries_the_stamp_of_the_frame) {
     std::vector<Entity> out(3 * kRowsPerStampBlock);
     ASSERT_TRUE((database.create<Mass, Velocity, Asleep, Tally>(out, 0).ok()));
     const DatabaseTable& rows = *database.find(out[0]).table;
@@ -446,10 +446,10 @@ TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_fram
     EXPECT_EQ(in_mass(), "---");
     settle();
     EXPECT_TRUE(*database.remove<Asleep>(out[2500]));
-    EXPECT_EQ(in_mass(), "--+") << "switching counts as placing the row";
+    EXPECT_EQ(in_mass(), "--+") << "enabling counts as placing the row";
     settle();
     EXPECT_FALSE(*database.remove<Asleep>(out[2500]));
-    EXPECT_EQ(in_mass(), "---") << "it was off";
+    EXPECT_EQ(in_mass(), "---") << "it was disabled";
     const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
     EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 1u);
     EXPECT_EQ(in_mass(), "--+");
@@ -457,13 +457,13 @@ TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_fram
     EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 0u);
     EXPECT_EQ(in_mass(), "---") << "it was on";
     settle();
-    EXPECT_EQ(database.add(out[2500], Off{Asleep{3}})->num_set, 1u);
-    EXPECT_EQ(in_mass(), "--+") << "one that is given off is switched";
+    EXPECT_EQ(database.add(out[2500], Disabled{Asleep{3}})->num_set, 1u);
+    EXPECT_EQ(in_mass(), "--+") << "one that is given disabled counts";
     settle();
-    EXPECT_EQ(database.add(out[2500], Off{Asleep{4}})->num_set, 1u);
-    EXPECT_EQ(in_mass(), "---") << "it was off";
+    EXPECT_EQ(database.add(out[2500], Disabled{Asleep{4}})->num_set, 1u);
+    EXPECT_EQ(in_mass(), "---") << "it was disabled";
     settle();
-    EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1100, 3), Off{Asleep{5}})->num_set, 3u);
+    EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1100, 3), Disabled{Asleep{5}})->num_set, 3u);
     EXPECT_EQ(in_mass(), "-+-");
     settle();
     EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1101, 1), Asleep{6})->num_added, 1u);
@@ -554,12 +554,12 @@ TEST_F(Databases, a_component_type_of_another_layout_is_refused) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.message(),
               "the database has another component type \"mass\": mass v1 {value float}, not mass v1 {value double}");
-    definition = {.name = "dish", .toggled = true, .many = true};
+    definition = {.name = "dish", .enableable = true, .many = true};
     const Result<ComponentType> many = database.add_component(*Schema::make(definition));
     ASSERT_FALSE(many.ok());
     EXPECT_EQ(many.message(),
               "the component \"dish\" may occur several times in an entity, and one bit cannot say which of them are "
-              "off; leave out `toggled`, or keep it in a component manager");
+              "disabled; leave out `enableable`, or keep it in a component manager");
 }
 
 TEST_F(Databases, values_of_another_layout_are_neither_read_nor_written_as_a_c_plus_plus_type) {

@@ -74,7 +74,7 @@ struct Charge {
     double volts = 1;
     std::array<float, 3> cells{};
 };
-SHOAL_COMPONENT((Charge, toggled), volts, cells)
+SHOAL_COMPONENT((Charge, enableable), volts, cells)
 
 struct Weather {
     Vec3 wind = {3, 1, 0};
@@ -158,7 +158,7 @@ void roll(Commands& commands, Random random, Entity who, Vec3 at) {
         case 3:
             return commands.add(who, Heat{at.z, {}, 0});
         case 4:
-            return commands.add(who, Off{Charge{double(at.x), {}}});
+            return commands.add(who, Disabled{Charge{double(at.x), {}}});
         case 5:
             return commands.tag(who, "wet");
         case 6:
@@ -436,7 +436,7 @@ public:
         }
     }
     std::uint64_t hash(std::size_t field) const { return hashes_[field]; }
-    /// Of who has the component, and whether it is switched on.
+    /// Of who has the component, and whether it is enabled.
     std::uint64_t owners() const { return owners_; }
     std::uint64_t num_not_finite() const { return num_not_finite_; }
 
@@ -444,7 +444,7 @@ private:
     void add_row(const Store& store, const ComponentRow& at, Entity entity) {
         const std::span<const Field> fields =
             at.schema->fields();  // there may be more in the row than in the component
-        mix(owners_, std::uint64_t(at.is_on) << 63 | key_of(entity));
+        mix(owners_, std::uint64_t(at.is_enabled) << 63 | key_of(entity));
         for (std::size_t i = 0; i < std::min(fields.size(), hashes_.size()); ++i) {
             value_.resize(fields[i].size);
             store.read_field(at, field_part(*at.schema, fields[i]), value_.data());

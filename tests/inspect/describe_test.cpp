@@ -34,7 +34,7 @@ SHOAL_COMPONENT(Body, mass, (position, split), target)
 struct Asleep {
     float since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 struct Gun {
     std::shared_ptr<int> trigger;
@@ -116,7 +116,7 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
               "  body: mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1 Iolcus\"\n"
               "  transform: position = [0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], "
               "world = [1.0 0.0 0.0 1.0 0.0 1.0 0.0 0.0 0.0 0.0 1.0 0.0] (parent 2:1 \"Iolcus\", 1 child)\n"
-              "  asleep (switched off): since = 3.5\n"
+              "  asleep (disabled): since = 3.5\n"
               "  gun: trigger = \"opaque\"\n"
               "  plain\n"
               "  tag[0]: tag = \"fast\"\n"
@@ -148,7 +148,7 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
     const Transform locals[2] = {};
     const std::uint32_t parents[] = {kNilRow, 0};
     ASSERT_TRUE(world.transforms().add(both, locals, parents));
-    ASSERT_TRUE(world.database().add(boat, Off{Asleep{3.5f}}, Gun{}));
+    ASSERT_TRUE(world.database().add(boat, Disabled{Asleep{3.5f}}, Gun{}));
     TagManager tags(world.manager<Tag>(), world.strings());
     ASSERT_TRUE(tags.add_tag(boat, "wooden") && tags.add_tag(boat, "fast"));
     ASSERT_TRUE(world.ownership().own(sail, boat));
@@ -160,7 +160,7 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
     builder.end();
     EXPECT_EQ(
         write_sjson_line(builder.finish().root()),
-        "entity = \"1:1\", name = \"Argo\", parent = \"2:1\", owner = \"3:1\", switched_off = [\"asleep\"], "
+        "entity = \"1:1\", name = \"Argo\", parent = \"2:1\", owner = \"3:1\", disabled = [\"asleep\"], "
         "components = { body = { mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1\" }, transform = { position = "
         "[0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], world = [1.0 0.0 0.0 0.0 0.0 1.0 0.0 "
         "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "

@@ -63,7 +63,7 @@ TEST_F(ReportTest, a_pass_is_reported_with_its_runs_rows_bytes_and_time) {  // r
     EXPECT_DOUBLE_EQ(pass.mean_ms() * 3, pass.total_ms());
 }
 
-TEST_F(ReportTest, a_pass_that_is_off_or_does_not_run_in_every_frame_says_so) {
+TEST_F(ReportTest, a_pass_that_is_disabled_or_does_not_run_in_every_frame_says_so) {
     Schedule& schedule = world_.schedule();
     schedule.add("think", [](PassContext&) {}).every_frames(4);
     schedule.add("save", [](PassContext&) {}).every_seconds(0.5f);
@@ -72,7 +72,7 @@ TEST_F(ReportTest, a_pass_that_is_off_or_does_not_run_in_every_frame_says_so) {
     const std::string text = report_text(report);
     EXPECT_NE(text.find("\ncount  "), std::string::npos) << text;
     EXPECT_NE(text.find("\nthink, every 4 frames  "), std::string::npos) << text;
-    EXPECT_NE(text.find("\nsave, every 0.5 s, off  "), std::string::npos) << text;
+    EXPECT_NE(text.find("\nsave, every 0.5 s, disabled  "), std::string::npos) << text;
     const nlohmann::json passes = nlohmann::json::parse(report_json(report))["passes"];
     for (const char* key : {"enabled", "every_frames", "every_seconds"}) EXPECT_FALSE(passes[0].contains(key)) << key;
     EXPECT_EQ(passes[1].value("every_frames", 0), 4);

@@ -26,7 +26,7 @@ SHOAL_COMPONENT(Place, position, velocity)
 struct Asleep {
     float since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 struct Gravity {
     float z = -9.81f;
 };

@@ -160,7 +160,7 @@ struct Weight {
 };
 SHOAL_COMPONENT((Weight, name("body")), mass)
 struct Asleep {};
-SHOAL_COMPONENT((Asleep, toggled))
+SHOAL_COMPONENT((Asleep, enableable))
 
 Status feed(World& world) {
     // [query/text_query]

@@ -348,7 +348,7 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
     EXPECT_EQ(sounds.num_creaks, 1u);
 }
 
-Status switch_a_car_off(World& world, Entity car, Entity wheel) {
+Status deactivate_a_car(World& world, Entity car, Entity wheel) {
     const auto fall = [](auto&& velocity) { velocity.z -= 1; };
     // [components/activity]
     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
@@ -360,7 +360,7 @@ Status switch_a_car_off(World& world, Entity car, Entity wheel) {
     return {};
 }
 
-TEST(WorldManuals, wheels_are_switched_off_with_their_car) {
+TEST(WorldManuals, wheels_are_inactive_with_their_car) {
     EntityManager entities;
     World world(entities);
     Entity made[3];  // a car, a wheel, a driver
@@ -370,7 +370,7 @@ TEST(WorldManuals, wheels_are_switched_off_with_their_car) {
     ASSERT_TRUE(world.transforms().add(made, locals, parents));
     ASSERT_TRUE(world.activity().set_active(made[2], false));
     ASSERT_TRUE(world.manager<Body>().add(made, Body{}));
-    ASSERT_TRUE(switch_a_car_off(world, made[0], made[1]));
+    ASSERT_TRUE(deactivate_a_car(world, made[0], made[1]));
     EXPECT_FALSE(world.entities().is_active(made[2]));
     for (const Entity entity : made) EXPECT_EQ(world.field<Vec3>(entity, "body.velocity").value(), (Vec3{}));
     world.settle();

@@ -147,9 +147,9 @@ TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
     EXPECT_EQ(refused(),
               "the store of \"box\" cannot keep a single; declare it with declare_component(), and the world keeps its "
               "value");
-    schema.flags = SHOAL_TOGGLED;
+    schema.flags = SHOAL_ENABLEABLE;
     EXPECT_EQ(refused(),
-              "the store of \"box\" cannot keep what is switched on and off; give it a field for that, or "
+              "the store of \"box\" cannot keep an enableable component; give it a field for that, or "
               "declare it with declare_component()");
     const shoal_field owner = {
         sizeof(shoal_field), SHOAL_ENTITY, "owner", nullptr, nullptr, 0, 0, SHOAL_RELATION, 0, NULL, 0, 0};
@@ -292,9 +292,9 @@ TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
 struct Lamp {
     float light = 1;
 };
-SHOAL_COMPONENT((Lamp, toggled), light)
+SHOAL_COMPONENT((Lamp, enableable), light)
 
-TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_switched_on) {
+TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_enabled) {
     Guest guest;
     Database& database = guest.world.database();
     ASSERT_TRUE(guest.world.directory().claim<Lamp>(database));
@@ -308,7 +308,7 @@ TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_switched_
     EXPECT_EQ(has(self), 1);
     EXPECT_EQ(has(other), 0) << "its row has no lamp";
     ASSERT_TRUE(database.remove<Lamp>(self).ok());
-    EXPECT_EQ(has(self), 0) << "it is switched off";
+    EXPECT_EQ(has(self), 0) << "it is disabled";
     ASSERT_TRUE(database.add(self, Lamp{4}).ok());
     EXPECT_EQ(has(self), 1);
     guest.entities.destroy(self);

@@ -447,7 +447,7 @@ static int load(const shoal_host* host, shoal_world* to, void** state, shoal_err
         {sizeof(shoal_field), SHOAL_INT32, "x", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
         {sizeof(shoal_field), SHOAL_VEC2, "y", NULL, NULL, 0, 0, SHOAL_SPLIT, 0, NULL, 0, 0}};
     static const shoal_schema ball = {sizeof(shoal_schema), 1, "ball", fields, 2, 0};
-    static const shoal_schema ring = {sizeof(shoal_schema), 1, "ring", fields, 1, SHOAL_TOGGLED};
+    static const shoal_schema ring = {sizeof(shoal_schema), 1, "ring", fields, 1, SHOAL_ENABLEABLE};
     static const shoal_verb verb = {.size = sizeof(verb), .name = "calls", .run = run_calls};
     (void)state;
     memset(&g, 0, sizeof(g));

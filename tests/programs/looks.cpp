@@ -53,7 +53,7 @@ void list_values(std::vector<Operation>& all) {
                                   const auto& rows = model.world(a.world).rows[kType];
                                   const auto found = rows.find(e_of(model, a));
                                   if (found == rows.end()) return "none";
-                                  if (!found->second.is_on) return "off";
+                                  if (!found->second.is_enabled) return "disabled";
                                   std::vector<std::string> texts;
                                   for (const Value& value : found->second.values)
                                       texts.push_back(text_in(model, a.world, kType, value));
@@ -68,10 +68,10 @@ void list_values(std::vector<Operation>& all) {
                                       if (!has || !model.has_store(a.world, kType)) return std::string("refused");
                                       return text_of(model.world(a.world).rows[kType][who].values[0].n);
                                   },
-                                  [](const Model& model, const Arguments& a) {  // one that is off keeps a value
+                                  [](const Model& model, const Arguments& a) {  // one that is disabled keeps a value
                                       const auto& rows = model.world(a.world).rows[kType];
                                       const auto found = rows.find(e_of(model, a));
-                                      return found == rows.end() || found->second.is_on;
+                                      return found == rows.end() || found->second.is_enabled;
                                   }}));
 }
 
@@ -225,7 +225,7 @@ void list_queries(std::vector<Operation>& all) {
         return [type](Model& model, const Arguments& a) {
             long long sum = 0;
             for (const auto& [who, row] : model.world(a.world).rows[type])
-                if (row.is_on && model.alive(a.world, who) && !model.is_inactive(a.world, who))
+                if (row.is_enabled && model.alive(a.world, who) && !model.is_inactive(a.world, who))
                     for (const Value& value : row.values) sum += value.n;
             return std::to_string(sum);
         };

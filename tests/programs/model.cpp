@@ -97,7 +97,7 @@ void Model::bury(int number, Entity who) {
 
 bool Model::has(int number, int type, Entity who) const {
     const auto found = world(number).rows[type].find(who);
-    return found != world(number).rows[type].end() && found->second.is_on;
+    return found != world(number).rows[type].end() && found->second.is_enabled;
 }
 
 bool Model::has_no_dead(int number) const {
@@ -118,7 +118,7 @@ void Model::drop_stale(int number, int type, Entity who) {
     for (const Entity one : stale) drop_from_database(number, one);
 }
 
-AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const Value& value, bool is_on) {
+AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const Value& value, bool is_enabled) {
     AddCounts counts;
     for (const Entity who : all) {
         if (!alive(number, who)) {
@@ -132,7 +132,7 @@ AddCounts Model::add(int number, int type, const std::vector<Entity>& all, const
             row.values.insert(row.values.begin(), value);
         else
             row.values = {value};
-        row.is_on = is_on;
+        row.is_enabled = is_enabled;
         if (in_database(number, type)) world(number).zones.emplace(who, 0);
         ++(had && type != kScar ? counts.num_set : counts.num_added);
     }
@@ -143,10 +143,10 @@ int Model::remove(int number, int type, const std::vector<Entity>& all) {
     int num_removed = 0;
     for (const Entity who : all) {
         const auto found = world(number).rows[type].find(who);
-        if (found == world(number).rows[type].end() || !found->second.is_on) continue;
+        if (found == world(number).rows[type].end() || !found->second.is_enabled) continue;
         num_removed += in_database(number, type) ? 1 : int(found->second.values.size());
         if (in_database(number, type) && type == kHungry)
-            found->second.is_on = false;
+            found->second.is_enabled = false;
         else
             world(number).rows[type].erase(found);
     }
@@ -164,7 +164,8 @@ bool Model::insert(int number, int type, Entity who, int zone, const Value& valu
 bool Model::remove_value(int number, int type, Entity who, int index) {
     auto& rows = world(number).rows[type];
     const auto found = rows.find(who);
-    if (found == rows.end() || std::size_t(index) >= found->second.values.size() || !found->second.is_on) return false;
+    if (found == rows.end() || std::size_t(index) >= found->second.values.size() || !found->second.is_enabled)
+        return false;
     if (found->second.values.size() == 1) return remove(number, type, {who}) != 0;
     found->second.values.erase(found->second.values.begin() + index);
     return true;
@@ -414,7 +415,7 @@ void Model::put_row(int number, int type, Entity twin, Row row, const Twins& twi
     for (Value& value : row.values) value.who = find_or(twins, value.who, value.who);
     for (int field = 0; field < 2; ++field)
         if (is_place(number, type, field)) place_of(row.values[0], field) += offset;
-    row.is_on |= !in_database(number, type);
+    row.is_enabled |= !in_database(number, type);
     world(number).rows[type][twin] = row;
 }
 
@@ -754,7 +755,7 @@ void Model::follow_rows(int number, const Reloading& copy, std::size_t i, int ty
         if (place_of(older, field) != place_of(newer, field)) place_of(now, field) = place_of(newer, field) + offset;
     }
     if (!is_same_reference(copy.before, was.who, copy.after, is.who)) now.who = find_or(copy.twins, is.who, {});
-    if (in_database(number, type)) shoal_test::merge(found->second.is_on, before->is_on, after->is_on);
+    if (in_database(number, type)) shoal_test::merge(found->second.is_enabled, before->is_enabled, after->is_enabled);
 }
 
 /// Children get the parents that they have in the newer version, if it is another one than before. All leave the old ones
@@ -1538,7 +1539,7 @@ void Model::carry_out(int number, const Command& command) {
     switch (command.what) {
         case Command::kAdd:
             if (command.type < 0) return set_active(number, who, false);
-            static_cast<void>(add(number, command.type, {who}, command.value, command.is_on));
+            static_cast<void>(add(number, command.type, {who}, command.value, command.is_enabled));
             return;
         case Command::kRemove:
             if (command.type < 0) return set_active(number, who, true);
@@ -1604,7 +1605,7 @@ void Model::tell(int number) {
     const std::pair<int, const char*> types[] = {{kMark, "mark"}, {kHungry, "hungry"}, {kScar, "scar"}};
     for (const auto& [type, text] : types) {
         std::map<Entity, Row> now = world.rows[type];
-        std::erase_if(now, [](const auto& row) { return !row.second.is_on; });
+        std::erase_if(now, [](const auto& row) { return !row.second.is_enabled; });
         const auto say = [&](char sign, Entity who, const std::string& values) {
             world.told.push_back(sign + std::string(text) + values + ":" + name(number, who));
         };

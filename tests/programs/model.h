@@ -52,7 +52,7 @@ struct Value {
 
 struct Row {
     std::vector<Value> values;  // the first one first
-    bool is_on = true;
+    bool is_enabled = true;
     friend bool operator==(const Row&, const Row&) = default;
 };
 
@@ -82,7 +82,7 @@ struct Command {
     Entity by{};    // for whom a pass asked for it
     int type = 0;
     Value value{};
-    bool is_on = true;
+    bool is_enabled = true;
     int zone = 0;
     std::string text{};
     std::shared_ptr<const Prefab> prefab{};
@@ -224,7 +224,7 @@ public:
         return !in_database(world, type) && (type == kPlace || type == kBody || type == kHunts) &&
                stage_.options.death == DeathPolicy::kRandomProbe;
     }
-    AddCounts add(int world, int type, const std::vector<Entity>& all, const Value& value, bool is_on = true);
+    AddCounts add(int world, int type, const std::vector<Entity>& all, const Value& value, bool is_enabled = true);
     int remove(int world, int type, const std::vector<Entity>& all);
     bool insert(int world, int type, Entity who, int zone, const Value& value);
     bool remove_value(int world, int type, Entity who, int index);

@@ -262,7 +262,7 @@ void list_rest_of_database(std::vector<Operation>& all) {
                        return text_of(model.remove_value(a.world, kScar, e_of(model, a), a.m));
                    },
                    in_database<Scar>});
-    all.push_back({CALL(world.database().add(e, Off{Hungry{n}}).ok()),
+    all.push_back({CALL(world.database().add(e, Disabled{Hungry{n}}).ok()),
                    [](Model& model, const Arguments& a) {
                        static_cast<void>(model.add(a.world, kHungry, {e_of(model, a)}, {a.n, 0, {}}, false));
                        return std::string("true");
@@ -298,7 +298,7 @@ void list_fields(std::vector<Operation>& all) {
                                   model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
                                   return std::string("ok");
                               },
-                              [](const Model& model, const Arguments& a) {  // one that is off keeps a value
+                              [](const Model& model, const Arguments& a) {  // one that is disabled keeps a value
                                   return model.has_store(a.world, kType) && (kType != kHungry || has<T>(model, a));
                               }}));
 }
@@ -584,10 +584,10 @@ void list_commands(std::vector<Operation>& all) {
     };
     all.push_back({DO(world.commands().destroy(e)), asked(Command::kDestroy), nullptr, {}, {}, {}, 2});
     all.push_back({DO(world.commands().move(e, zone)), asked(Command::kMove), nullptr, {}, {}, {}, 2});
-    all.push_back({DO(world.commands().add(e, Off{Hungry{n}})),
+    all.push_back({DO(world.commands().add(e, Disabled{Hungry{n}})),
                    [](Model& model, const Arguments& a) {
                        Command command{.what = Command::kAdd, .who = e_of(model, a), .type = kHungry};
-                       command.value.n = a.n, command.is_on = false;
+                       command.value.n = a.n, command.is_enabled = false;
                        ask(model, a, command);
                        return std::string();
                    },

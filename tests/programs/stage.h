@@ -83,7 +83,7 @@ SHOAL_COMPONENT(Title, text)
 struct Hungry {
     int n = 0;
 };
-SHOAL_COMPONENT((Hungry, toggled), n)
+SHOAL_COMPONENT((Hungry, enableable), n)
 struct Wet {};
 SHOAL_COMPONENT(Wet)
 struct Hunts {
@@ -394,7 +394,7 @@ public:
         return result;
     }
 
-    /// The values that a living entity has of a type: "3", "none", "5 4" for several, "off".
+    /// The values that a living entity has of a type: "3", "none", "5 4" for several, "disabled".
     template <class T>
     std::string values(World& world, Entity entity) {
         if (!world.entities().alive(entity)) return "dead";
@@ -402,7 +402,7 @@ public:
         if (store == nullptr) return "no store";
         const ComponentRow at = store->find_row(schema_of<T>().id(), entity, 0);
         if (!at) return "none";
-        if (!at.is_on) return "off";
+        if (!at.is_enabled) return "disabled";
         if constexpr (std::is_same_v<T, Coin>) {
             return text_of(world.field<int>(entity, "coin.n"));
         } else {

@@ -44,15 +44,15 @@ struct Whole {
 };
 SHOAL_COMPONENT((Whole, whole), mass, position, velocity, color, age, lengths)
 
-struct Toggled {
+struct Enableable {
     float mass = 1;
     Vec3 position{}, velocity{};
     std::array<std::uint8_t, 3> color{};
     double age = 0;
     float lengths[2] = {};
-    bool operator==(const Toggled&) const = default;
+    bool operator==(const Enableable&) const = default;
 };
-SHOAL_COMPONENT((Toggled, toggled), mass, (position, split), velocity, color, age, lengths)
+SHOAL_COMPONENT((Enableable, enableable), mass, (position, split), velocity, color, age, lengths)
 
 struct Wind {
     Vec3 force{};
@@ -154,7 +154,7 @@ protected:
     Random random{shoal_test::seed()};
     shoal_test::ThreadPoolExecutor executor{3};
 };
-using Layouts = ::testing::Types<Apart, Lanes, Whole, Toggled>;
+using Layouts = ::testing::Types<Apart, Lanes, Whole, Enableable>;
 TYPED_TEST_SUITE(AllFields, Layouts);
 
 // req: A6 F5-F7
@@ -207,7 +207,7 @@ TYPED_TEST(AllFields, that_are_written_are_all_marked_and_those_that_are_read_ar
     EXPECT_TRUE(conflict(access, reads<&TypeParam::age>(this->bodies)));
 }
 
-TEST(AllFieldsOfSome, rows_that_are_off_keep_what_they_have) {
+TEST(AllFieldsOfSome, disabled_rows_keep_what_they_have) {
     EntityManager entities;
     PagePool pool;
     Database database(entities, pool);
@@ -215,28 +215,28 @@ TEST(AllFieldsOfSome, rows_that_are_off_keep_what_they_have) {
     SCOPED_TRACE(shoal_test::seed_text());
     std::vector<Entity> made(500);
     ASSERT_TRUE(entities.create(made).ok());
-    std::map<Entity, Toggled> expected;
+    std::map<Entity, Enableable> expected;
     for (const Entity entity : made) {
-        expected[entity] = random_body<Toggled>(random);
+        expected[entity] = random_body<Enableable>(random);
         ASSERT_TRUE(database.insert(entity, 0, expected[entity]).ok());
     }
-    std::vector<Entity> off;
+    std::vector<Entity> disabled;
     for (const Entity entity : made)
-        if (random.below(2) == 0) off.push_back(entity);
-    ASSERT_TRUE(database.remove<Toggled>(off).ok());
-    const auto step = [](Toggled& body) { move(body, {1, 2, 3}); };
-    query<Write<all_fields<Toggled>>>(database).for_each(blend(step));
-    query<Write<all_fields<Toggled>>>(database).for_each(step);
+        if (random.below(2) == 0) disabled.push_back(entity);
+    ASSERT_TRUE(database.remove<Enableable>(disabled).ok());
+    const auto step = [](Enableable& body) { move(body, {1, 2, 3}); };
+    query<Write<all_fields<Enableable>>>(database).for_each(blend(step));
+    query<Write<all_fields<Enableable>>>(database).for_each(step);
     std::size_t num_on = 0;
-    query<Read<all_fields<Toggled>>>(database).for_each([&](Entity entity, const Toggled& body) {
-        Toggled moved = expected.at(entity);
+    query<Read<all_fields<Enableable>>>(database).for_each([&](Entity entity, const Enableable& body) {
+        Enableable moved = expected.at(entity);
         step(moved), step(moved);
         ASSERT_EQ(body, moved);
         ++num_on;
     });
-    EXPECT_EQ(num_on, made.size() - off.size());
-    for (const Entity entity : off)
-        EXPECT_EQ(Toggled(database.get<all_fields<Toggled>>(database.find(entity))), expected[entity]);
+    EXPECT_EQ(num_on, made.size() - disabled.size());
+    for (const Entity entity : disabled)
+        EXPECT_EQ(Enableable(database.get<all_fields<Enableable>>(database.find(entity))), expected[entity]);
 }
 
 }  // namespace

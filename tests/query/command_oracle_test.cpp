@@ -253,25 +253,25 @@ protected:
     }
     // --- marks -----------------------------------------------------------------------------------------------------
 
-    /// Which toggled component types a row has, a bit each.
-    std::uint32_t switched_on(DatabaseRow at) const {
+    /// Which enableable component types a row has, a bit each.
+    std::uint32_t enabled_bits(DatabaseRow at) const {
         std::uint32_t on = 0;
         for (std::size_t c = 0; c < kNumComponents; ++c)
-            on |= std::uint32_t(kToggled[c] && at.table->has(types[c], at.row)) << c;
+            on |= std::uint32_t(kEnableable[c] && at.table->has(types[c], at.row)) << c;
         return on;
     }
     void begin_marks() {
         marks.begin(database);
-        switched.clear();
+        bits_before.clear();
         for (const auto& [id, model] : models)
-            if (const DatabaseRow at = database.find({id})) switched[id] = switched_on(at);
+            if (const DatabaseRow at = database.find({id})) bits_before[id] = enabled_bits(at);
     }
-    /// What was written, switched on or off, or has come since begin_marks() is what changed_since() finds.
+    /// What was written, enabled or disabled, or has come since begin_marks() is what changed_since() finds.
     void compare_marks(std::uint64_t since) {
         EXPECT_TRUE(marks.all_is_marked(database));
-        for (const auto& [id, on] : switched) {
+        for (const auto& [id, on] : bits_before) {
             const DatabaseRow at = database.find({id});
-            if (!at || switched_on(at) == on) continue;
+            if (!at || enabled_bits(at) == on) continue;
             ASSERT_GE(at.table->table().placed_stamp(at.row / kRowsPerStampBlock), since)
                 << at.table->type().schema().name();
         }
@@ -335,7 +335,7 @@ protected:
     SettleCounts expected;
     std::map<std::uint32_t, std::uint32_t> place_of_table;  // in the loop of the pass
     MarkWatch marks;
-    std::unordered_map<EntityBits, std::uint32_t> switched;
+    std::unordered_map<EntityBits, std::uint32_t> bits_before;
     bool asks_little =
         false;               // then most blocks of rows stay as they are, and no mark hides that another one is missing
     std::uint64_t list = 0;  // which commands rows ask for

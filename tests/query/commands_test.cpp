@@ -275,7 +275,7 @@ TEST_F(CommandsTest, entities_without_a_row_here_can_be_destroyed_and_given_comp
     EXPECT_FALSE(database.has_row(strangers[2]));
 }
 
-TEST_F(CommandsTest, toggled_and_opaque_components_come_and_go_with_their_values) {
+TEST_F(CommandsTest, enableable_and_opaque_components_come_and_go_with_their_values) {
     const std::vector<Entity> fish = made(20, kReef, Title{.text = "as it was", .number = 1});
     Commands& commands = database.commands();
     for (std::size_t i = 0; i < fish.size(); ++i) {
@@ -301,14 +301,14 @@ TEST_F(CommandsTest, toggled_and_opaque_components_come_and_go_with_their_values
     EXPECT_EQ(database.get<&Title::text>(database.find(in(kDeep)[0])), "a text that does not fit in place, ever");
 }
 
-TEST_F(CommandsTest, toggled_components_are_created_and_added_off) {
+TEST_F(CommandsTest, enableable_components_are_created_and_added_disabled) {
     const std::vector<Entity> fish = made(200, kReef, Mass{});
     Commands& commands = database.commands();
     for (const Entity entity : fish) {
-        commands.add(entity, Off{Asleep{.since = 5}}, Position{});
+        commands.add(entity, Disabled{Asleep{.since = 5}}, Position{});
         if (entity == fish[3]) commands.add(entity, Asleep{.since = 6});
     }
-    commands.create(kDeep, Off{Asleep{.since = 7}}, Title{.text = "asleep", .number = 1});
+    commands.create(kDeep, Disabled{Asleep{.since = 7}}, Title{.text = "asleep", .number = 1});
     settle();
     for (const Entity entity : fish) {
         ASSERT_EQ(database.has<Asleep>(entity), entity == fish[3]) << "the last command counts";
@@ -318,7 +318,7 @@ TEST_F(CommandsTest, toggled_components_are_created_and_added_off) {
     EXPECT_FALSE(database.has<Asleep>(in(kDeep)[0]));
     EXPECT_EQ(database.get<&Asleep::since>(database.find(in(kDeep)[0])), 7u);
     database.commands().add(in(kDeep)[0], Asleep{.since = 8});
-    database.commands().add(in(kDeep)[0], Off{Asleep{.since = 9}});
+    database.commands().add(in(kDeep)[0], Disabled{Asleep{.since = 9}});
     settle();
     EXPECT_FALSE(database.has<Asleep>(in(kDeep)[0]));
     EXPECT_EQ(database.get<&Asleep::since>(database.find(in(kDeep)[0])), 9u);

@@ -35,7 +35,7 @@ SHOAL_COMPONENT((Hull, whole), mass, kind)
 struct Asleep {
     int since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 struct Rare {};
 SHOAL_COMPONENT(Rare)
 struct Mark {};
@@ -148,15 +148,16 @@ TEST_F(DatabaseQueries, a_maybe_field_is_a_pointer_that_is_null_where_the_entity
     EXPECT_EQ(num_without, plain.size());
 }
 
-TEST_F(DatabaseQueries, a_toggled_component_type_that_is_off_is_not_had) {
+TEST_F(DatabaseQueries, a_disabled_component_counts_as_missing) {
     const auto all = create<Place, Asleep>(500, 0, {}, {4});
     const auto never = create<Place>(10, 0, {});
-    std::vector<Entity> off, on;
-    for (std::size_t i = 0; i < all.size(); ++i) (i % 3 == 0 || (i >= 128 && i < 200) ? off : on).push_back(all[i]);
-    remove<Asleep>(off);
+    std::vector<Entity> disabled, on;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        (i % 3 == 0 || (i >= 128 && i < 200) ? disabled : on).push_back(all[i]);
+    remove<Asleep>(disabled);
     EXPECT_EQ(visited(query<Read<&Place::heat>, With<Asleep>>(database)), set_of(on));
     EXPECT_EQ(visited(query<Read<&Asleep::since>>(database)), set_of(on));
-    std::set<Entity> awake = set_of(off);
+    std::set<Entity> awake = set_of(disabled);
     awake.insert(never.begin(), never.end());
     EXPECT_EQ(visited(query<Read<&Place::heat>, Without<Asleep>>(database)), awake);
     query<Read<&Place::heat>, Maybe<&Asleep::since>>(database).for_each(
@@ -166,22 +167,22 @@ TEST_F(DatabaseQueries, a_toggled_component_type_that_is_off_is_not_had) {
 TEST_F(DatabaseQueries, blending_changes_the_rows_that_are_on_and_no_other) {
     for (const std::size_t count : {1, 63, 64, 65, 130, 1000}) {
         const auto all = create<Place, Motion, Asleep>(count, Zone(count), {{1, 1, 1}, 2}, {{1, 2, 3}}, {});
-        std::vector<Entity> off;
+        std::vector<Entity> disabled;
         for (std::size_t i = 0; i < count; ++i)
-            if (i % 5 == 1 || i / 64 == 3 || (i / 64 == 1 && i % 2 == 0)) off.push_back(all[i]);
-        remove<Asleep>(off);
+            if (i % 5 == 1 || i / 64 == 3 || (i / 64 == 1 && i % 2 == 0)) disabled.push_back(all[i]);
+        remove<Asleep>(disabled);
         query<Write<&Place::value>, Read<&Motion::value>, Write<&Place::heat>, With<Asleep>>(database)
             .in({Zone(count)})
             .for_each(blend([](auto&& p, Vec3 v, float& heat) {
                 p += v;
                 heat = 7;
             }));
-        const std::set<Entity> kept = set_of(off);
+        const std::set<Entity> kept = set_of(disabled);
         for (const Entity entity : all) {
             const DatabaseRow row = database.find(entity);
-            const bool is_off = kept.count(entity) != 0;
-            ASSERT_EQ(Vec3(database.get<&Place::value>(row)), (is_off ? Vec3{1, 1, 1} : Vec3{2, 3, 4}));
-            ASSERT_EQ(database.get<&Place::heat>(row), is_off ? 2 : 7);
+            const bool is_disabled = kept.count(entity) != 0;
+            ASSERT_EQ(Vec3(database.get<&Place::value>(row)), (is_disabled ? Vec3{1, 1, 1} : Vec3{2, 3, 4}));
+            ASSERT_EQ(database.get<&Place::heat>(row), is_disabled ? 2 : 7);
         }
     }
 }
@@ -397,7 +398,7 @@ TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
     }
 }
 
-TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_toggled_component_came_or_went) {
+TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_component_was_enabled_or_disabled) {
     const auto all = create<Place, Asleep>(3000, 0, {}, {});
     std::uint64_t stamp = 5;
     const auto awake = query<Read<&Place::heat>, Without<Asleep>>(database);
@@ -412,7 +413,7 @@ TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_toggled_component
     using Blocks = std::set<std::uint32_t>;
     EXPECT_EQ(blocks_after([] {}), Blocks());
     EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks{1});
-    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks()) << "it was off";
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks()) << "it was disabled";
     EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(all[1500], Asleep{})); }), Blocks{1});
     EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(std::span(all).last(10))); }), Blocks{2});
     EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(std::span(all).last(10), Asleep{})); }), Blocks{2});

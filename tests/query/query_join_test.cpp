@@ -34,7 +34,7 @@ struct Rig {
 };
 SHOAL_COMPONENT((Rig, whole), tension, wear)
 struct Moored {};
-SHOAL_COMPONENT((Moored, toggled))
+SHOAL_COMPONENT((Moored, enableable))
 
 class Join : public ::testing::Test {
 protected:

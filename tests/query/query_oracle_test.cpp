@@ -28,7 +28,7 @@ SHOAL_COMPONENT(Step, value, (way, split))
 struct Still {
     std::uint32_t since = 3;
 };
-SHOAL_COMPONENT((Still, toggled), since)
+SHOAL_COMPONENT((Still, enableable), since)
 struct Rare {};
 SHOAL_COMPONENT(Rare)
 
@@ -52,7 +52,7 @@ public:
             case 3:
                 return each([&](Entity entity, Known& known) { set(entity, known.step, Step{number_}); });
             case 4:
-                return each([&](Entity entity, Known& known) { toggle(entity, known); });
+                return each([&](Entity entity, Known& known) { flip(entity, known); });
             case 5:
                 return each([&](Entity entity, Known& known) { flip_rare(entity, known); });
             case 6:
@@ -150,7 +150,7 @@ private:
             known = value.value;
         }
     }
-    void toggle(Entity entity, Known& known) {
+    void flip(Entity entity, Known& known) {
         if (known.still) {
             EXPECT_TRUE(database_.remove<Still>(entity).ok());
             known.still.reset();

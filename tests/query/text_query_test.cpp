@@ -45,7 +45,7 @@ struct Asleep {
     Mood dream = Mood::kCalm;
     bool deep = false;
 };
-SHOAL_COMPONENT((Asleep, toggled), dream, deep)
+SHOAL_COMPONENT((Asleep, enableable), dream, deep)
 struct Frozen {};
 SHOAL_COMPONENT(Frozen)
 struct Hoard {
@@ -178,7 +178,7 @@ public:
     ComponentRow find(Entity entity, std::string_view component) const {
         for (const Store* store : sea_.stores) {
             const ComponentRow at = store->find_row(ComponentId(component), entity, 0);
-            if (at && at.is_on) return at;
+            if (at && at.is_enabled) return at;
         }
         return {};
     }

@@ -27,7 +27,7 @@ static_assert(Sea::kNumWith<Position> == 4 && Sea::kNumWith<Mass, Position> == 2
 static_assert(Sea::kNumMatching<Read<&Position::value>> == 4);
 static_assert(Sea::kNumMatching<Write<&Position::value>, With<Mass>> == 2);
 static_assert(Sea::kNumMatching<Read<&Position::value>, Without<Mass>> == 2);
-static_assert(Sea::kNumMatching<Read<&Position::value>, Without<Asleep>> == 4, "a toggled one may be off");
+static_assert(Sea::kNumMatching<Read<&Position::value>, Without<Asleep>> == 4, "an enableable one may be disabled");
 static_assert(Sea::kNumMatching<Read<&Mass::value>, Maybe<&Fuel::energy>> == 3);
 static_assert(Sea::kNumMatching<Read<&Velocity::value>, With<Fuel>> == 0);
 
@@ -37,8 +37,8 @@ std::uint64_t hash_of(const Database& database) {
     for (const DatabaseTable* table : database.all_tables()) {
         if (table == nullptr) continue;
         hash = hash * 31 + table->zone();
-        for (const ComponentType toggled : table->type().toggled())
-            for (std::uint32_t row = 0; row < table->num_rows(); ++row) hash = hash * 31 + table->has(toggled, row);
+        for (const ComponentType enableable : table->type().enableable())
+            for (std::uint32_t row = 0; row < table->num_rows(); ++row) hash = hash * 31 + table->has(enableable, row);
         hash = hash_bytes(table->entities().data(), table->entities().size_bytes(), hash);
         const Schema& schema = table->type().schema();
         for (std::uint32_t c = 0; c < schema.columns().size(); ++c)

@@ -36,7 +36,7 @@ SHOAL_COMPONENT((Buoy, whole), place, lamp, chain)
 struct Raft {
     Vec3 place{};
 };
-SHOAL_COMPONENT((Raft, toggled), place)
+SHOAL_COMPONENT((Raft, enableable), place)
 
 enum class Home { kManager, kHashed, kHoles, kDatabase };
 
@@ -304,7 +304,7 @@ TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
     EXPECT_DEATH(database.spawn_into_tiles<&Raft::place>(kTiles), "has tiles for \"float.position\" already");
 }
 
-TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved) {
+TEST_F(PlacesOfWorld, a_row_whose_place_is_disabled_stays_where_it_was_moved) {
     Database& database = world.database();
     database.component<Raft>();
     world.places().keep_in_tiles<&Raft::place>(kTiles);
@@ -459,10 +459,10 @@ TEST_F(PlacesOfWorld, a_world_that_has_no_store_or_no_transforms_for_a_place_say
     EXPECT_DEATH(bare.places().follow<&Float::position>(Follower::kField), "call World::transforms\\(\\) before");
 }
 
-TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_switched_on) {
+TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_enabled) {
     ComponentDefinition definition;
     definition.name = "raft";
-    definition.toggled = true;
+    definition.enableable = true;
     FieldDefinition place;
     place.name = "place", place.type = FieldType::kVec3;
     definition.fields.push_back(place);

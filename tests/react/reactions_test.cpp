@@ -36,7 +36,7 @@ SHOAL_COMPONENT((Wick, whole), length, burns, heat)
 struct Lit {
     int since = 0;
 };
-SHOAL_COMPONENT((Lit, toggled), since)
+SHOAL_COMPONENT((Lit, enableable), since)
 struct Filler {};
 SHOAL_COMPONENT(Filler)
 

@@ -85,7 +85,7 @@ Matrix3x4 frame_at(float x, float y, float z) { return {{{2, 0, 0, x}, {0, 3, 0,
 struct Asleep {
     std::int32_t hours = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), hours)
+SHOAL_COMPONENT((Asleep, enableable), hours)
 
 /// Who it is, for tests that look for new entities: the GUID, and an entity that every copy has.
 struct Label {
@@ -126,7 +126,7 @@ struct Item {
     std::uint64_t owned_by = 0;
     std::uint64_t anchor = 0;  // of the label, which it has if this is not 0
     std::optional<Asleep> asleep{};
-    bool is_awake = false;  // it is switched off
+    bool is_awake = false;  // it is disabled
 };
 /// Parents come first.
 using Source = std::vector<Item>;
@@ -187,7 +187,7 @@ private:
         if (item.anchor != 0) put(i, Label{item.guid, reference(item.anchor)});
         if (item.owned_by != 0) put(i, Owned{reference(item.owned_by)});
         if (item.asleep) put(i, *item.asleep);
-        if (item.is_awake) put(i, SpawnSwitchedOff{schema_of<Asleep>().id()});
+        if (item.is_awake) put(i, SpawnDisabled{schema_of<Asleep>().id()});
     }
 
     const Source& source_;
@@ -218,9 +218,9 @@ State state_of(World& world, const EntityManager& entities) {
                     auto& values = state[{entity.id, std::string(schema->name())}];
                     if (!entities.alive(entity) || !values.empty()) continue;
                     ComponentRow at = store->find_row(schema->id(), entity, 0);
-                    for (std::uint32_t i = 1; at && (at.is_on || values.empty());
+                    for (std::uint32_t i = 1; at && (at.is_enabled || values.empty());
                          at = store->find_next(at, entity, i++))
-                        for (values.push_back({std::byte(at.is_on)}); const Field& field : at.schema->fields()) {
+                        for (values.push_back({std::byte(at.is_enabled)}); const Field& field : at.schema->fields()) {
                             std::vector<std::byte> bytes(field.size);
                             read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field), bytes.data());
                             values.back().insert(values.back().end(), bytes.begin(), bytes.end());
@@ -806,9 +806,9 @@ TEST_F(Reload, keeps_values_of_the_program_before_those_that_they_were_before) {
               (std::vector<StringId>{StringId("b"), StringId("x"), StringId("mine"), StringId("a")}));
 }
 
-// --- toggled components ------------------------------------------------------------------------------------------
+// --- enableable components ------------------------------------------------------------------------------------------
 
-TEST_F(Reload, switches_toggled_components_off_and_on_as_the_source_does) {
+TEST_F(Reload, enables_and_disables_components_as_the_source_does) {
     ASSERT_TRUE(world.directory().claim<Asleep>(database).ok());
     const Source source = {{.guid = 1, .asleep = Asleep{1}},
                            {.guid = 2, .asleep = Asleep{2}, .is_awake = true},
@@ -823,23 +823,23 @@ TEST_F(Reload, switches_toggled_components_off_and_on_as_the_source_does) {
     edited[4].asleep->hours = 50;
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before, {.copies = 2});
-    const auto is_on = [&](std::uint32_t i) { return database.has<Asleep>(ships.entity(i, 1)); };
-    ASSERT_TRUE(database.remove<Asleep>(ships.entity(2, 1)).ok());  // the program switches it off; the source does not
+    const auto is_enabled = [&](std::uint32_t i) { return database.has<Asleep>(ships.entity(i, 1)); };
+    ASSERT_TRUE(database.remove<Asleep>(ships.entity(2, 1)).ok());  // the program disables it; the source does not
     const ReloadReport report = reloaded(before, after);
-    EXPECT_EQ(report.num_switched, 6u) << "two that stay and one that has come";
-    EXPECT_FALSE(is_on(0));
-    EXPECT_TRUE(is_on(1));
-    EXPECT_FALSE(is_on(2)) << "the program's doing stays";
-    EXPECT_FALSE(is_on(3));
-    EXPECT_FALSE(is_on(4));
+    EXPECT_EQ(report.num_enabled_or_disabled, 6u) << "two that stay and one that has come";
+    EXPECT_FALSE(is_enabled(0));
+    EXPECT_TRUE(is_enabled(1));
+    EXPECT_FALSE(is_enabled(2)) << "the program's doing stays";
+    EXPECT_FALSE(is_enabled(3));
+    EXPECT_FALSE(is_enabled(4));
     EXPECT_TRUE(database.has<Asleep>(ships.entity(2, 0)));
     EXPECT_EQ(world.field<std::int32_t>(ships.entity(2, 0), "asleep.hours").value(), 30);
     edited[4].asleep.reset(), edited[4].is_awake = false, edited[0].asleep.reset(), edited[0].is_awake = false;
     const Blob without = blob_of(edited);
-    EXPECT_EQ(reloaded(after, without).num_components_removed, 0u) << "what is off is not there";
+    EXPECT_EQ(reloaded(after, without).num_components_removed, 0u) << "what is disabled is not there";
     reloaded(without, before);
-    EXPECT_TRUE(is_on(0)) << "it has gone, and come on";
-    EXPECT_FALSE(is_on(1));
+    EXPECT_TRUE(is_enabled(0)) << "it has gone, and come enabled";
+    EXPECT_FALSE(is_enabled(1));
     ASSERT_TRUE(database.validate().ok());
 }
 
@@ -1354,7 +1354,7 @@ public:
     }
 };
 
-TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_as_they_were) {
+TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_enabled_bits_as_they_were) {
     for (const bool has_notes_in_database : {false, true}) {
         shoal_test::LeakCheck leaks;
         EntityManager entities;

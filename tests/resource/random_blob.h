@@ -70,7 +70,7 @@ private:
         definition.name = concat("type_", number);
         definition.version = random_.below(9);
         definition.whole = coin();
-        definition.toggled = coin();
+        definition.enableable = coin();
         definition.many = coin();
         const std::uint32_t num_fields = random_.below(8);
         for (std::uint32_t f = 0; f < num_fields; ++f) definition.fields.push_back(field(f));

@@ -32,7 +32,7 @@ void expect_same_type(const Blob& blob, const Model& model, const ModelType& typ
     const Schema& schema = *components->schema;
     EXPECT_EQ(schema.layout_hash(), type.schema.layout_hash());
     EXPECT_EQ(schema.version(), type.schema.version());
-    EXPECT_EQ(schema.toggled(), type.schema.toggled());
+    EXPECT_EQ(schema.enableable(), type.schema.enableable());
     EXPECT_EQ(schema.many(), type.schema.many());
     EXPECT_EQ(schema.to_text(), type.schema.to_text());
     EXPECT_EQ(components->spawn_order, type.spawn_order);

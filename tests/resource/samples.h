@@ -51,7 +51,7 @@ SHOAL_COMPONENT((Note, many), number)
 
 /// No fields.
 struct Marker {};
-SHOAL_COMPONENT((Marker, toggled))
+SHOAL_COMPONENT((Marker, enableable))
 
 inline constexpr EntityBits kNoReference = static_cast<EntityBits>(~EntityBits(0));
 

@@ -85,10 +85,10 @@ struct ZoneSpawn : ::testing::Test {
     std::vector<ComponentId> types;
 };
 
-TEST_F(ZoneSpawn, a_source_can_switch_a_component_off) {
+TEST_F(ZoneSpawn, a_source_can_disable_a_component) {
     const std::uint32_t on = entity(), off = entity();
     for (const std::uint32_t owner : {on, off}) add(owner, Asleep{5});
-    add(off, SpawnSwitchedOff{ComponentId("asleep")});
+    add(off, SpawnDisabled{ComponentId("asleep")});
     database.component<Asleep>();
     const Result<Spawned> spawned = spawn_all();
     ASSERT_TRUE(spawned) << spawned.message();

@@ -352,7 +352,7 @@ struct Sail {
     float area = 1;
     Entity sailor;
 };
-SHOAL_COMPONENT((Sail, toggled), area, sailor)
+SHOAL_COMPONENT((Sail, enableable), area, sailor)
 struct Berth {
     std::uint32_t dock = 0;
 };
@@ -364,7 +364,7 @@ struct Sail {
     double area = 1;
     Vec3 wind{1, 2, 3};
 };
-SHOAL_COMPONENT((Sail, toggled, version(2)), sailor, area, (wind, split))
+SHOAL_COMPONENT((Sail, enableable, version(2)), sailor, area, (wind, split))
 struct Mooring {
     std::uint64_t dock = 0;
 };
@@ -374,14 +374,14 @@ namespace later {
 struct Sail {
     float height = 1;
 };
-SHOAL_COMPONENT((Sail, toggled, version(3)), height)
+SHOAL_COMPONENT((Sail, enableable, version(3)), height)
 }  // namespace later
 
 TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
     Game saved;
     Commands& commands = saved.world.commands();
     const Entity one = commands.create(Spot{{1, 0, 0}}, then::Sail{7, {}}), other = commands.create(then::Berth{4});
-    commands.add(other, Off{then::Sail{9, one}});
+    commands.add(other, Disabled{then::Sail{9, one}});
     commands.add(one, then::Berth{6});
     commands.remove<then::Berth>(one);
     const SavedState state = through_a_file(saved.world);
@@ -400,7 +400,7 @@ TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
     EXPECT_EQ(*sail, 107);
     EXPECT_EQ(loaded.world.field<Vec3>(first, "sail.wind")->z, 3);
     const Database& sea = loaded.world.database();
-    EXPECT_FALSE(sea.find_row(schema_of<now::Sail>().id(), second, 0).is_on);
+    EXPECT_FALSE(sea.find_row(schema_of<now::Sail>().id(), second, 0).is_enabled);
     EXPECT_EQ(sea.get<&now::Sail::area>(sea.find(second)), 109);
     EXPECT_EQ(sea.get<&now::Sail::sailor>(sea.find(second)), first);
     const auto dock = loaded.world.field<std::uint64_t>(second, "mooring.dock");
@@ -436,7 +436,7 @@ struct Waiting : Library, Game {
         const Entity one = commands.create(Zone(3), Spot{{1, 2, 3}});      // list 0
         const Entity two = commands.create(Zone(2), Spot{{4, 5, 6}});      // list 0
         commands.add(one, Plankton{1, Kind::kAnimal, true});               // list 1
-        commands.add(two, Off{Hungry{}});                                  // list 2
+        commands.add(two, Disabled{Hungry{}});                             // list 2
         commands.destroy(two);                                             // list 3
         commands.move(one, 1);                                             // list 4
         commands.name(one, "krill");                                       // list 5

@@ -80,7 +80,7 @@ TEST_F(SaveZones, random_zones_come_back_with_all_that_their_entities_had_in_eve
             const Entity one = all[i];
             if (random.below(5) != 0) {  // others lie in no zone
                 ASSERT_TRUE(sea.insert(one, random.below(4), Spot{{random.unit(), 0, 0}}).ok());
-                if (random.below(2) == 0) need(sea.add(one, Off{Hungry{random.unit()}}).ok());
+                if (random.below(2) == 0) need(sea.add(one, Disabled{Hungry{random.unit()}}).ok());
                 for (std::uint32_t n = random.below(3); n > 0; --n)
                     ASSERT_TRUE(sea.add(one, Egg{std::uint16_t(random.below(99))}).ok());
             }

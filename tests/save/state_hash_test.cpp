@@ -144,7 +144,7 @@ SHOAL_COMPONENT((Mark, whole), kind, weight)
 struct Asleep {
     float since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 /// A world with a database of two zones.
 struct Pond {
@@ -314,7 +314,7 @@ TEST(StateDifference, names_the_field_and_the_entity_with_both_values_and_counts
     EXPECT_EQ(difference.num_others, 2u);
 }
 
-TEST(StateDifference, names_the_entity_that_one_has_and_the_order_and_the_switch) {
+TEST(StateDifference, names_the_entity_that_one_has_and_the_order_and_what_is_enabled) {
     Pond here, there;
     for (const std::size_t i : {0, 1, 2}) here.put(i, 1), there.put(i, 1);
     here.put(3, 1);
@@ -329,7 +329,7 @@ TEST(StateDifference, names_the_entity_that_one_has_and_the_order_and_the_switch
     for (Pond* pond : {&awake, &sleepy}) ASSERT_TRUE(pond->database.add(pond->all[1], Asleep{3}).ok());
     ASSERT_TRUE(*sleepy.database.remove<Asleep>(sleepy.all[1]));
     EXPECT_EQ(find_difference(awake.world, sleepy.world).text("here", "there"),
-              "asleep of entity 2:1 is switched on here and off there");
+              "asleep of entity 2:1 is enabled here and disabled there");
 }
 
 TEST(StateDifference, is_logged_as_its_header_shows) {

@@ -146,7 +146,7 @@ TEST_F(ZoneFilesSave, a_world_goes_on_as_the_one_that_was_saved_where_zones_are_
 struct Napping {
     float since = 0;
 };
-SHOAL_COMPONENT((Napping, toggled), since)
+SHOAL_COMPONENT((Napping, enableable), since)
 
 /// A world whose zones have entities with something of all kinds.
 struct Pond {
@@ -162,7 +162,7 @@ struct Pond {
             const Entity made = all.emplace_back(*entities.create());
             must(sea.insert(made, zone, Spot{{random.unit(), float(i), 2}}).ok());
             if (i % 2 == 0) must(sea.add(made, Hungry{random.unit()}).ok());
-            if (i % 6 == 1) must(sea.add(made, Off{Hungry{random.unit()}}).ok());
+            if (i % 6 == 1) must(sea.add(made, Disabled{Hungry{random.unit()}}).ok());
             for (int k = 0; k < i % 4; ++k) must(sea.add(made, Egg{std::uint16_t(random.below(1000))}).ok());
             if (i % 3 == 0) must(sea.add(made, Plankton{random.next(), Kind(i % 2), i % 5 == 0}).ok());
         }

@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 struct Napping {
     float since = 0;
 };
-SHOAL_COMPONENT((Napping, toggled), since)
+SHOAL_COMPONENT((Napping, enableable), since)
 
 struct Barnacle {
     std::uint32_t number = 0;
@@ -76,7 +76,7 @@ struct ZoneFilesTest : testing::Test {
         EXPECT_TRUE(sea.insert(made, zone, Spot{{random.unit(), 1, 2}}).ok());
         const auto need = [](bool is_done) { EXPECT_TRUE(is_done); };
         if (random.below(2) == 0) need(sea.add(made, Hungry{random.unit()}).ok());
-        if (random.below(3) == 0) need(sea.add(made, Off{Hungry{random.unit()}}).ok());
+        if (random.below(3) == 0) need(sea.add(made, Disabled{Hungry{random.unit()}}).ok());
         for (std::uint32_t i = random.below(4); i > 0; --i)
             need(sea.add(made, Egg{std::uint16_t(random.below(1000))}).ok());
         if (random.below(2) == 0)
@@ -357,7 +357,7 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_tha
     std::vector<Entity> all(3);
     ASSERT_TRUE(entities.create(all));
     for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(sea.insert(all[i], 1, Spot{{float(i), 1, 2}}).ok());
-    ASSERT_TRUE(sea.add(all[1], Off{Hungry{4}}).ok());
+    ASSERT_TRUE(sea.add(all[1], Disabled{Hungry{4}}).ok());
     ASSERT_TRUE(sea.add(all[1], Egg{1}).ok() && sea.add(all[1], Egg{2}).ok());
     ASSERT_TRUE(zones.unload(1).ok());
     world.commands().add(all[1], Plankton{7, Kind(1), true});
@@ -372,14 +372,14 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_meanwhile_is_added_to_the_row_tha
     std::vector<Entity> fresh(1);
     ASSERT_TRUE(entities.create(fresh));
     ASSERT_TRUE(sea.insert(fresh[0], 1, Spot{{1, 1, 2}}).ok());
-    ASSERT_TRUE(sea.add(fresh[0], Off{Hungry{4}}).ok());
+    ASSERT_TRUE(sea.add(fresh[0], Disabled{Hungry{4}}).ok());
     for (std::uint16_t count = 1; count < 6; ++count) ASSERT_TRUE(sea.add(fresh[0], Egg{count}).ok());
     ASSERT_TRUE(sea.add(fresh[0], Plankton{7, Kind(1), true}).ok());
     EXPECT_EQ(text, text_of(world, fresh[0]));
     expect_whole();
 }
 
-TEST_F(ZoneFilesTest, what_is_switched_off_comes_back_so_beside_what_was_given_meanwhile) {
+TEST_F(ZoneFilesTest, what_is_disabled_comes_back_so_beside_what_was_given_meanwhile) {
     EntityManager ids;
     World other(ids);
     ZoneStreaming other_zones(other);
@@ -387,20 +387,22 @@ TEST_F(ZoneFilesTest, what_is_switched_off_comes_back_so_beside_what_was_given_m
     database.component<Napping>(), database.component<Hungry>();  // their places in a row that has both
     const Entity one = *ids.create();
     ASSERT_TRUE(other_zones.start(folder).ok());
-    ASSERT_TRUE(database.insert(one, 1, Off{Hungry{4}}).ok());
+    ASSERT_TRUE(database.insert(one, 1, Disabled{Hungry{4}}).ok());
     ASSERT_TRUE(other_zones.unload(1).ok());
     ASSERT_TRUE(database.add(one, Napping{2}).ok());
     ASSERT_TRUE(other_zones.load(1).ok());
-    const auto is_on = [&](const Schema& component) { return database.find_row(component.id(), one, 0).is_on; };
+    const auto is_enabled = [&](const Schema& component) {
+        return database.find_row(component.id(), one, 0).is_enabled;
+    };
     EXPECT_TRUE(database.find_row(schema_of<Hungry>().id(), one, 0));
-    EXPECT_FALSE(is_on(schema_of<Hungry>()));
-    EXPECT_TRUE(is_on(schema_of<Napping>()));
+    EXPECT_FALSE(is_enabled(schema_of<Hungry>()));
+    EXPECT_TRUE(is_enabled(schema_of<Napping>()));
 }
 
 TEST_F(ZoneFilesTest, who_died_gets_nothing_back_beside_what_was_given_meanwhile) {
     stream();
     const Entity one = *entities.create();
-    ASSERT_TRUE(sea.insert(one, 1, Off{Hungry{4}}).ok());
+    ASSERT_TRUE(sea.insert(one, 1, Disabled{Hungry{4}}).ok());
     ASSERT_TRUE(zones.unload(1).ok());
     ASSERT_TRUE(sea.insert(one, 1, Spot{{1, 2, 3}}).ok());
     entities.destroy(one);
@@ -417,7 +419,7 @@ TEST_F(ZoneFilesTest, what_an_entity_was_given_again_meanwhile_stays_and_the_oth
     ASSERT_TRUE(entities.create(all));
     for (const Entity entity : all) {
         ASSERT_TRUE(sea.insert(entity, 1, Spot{{1, 1, 1}}).ok());
-        ASSERT_TRUE(sea.add(entity, Plankton{7, Kind(1), true}).ok() && sea.add(entity, Off{Hungry{4}}).ok());
+        ASSERT_TRUE(sea.add(entity, Plankton{7, Kind(1), true}).ok() && sea.add(entity, Disabled{Hungry{4}}).ok());
         for (const int weight : {1, 2, 3}) ASSERT_TRUE(sea.add(entity, Egg{std::uint16_t(weight)}).ok());
     }
     const std::string before = text_of(world, all[0]);
@@ -514,7 +516,7 @@ TEST_F(ZoneFilesTest, a_zone_whose_rows_fit_only_half_way_changes_nothing_and_co
     const std::vector<Entity> plain = make(kCount), rich = make(kCount), others = make(kCapacity - kNumGiven / 2);
     ASSERT_TRUE(database.insert<Spot>(plain, 7, first(spots, kCount)).ok());
     ASSERT_TRUE(database.insert<Spot>(rich, 7, first(spots, kCount)).ok());
-    ASSERT_TRUE(database.add(rich, Plankton{3, Kind::kAnimal, true}, Off{Hungry{2}}).ok());
+    ASSERT_TRUE(database.add(rich, Plankton{3, Kind::kAnimal, true}, Disabled{Hungry{2}}).ok());
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(database.add(rich, Egg{std::uint16_t(i)}).ok());
     ASSERT_TRUE(full_zones.start(folder).ok());
     ASSERT_TRUE(full_zones.unload(7).ok());
@@ -542,7 +544,7 @@ TEST_F(ZoneFilesTest, a_zone_whose_rows_fit_only_half_way_changes_nothing_and_co
             EXPECT_EQ(database.has<Barnacle>(one), i < kNumGiven);
         }
         EXPECT_EQ(database.num_values(rich[i], database.component<Egg>()), 3u);
-        EXPECT_FALSE(database.find_row(schema_of<Hungry>().id(), rich[i], 0).is_on);
+        EXPECT_FALSE(database.find_row(schema_of<Hungry>().id(), rich[i], 0).is_enabled);
     }
     EXPECT_TRUE(database.validate().ok());
 }

@@ -22,7 +22,7 @@ TEST_F(SchemaFile, declares_component_types_without_cpp) {  // req: D27 F1
     schema(R"(
         components = {
             ship = {
-                version = 3  spawn_order = 7  many = true  toggled = true
+                version = 3  spawn_order = 7  many = true  enableable = true
                 fields = {
                     speed = { type = float default = 2.5 unit = "m/s" range = [0 100] }
                     at = { type = vec3 split = true default = [1 2 3] }
@@ -44,7 +44,7 @@ TEST_F(SchemaFile, declares_component_types_without_cpp) {  // req: D27 F1
     EXPECT_EQ(ship->spawn_order, 7);
     const Schema& s = *ship->schema;
     EXPECT_EQ(s.version(), 3u);
-    EXPECT_TRUE(s.many() && s.toggled() && !s.whole());
+    EXPECT_TRUE(s.many() && s.enableable() && !s.whole());
     EXPECT_EQ(s.to_text(),
               "ship v3 {speed float, at vec3 split, turn quaternion, state enum(1), rank enum(4), slots int16[3], "
               "label fixed_string(8), "

@@ -42,7 +42,7 @@ struct Hull {
     Entity target;
     BlobArray<float> path;
 };
-SHOAL_COMPONENT((Hull, version(3), many, toggled), afloat, heel, number, debt, (draught, unit("m"), range(0, 0.3)),
+SHOAL_COMPONENT((Hull, version(3), many, enableable), afloat, heel, number, debt, (draught, unit("m"), range(0, 0.3)),
                 (length, range(-1e300, 1e300)), size, (at, split, unit("m/s")), colour, turn, mast, frame, state, next,
                 rank, ranks, slots, label, home, mesh, target, path)
 
@@ -87,7 +87,7 @@ void expect_equal(const Schema& a, const Schema& b) {
                   0)
             << "the default of " << field.name;
     }
-    EXPECT_TRUE(a.many() == b.many() && a.toggled() == b.toggled() && a.whole() == b.whole() &&
+    EXPECT_TRUE(a.many() == b.many() && a.enableable() == b.enableable() && a.whole() == b.whole() &&
                 a.single() == b.single());
 }
 

@@ -1,4 +1,4 @@
-// What a source says of zones, and of what is off, is done when it is spawned.
+// What a source says of zones, and of what is disabled, is done when it is spawned.
 
 #include "shoal/database/spawn_zone.h"
 
@@ -18,13 +18,13 @@ SHOAL_COMPONENT(Food, grams)
 struct Asleep {
     std::uint32_t since = 3;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 class SpawnZoneSource : public SourceTest {
 protected:
     SpawnZoneSource() {
         EXPECT_TRUE(registry.add<SpawnZone>().ok());
-        EXPECT_TRUE(registry.add<SpawnSwitchedOff>().ok());
+        EXPECT_TRUE(registry.add<SpawnDisabled>().ok());
         EXPECT_TRUE(registry.add<Food>().ok());
         EXPECT_TRUE(registry.add<Asleep>().ok());
         database.component<Food>();
@@ -36,12 +36,12 @@ protected:
     Database database{entities, pool};
 };
 
-TEST_F(SpawnZoneSource, zones_are_inherited_and_what_is_off_is_off) {
+TEST_F(SpawnZoneSource, zones_are_inherited_and_what_is_disabled_is_disabled) {
     file("x.sjson", R"(
         components = { zone = { zone = 12 }  food = {} }
         children = {
             one = { name = "near"  components = { food = { grams = 2 }  asleep = { since = 8 }
-                                                  switched_off = { component = "asleep" } } }
+                                                  disabled = { component = "asleep" } } }
             two = { name = "far"   components = { food = { grams = 3 }  asleep = {}  zone = 7 } }
         })");
     const Result<CompiledSource> source = compiled("x.sjson");

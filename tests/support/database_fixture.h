@@ -33,10 +33,10 @@ SHOAL_COMPONENT(Marked)
 struct Asleep {
     std::uint32_t since = 7;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 struct Hungry {};
-SHOAL_COMPONENT((Hungry, toggled))
+SHOAL_COMPONENT((Hungry, enableable))
 
 struct Body {
     double energy = 3;

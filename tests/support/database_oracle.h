@@ -1,5 +1,5 @@
 #pragma once
-// The components of the random test of the database, one of each kind: apart, split, whole, without fields, toggled,
+// The components of the random test of the database, one of each kind: apart, split, whole, without fields, enableable,
 // opaque, and two of which an entity may have several. Every one follows from a number, and gives it back.
 
 #include "support/database_testing.h"
@@ -26,8 +26,8 @@ inline Page make_of(std::type_identity<Page>, std::uint32_t n) { return {std::st
 
 using Components = std::tuple<Position, Velocity, Mass, Marked, Asleep, Hungry, Body, Title, Tally, Page>;
 inline constexpr std::size_t kNumComponents = std::tuple_size_v<Components>;
-inline constexpr std::array<bool, kNumComponents> kToggled = {false, false, false, false, true,
-                                                              true,  false, false, false, false};
+inline constexpr std::array<bool, kNumComponents> kEnableable = {false, false, false, false, true,
+                                                                 true,  false, false, false, false};
 inline constexpr std::array<bool, kNumComponents> kEmpty = {false, false, false, true,  false,
                                                             true,  false, false, false, false};
 inline constexpr std::array<bool, kNumComponents> kSeveral = {false, false, false, false, false,

@@ -1,5 +1,6 @@
 #pragma once
-// Finds values that were written, and components that were switched, without a mark, in the tables of a store.
+// Finds values that were written, and components that were enabled or disabled, without a mark, in the tables of a
+// store.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/text.h"
@@ -32,26 +33,27 @@ public:
             copy(*table, copies_[table]);
             stamp_ = std::max(stamp_, table->stamp());
         }
-        switched_on_ = switches_of(store);
+        enabled_bits_ = enabled_bits_of(store);
     }
 
-    /// Whether all rows that are new or switched, and all values that are not what they were, lie in blocks that are
-    /// marked now. Blocks have 1,024 rows, so a mark that is missing shows best after a single call.
+    /// Whether all rows that are new, enabled or disabled, and all values that are not what they were, lie in blocks
+    /// that are marked now. Blocks have 1,024 rows, so a mark that is missing shows best after a single call.
     ::testing::AssertionResult all_is_marked(shoal::Store& store) const {
         for (const shoal::Table* table : store.tables()) {
             const auto found = copies_.find(table);
             const std::string problem = unmarked(*table, found == copies_.end() ? Copy() : found->second);
             if (!problem.empty()) return ::testing::AssertionFailure() << table->schema().name() << problem;
         }
-        for (const auto& [place, is_on] : switches_of(store))
-            for (std::uint32_t row = 0; row < is_on.size(); ++row)
-                if (place.first->placed_stamp(row / shoal::kRowsPerStampBlock) < stamp_ && differs(place, row, is_on))
-                    return ::testing::AssertionFailure()
-                           << place.first->schema().name() << ": row " << row << " was switched, without a mark";
+        for (const auto& [place, is_enabled] : enabled_bits_of(store))
+            for (std::uint32_t row = 0; row < is_enabled.size(); ++row)
+                if (place.first->placed_stamp(row / shoal::kRowsPerStampBlock) < stamp_ &&
+                    differs(place, row, is_enabled))
+                    return ::testing::AssertionFailure() << place.first->schema().name() << ": row " << row
+                                                         << " was enabled or disabled, without a mark";
         return ::testing::AssertionSuccess();
     }
 
-    /// Whether a row has come, gone, moved or been switched since begin().
+    /// Whether a row has come, gone, moved, been enabled or disabled since begin().
     bool rows_have_changed(shoal::Store& store) const {
         for (const shoal::Table* table : store.tables()) {
             const auto found = copies_.find(table);
@@ -59,9 +61,9 @@ public:
             const std::vector<shoal::Entity>& before = found == copies_.end() ? none : found->second.owners;
             if (!std::ranges::equal(table->entities(), before)) return true;
         }
-        for (const auto& [place, is_on] : switches_of(store))
-            for (std::uint32_t row = 0; row < is_on.size(); ++row)
-                if (differs(place, row, is_on)) return true;
+        for (const auto& [place, is_enabled] : enabled_bits_of(store))
+            for (std::uint32_t row = 0; row < is_enabled.size(); ++row)
+                if (differs(place, row, is_enabled)) return true;
         return false;
     }
 
@@ -83,25 +85,25 @@ private:
 
     /// Whether the component of each row is on, by table and component type.
     using Place = std::pair<const shoal::Table*, std::uint32_t>;
-    using Switches = std::map<Place, std::vector<bool>>;
-    static Switches switches_of(shoal::Store& store) {
-        Switches all;
+    using EnabledBits = std::map<Place, std::vector<bool>>;
+    static EnabledBits enabled_bits_of(shoal::Store& store) {
+        EnabledBits all;
         for (const shoal::Schema* schema : store.schemas()) {
             shoal::Array<shoal::ComponentTable> tables;
             store.list_tables(*schema, tables);
             for (const shoal::ComponentTable& one : tables) {
-                if (one.switched_on == nullptr) continue;
+                if (one.enabled_bits == nullptr) continue;
                 const auto name = static_cast<std::uint32_t>(schema->id().hash);
-                std::vector<bool>& is_on = all[{one.table, name}];
+                std::vector<bool>& is_enabled = all[{one.table, name}];
                 for (std::uint32_t row = 0; row < one.table->num_rows(); ++row)
-                    is_on.push_back(shoal::test_bit(one.switched_on, row));
+                    is_enabled.push_back(shoal::test_bit(one.enabled_bits, row));
             }
         }
         return all;
     }
-    bool differs(const Place& place, std::uint32_t row, const std::vector<bool>& is_on) const {
-        const auto found = switched_on_.find(place);
-        return found == switched_on_.end() || row >= found->second.size() || found->second[row] != is_on[row];
+    bool differs(const Place& place, std::uint32_t row, const std::vector<bool>& is_enabled) const {
+        const auto found = enabled_bits_.find(place);
+        return found == enabled_bits_.end() || row >= found->second.size() || found->second[row] != is_enabled[row];
     }
 
     static void copy(const shoal::Table& table, Copy& to) {
@@ -149,7 +151,7 @@ private:
 
     std::uint32_t num_columns_;
     std::map<const shoal::Table*, Copy> copies_;
-    Switches switched_on_;
+    EnabledBits enabled_bits_;
     std::uint64_t stamp_ = 0;
 };
 

@@ -38,7 +38,7 @@ void Then::fill(Random& random, std::uint32_t num_ships) {
         must(sea.insert(made, zone, Spot{{float(i), 0, 0}}, hull).ok());
         if (i % 3 == 0) must(sea.add(made, then::Berth{i + 7}).ok());
         const then::Signal signal{std::uint8_t(i)};
-        if (i % 8 == 0) must(sea.add(made, Off{signal}).ok());
+        if (i % 8 == 0) must(sea.add(made, Disabled{signal}).ok());
         if (i % 8 == 4) must(sea.add(made, signal).ok());
         if (i % 5 == 0) must(sea.add(made, Plankton{i, Kind::kAnimal, true}).ok());
         for (std::uint32_t k = 0; k < i % 3; ++k) must(sea.add(made, then::Log{float(i + k)}).ok());

@@ -46,7 +46,7 @@ SHOAL_COMPONENT(Berth, dock)
 struct Signal {
     std::uint8_t flag = 0;
 };
-SHOAL_COMPONENT((Signal, toggled), flag)
+SHOAL_COMPONENT((Signal, enableable), flag)
 struct Log {
     float depth = 0;
 };
@@ -91,7 +91,7 @@ struct Signal {
     std::uint8_t flag = 0;
     float since = -1;
 };
-SHOAL_COMPONENT((Signal, toggled, version(2)), flag, since)
+SHOAL_COMPONENT((Signal, enableable, version(2)), flag, since)
 struct Log {
     double depth = 0;
 };

@@ -109,7 +109,7 @@ void Sea::ask(Random& random, Entity a, Entity b, Entity& asked) {
         case 1:
             return commands.move(a, random.below(5));
         case 2:
-            return commands.add(a, Off{hungry}, Plankton{random.next(), Kind::kAnimal, true});
+            return commands.add(a, Disabled{hungry}, Plankton{random.next(), Kind::kAnimal, true});
         case 3:
             return commands.add(a, hungry);
         case 4:
@@ -117,7 +117,7 @@ void Sea::ask(Random& random, Entity a, Entity b, Entity& asked) {
         case 5:
             return commands.add(a, Egg{std::uint16_t(random.below(9))});
         case 6:
-            return static_cast<void>(asked = commands.create(Zone(random.below(4)), Spot{{1, 2, 3}}, Off{hungry}));
+            return static_cast<void>(asked = commands.create(Zone(random.below(4)), Spot{{1, 2, 3}}, Disabled{hungry}));
         case 7:
             return static_cast<void>(asked = commands.create(Fin{{1, 2, 3}, 4}, Hunts{asked}));
         case 8:
@@ -231,7 +231,7 @@ std::string text_of(const World& world, Entity entity, const std::map<Entity, in
         for (const Schema* component : store->schemas()) {
             ComponentRow at = store->find_row(component->id(), entity, 0);
             for (std::uint32_t next = 1; at; ++next) {
-                text += component->name() + (at.is_on ? " {" : " off {");
+                text += component->name() + (at.is_enabled ? " {" : " disabled {");
                 for (const Field& field : component->fields()) {
                     std::vector<std::byte> bytes(field.size);
                     read_part(*at.table, at.first_column, at.row, field_part(*component, field), bytes.data());

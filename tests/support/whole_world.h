@@ -50,7 +50,7 @@ SHOAL_COMPONENT(Spot, position)
 struct Hungry {
     float since = 0;
 };
-SHOAL_COMPONENT((Hungry, toggled), since)
+SHOAL_COMPONENT((Hungry, enableable), since)
 struct Egg {
     std::uint16_t weight = 3;
 };

@@ -107,7 +107,7 @@ struct Noted {
     MyVec velocity{};
     shoal::Quaternion spin;
 };
-SHOAL_COMPONENT((Noted, version(3), name("annotated"), toggled, many), (mass, unit("kg"), range(0, 1e9)),
+SHOAL_COMPONENT((Noted, version(3), name("annotated"), enableable, many), (mass, unit("kg"), range(0, 1e9)),
                 (position, split, unit("m")), (level, range(-5, 5)), (velocity, split), spin)
 
 struct Whole {
@@ -247,7 +247,7 @@ TEST(Describe, attributes_reach_the_schema) {
     EXPECT_EQ(schema.name(), "annotated");
     EXPECT_EQ(schema.id(), ComponentId(std::string_view("annotated")));
     EXPECT_EQ(schema.version(), 3u);
-    EXPECT_TRUE(schema.toggled());
+    EXPECT_TRUE(schema.enableable());
     EXPECT_TRUE(schema.many());
     EXPECT_FALSE(schema.whole());
     const Field& mass = field_of(schema, "mass");

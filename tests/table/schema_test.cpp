@@ -269,7 +269,7 @@ TEST(Schema, the_layout_hash_ignores_what_does_not_change_bytes) {
     EXPECT_EQ(hash_after([](auto& d) { d.fields[0].unit = "kg"; }), hash);
     EXPECT_EQ(hash_after([](auto& d) { d.fields[0].default_value = bytes_of(3.f); }), hash);
     EXPECT_EQ(hash_after([](auto& d) { d.fields[0].has_range = true, d.fields[0].maximum = 1; }), hash);
-    EXPECT_EQ(hash_after([](auto& d) { d.toggled = true; }), hash);
+    EXPECT_EQ(hash_after([](auto& d) { d.enableable = true; }), hash);
     EXPECT_EQ(hash_after([](auto& d) { d.struct_bytes = 64; }), hash) << "columns do not see the struct";
 }
 

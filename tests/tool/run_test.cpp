@@ -203,11 +203,11 @@ TEST_F(ToolRun, json_has_the_facts_that_people_read) {
 
 TEST_F(ToolRun, all_built_in_component_types_have_stores) {
     const std::string schema =
-        write("fish.schema.sjson", "components = { asleep = { toggled = true fields = { hours = float } } }");
+        write("fish.schema.sjson", "components = { asleep = { enableable = true fields = { hours = float } } }");
     const std::string source = write("ship.sjson", R"(
 components = {
     transform = { position = [0 0 1] }  point_mass = {}  debug_name = "ship"  tag = "big"  zone = 3  asleep = 8
-    asleep_off = { type = "switched_off"  component = "asleep" }
+    asleep_disabled = { type = "disabled"  component = "asleep" }
     model_pose = { nodes = [ { name = "keel" } { name = "mast"  parent = "keel"  position = [0 0 5] } ] }
 }
 children = { gun = { components = { owned = "parent" } }  oar = { components = { owned = "parent"  inactive = {} } }

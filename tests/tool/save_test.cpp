@@ -30,7 +30,7 @@ SHOAL_COMPONENT(Crab, shell, (place, split), prey)
 struct Asleep {
     float since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 class ToolSave : public shoal_test::ToolTest {
 protected:
@@ -39,7 +39,7 @@ protected:
         Shore() {
             first = *entities.create(), second = *entities.create();
             EXPECT_TRUE(world.database().add(first, Crab{3, {1, 2, 3}, second}).ok());
-            EXPECT_TRUE(world.database().add(second, Crab{4, {}, {}}, Off{Asleep{0.5f}}).ok());
+            EXPECT_TRUE(world.database().add(second, Crab{4, {}, {}}, Disabled{Asleep{0.5f}}).ok());
             EXPECT_TRUE(world.manager<Tag>().add(first, Tag{*world.strings().intern("shy")}).ok());
             world.step(0.1f);
         }
@@ -76,7 +76,7 @@ TEST_F(ToolSave, a_save_is_shown_with_its_frame_its_stores_and_what_its_entities
     EXPECT_EQ(first["components"]["tag"][0]["tag"], "shy");
     EXPECT_EQ(second["components"]["crab"]["prey"], nullptr);
     EXPECT_EQ(second["components"]["asleep"]["since"], 0.5);
-    EXPECT_EQ(second["switched_off"], nlohmann::json{"asleep"});
+    EXPECT_EQ(second["disabled"], nlohmann::json{"asleep"});
     EXPECT_EQ(json["stores"][0]["kind"], "the database");
     EXPECT_EQ(json["stores"][0]["rows"], 2);
 }

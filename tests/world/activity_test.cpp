@@ -33,7 +33,7 @@ SHOAL_COMPONENT(Engine, number)
 struct Lit {
     int number = 0;
 };
-SHOAL_COMPONENT((Lit, toggled), number)
+SHOAL_COMPONENT((Lit, enableable), number)
 
 using EntitySet = std::set<Entity>;
 
@@ -304,7 +304,7 @@ TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_onc
     for (const bool in_a_batch : {false, true}) {
         EntityManager entities;
         World world(entities);
-        std::vector<Entity> all(4);  // a car, a wheel, a tyre, a driver who is off by himself
+        std::vector<Entity> all(4);  // a car, a wheel, a tyre, a driver who is inactive by himself
         ASSERT_TRUE(entities.create(all).ok());
         const std::uint32_t parents[] = {kNilRow, 0, 1, 0};
         const Transform locals[4] = {};
@@ -452,7 +452,7 @@ TEST(ActivityTest, stores_that_end_take_back_what_they_said) {
     EXPECT_TRUE(entities.inactive().empty());
 }
 
-TEST(ActivityDeathTest, a_pass_switches_entities_off_by_commands) {
+TEST(ActivityDeathTest, a_pass_deactivates_entities_by_commands) {
     EntityManager entities;
     World world(entities);
     const Entity entity = entities.create().value();

@@ -37,7 +37,7 @@ SHOAL_COMPONENT(Mast, (height), lookout)
 struct Anchored {
     int depth = 0;
 };
-SHOAL_COMPONENT((Anchored, toggled), depth)
+SHOAL_COMPONENT((Anchored, enableable), depth)
 struct Crew {
     std::shared_ptr<int> size;  // more than bytes
 };
@@ -290,7 +290,7 @@ struct Traffic {
             case 5:
                 return commands.remove<Mast>(self);
             case 6:
-                return dice.below(4) == 0 ? commands.add(self, Off{Anchored{value}})
+                return dice.below(4) == 0 ? commands.add(self, Disabled{Anchored{value}})
                                           : commands.add(self, Anchored{value});
             case 7:
                 return commands.remove<Anchored>(self);

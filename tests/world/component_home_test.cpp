@@ -369,11 +369,11 @@ TEST_F(ComponentHome, schemas_that_come_in_blobs_go_where_the_world_says) {
     EXPECT_EQ(world.directory().find(schema_of<Sail>().id())->kind(), "a manager");
 }
 
-TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_off) {
+TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_disabled) {
     BlobWriter writer;
     const std::uint32_t owner = writer.add_entity({});
-    for (const bool toggled : {false, true}) {
-        ComponentDefinition definition{.name = toggled ? "lamp" : "shell", .toggled = toggled, .many = true};
+    for (const bool enableable : {false, true}) {
+        ComponentDefinition definition{.name = enableable ? "lamp" : "shell", .enableable = enableable, .many = true};
         definition.fields.push_back({.name = "number", .type = FieldType::kInt32});
         const std::uint32_t type = *writer.add_component_type(*Schema::make(definition));
         for (const int number : {7, 8, 9}) writer.add_component(type, owner, image_of(number));

@@ -33,7 +33,7 @@ SHOAL_COMPONENT(Keel, length, captain)
 struct Sail {
     float area = 0;
 };
-SHOAL_COMPONENT((Sail, toggled), area)
+SHOAL_COMPONENT((Sail, enableable), area)
 struct Log {
     std::string text;
     Entity about;
@@ -80,7 +80,7 @@ protected:
         EXPECT_TRUE(world.manager<Log>().add(captain, Log{"a long line that is kept on the heap", boat}));
 
         for (const Entity entity : {boat, flag}) EXPECT_TRUE(world.database().insert(entity, 3, Sail{2}));
-        EXPECT_TRUE(*world.database().remove<Sail>(flag));  // switched off
+        EXPECT_TRUE(*world.database().remove<Sail>(flag));  // disabled
         for (const char* tag : {"red", "fast"}) EXPECT_TRUE(world.manager<Tag>().add(boat, Tag{StringId(tag)}));
         return boat;
     }
@@ -123,7 +123,7 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
         Database& sea = world.database();
         EXPECT_EQ(sea.find(twin).table->zone(), 3u);
         EXPECT_TRUE(sea.has<Sail>(twin));
-        EXPECT_FALSE(sea.has<Sail>(twin_flag)) << "it is switched off";
+        EXPECT_FALSE(sea.has<Sail>(twin_flag)) << "it is disabled";
         EXPECT_EQ(sea.get<&Sail::area>(sea.find(twin_flag)), 2);
         EXPECT_EQ(num_tags(twin), 2u);
         auto& logs = world.manager<Log>();

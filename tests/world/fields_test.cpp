@@ -79,7 +79,7 @@ SHOAL_COMPONENT(Body, mass, (position, split), velocity, level, shape, weights, 
 struct Asleep {
     float since = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), since)
+SHOAL_COMPONENT((Asleep, enableable), since)
 
 struct Gun {
     std::shared_ptr<int> trigger;
@@ -188,15 +188,15 @@ TEST_F(Fields, of_a_database_are_read_and_written_wherever_the_entity_lies) {
     EXPECT_EQ(problem("apart.u16"), "entity " + boat_text(boat) + " has no \"apart\"");
 }
 
-TEST_F(Fields, of_a_toggled_component_that_is_off_are_said_to_be_off) {
+TEST_F(Fields, of_a_disabled_component_are_said_to_be_disabled) {
     Database& sea = world.database();
     ASSERT_TRUE(sea.add(boat, Asleep{2}));
     EXPECT_EQ(world.field<float>(boat, "asleep.since").value(), 2);
     ASSERT_TRUE(sea.remove<Asleep>(boat));
-    const std::string off =
-        "entity " + boat_text(boat) + " has \"asleep\", but it is switched off; add it to switch it on";
-    EXPECT_EQ(problem("asleep.since"), off);
-    EXPECT_EQ(refusal("asleep.since", 3.0f), off);
+    const std::string disabled =
+        "entity " + boat_text(boat) + " has \"asleep\", but it is disabled; add it to enable it";
+    EXPECT_EQ(problem("asleep.since"), disabled);
+    EXPECT_EQ(refusal("asleep.since", 3.0f), disabled);
     EXPECT_FALSE(world.find_field("asleep.since")->find<float>(boat));
 }
 

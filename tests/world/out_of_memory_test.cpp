@@ -107,7 +107,7 @@ const Step kSteps[] = {
      }},
     {"add to rows of the database", Rule::kNothing,
      [](Scene& s) { return status_of(s.sea.sea.add(s.all, Plankton{7, Kind::kAnimal, true})); }},
-    {"switch on in the database", Rule::kNothing, [](Scene& s) { return status_of(s.sea.sea.add(s.all, Hungry{2})); }},
+    {"enable in the database", Rule::kNothing, [](Scene& s) { return status_of(s.sea.sea.add(s.all, Hungry{2})); }},
     {"add more of a list in the database", Rule::kNothing,
      [](Scene& s) { return status_of(s.sea.sea.add(s.all, Egg{4})); }},
     {"move to another zone", Rule::kNothing,
@@ -124,7 +124,7 @@ const Step kSteps[] = {
     {"own", Rule::kNothing,
      [](Scene& s) { return s.world.ownership().own(s.all[0], std::span(s.all).subspan(1, s.levels.count / 2)); }},
     {"set data", Rule::kNothing, [](Scene& s) { return s.world.data().set(s.all[0], DataPath("armor.front"), 3.0f); }},
-    {"switch entities off", Rule::kNothing,
+    {"deactivate entities", Rule::kNothing,
      [](Scene& s) { return s.world.activity().set_active(std::span(s.all).first(s.levels.count / 2), false); }},
     {"write events", Rule::kLess,
      [](Scene& s) {

@@ -1,4 +1,4 @@
-// Groups of passes are switched on and off together.
+// Groups of passes are enabled and disabled together.
 
 #include "shoal/world/schedule.h"
 
@@ -29,7 +29,7 @@ struct Named {
     std::string order;
 };
 
-TEST(ScheduleGroups, a_group_is_switched_off_and_on_with_all_of_its_passes) {
+TEST(ScheduleGroups, a_group_is_disabled_and_enabled_with_all_of_its_passes) {
     const shoal_test::LeakCheck leaks;
     Named passes;
     passes.add("a");
@@ -62,7 +62,7 @@ TEST(ScheduleGroups, a_pass_runs_if_both_it_and_its_group_are_on) {
         }
 }
 
-TEST(ScheduleGroups, a_pass_that_joins_a_group_that_is_off_is_off) {
+TEST(ScheduleGroups, a_pass_that_joins_a_disabled_group_is_disabled) {
     Named passes;
     passes.schedule.open_group("physics");
     passes.add("p");
@@ -91,18 +91,18 @@ TEST(ScheduleGroups, an_unknown_group_is_an_error) {
     EXPECT_EQ(passes.run(), "a");
 }
 
-TEST(ScheduleGroups, passes_may_switch_groups_from_the_next_run_on) {
+TEST(ScheduleGroups, passes_may_enable_groups_from_the_next_run_on) {
     for (const unsigned num_workers : {1u, 3u}) {
         shoal_test::ThreadPoolExecutor executor(num_workers);
         Schedule schedule;
         std::atomic<int> num_day{0}, num_night{0};
-        // Both passes switch both groups, at once where there are workers.
-        const auto switch_groups = [&](PassContext& pass) {
+        // Both passes enable and disable both groups, at once where there are workers.
+        const auto enable_groups = [&](PassContext& pass) {
             const bool night_is_next = pass.frame % 2 == 0;
             EXPECT_TRUE(schedule.enable_group("night", night_is_next));
             EXPECT_TRUE(schedule.enable_group("day", !night_is_next));
         };
-        for (const char* name : {"sun", "moon"}) schedule.add(name, {reads(num_day)}, switch_groups);
+        for (const char* name : {"sun", "moon"}) schedule.add(name, {reads(num_day)}, enable_groups);
         schedule.open_group("night");
         schedule.add("owls", {reads(num_day)}, [&](PassContext& pass) { num_night += pass.frame % 2 == 1; });
         ASSERT_TRUE(schedule.enable_group("night", false));

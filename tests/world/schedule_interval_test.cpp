@@ -118,7 +118,7 @@ TEST(ScheduleInterval, a_frame_whose_dt_is_not_finite_does_not_count) {
     EXPECT_EQ(pass.run({0.5f, kInfinity, NAN, -kInfinity, 0.5f, 0.5f, 0.5f}), "....x.x");
 }
 
-TEST(ScheduleInterval, frames_in_which_a_pass_is_off_do_not_count) {
+TEST(ScheduleInterval, frames_in_which_a_pass_is_disabled_do_not_count) {
     for (const bool by_group : {false, true}) {
         Recorded frames, seconds;
         frames.schedule.add("counted", [&](PassContext& c) { frames.dts.push_back(c.dt); }).every_frames(4);
@@ -201,7 +201,7 @@ struct NaiveInterval {
     std::size_t first = 0;      // of the frames since the last run
 };
 
-TEST(ScheduleInterval, random_frames_and_switches_agree_with_a_naive_model) {
+TEST(ScheduleInterval, random_frames_and_enabled_passes_agree_with_a_naive_model) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
     const auto num_passes = shoal_test::scaled_operations(200);

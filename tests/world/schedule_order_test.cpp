@@ -125,7 +125,7 @@ TEST(ScheduleOrder, an_unknown_name_is_an_error) {
     EXPECT_EQ(passes.run(), "nobodya") << "the pass may be added later";
 }
 
-TEST(ScheduleOrder, a_pass_that_is_off_keeps_the_others_in_order) {
+TEST(ScheduleOrder, a_disabled_pass_keeps_the_others_in_order) {
     Named passes;
     passes.add("a", {reads(passes.shared)}).after("b");
     passes.add("b", {reads(passes.shared)}).after("c");
@@ -313,7 +313,7 @@ TEST(Accesses, to_a_whole_database_conflict_in_different_zones_from_when_it_gets
     EXPECT_EQ(of_all.run(), "p1p2");
 }
 
-TEST(Accesses, to_zones_of_a_database_that_was_detached_are_not_looked_at_while_their_pass_is_off) {
+TEST(Accesses, to_zones_of_a_database_that_was_detached_are_not_looked_at_while_their_pass_is_disabled) {
     EntityManager entities;
     PagePool pool;
     World world(entities);

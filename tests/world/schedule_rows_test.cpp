@@ -34,7 +34,7 @@ struct Shell {
 };
 SHOAL_COMPONENT(Shell, size)
 struct Asleep {};
-SHOAL_COMPONENT((Asleep, toggled))
+SHOAL_COMPONENT((Asleep, enableable))
 struct Plain {
     float weight = 0;
     double age = 0;
@@ -141,7 +141,7 @@ TEST(SchedulePass, a_function_that_fits_without_a_context_is_called_without) {
     EXPECT_EQ(sea.entities.num_alive(), 10u);
 }
 
-TEST(SchedulePass, a_context_and_rows_that_are_off_go_together_with_and_without_blend) {
+TEST(SchedulePass, a_context_and_disabled_rows_go_together_with_and_without_blend) {
     Sea sea(3000);
     for (std::size_t i = 0; i < sea.free.size(); i += 3) ASSERT_TRUE(sea.database.add(sea.free[i], Asleep{}).ok());
     const auto awake = query<Write<&Fish::speed>, Without<Asleep>>(sea.database);

@@ -1,4 +1,4 @@
-// What a schedule counts, and adding, removing and switching passes.
+// What a schedule counts, and adding, removing and disabling passes.
 
 #include "shoal/base/clock.h"
 #include "shoal/base/log.h"
@@ -69,7 +69,7 @@ TEST(Schedule, a_pass_is_told_the_time_and_the_frame) {
 }
 
 // req: F5-F7
-TEST(Schedule, passes_can_be_removed_and_switched_off) {
+TEST(Schedule, passes_can_be_removed_and_disabled) {
     Schedule schedule;
     SerialExecutor executor;
     int num_a = 0, num_b = 0;

@@ -328,7 +328,7 @@ TEST_F(Singles, they_are_saved_with_their_entity_and_come_back) {
     EXPECT_TRUE(Blob::load(blob->bytes)->component_types()[0].schema->single());
 }
 
-TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
+TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_enableable) {
     ComponentDefinition definition;
     definition.name = "wind";
     definition.single = true;

@@ -66,7 +66,7 @@ SHOAL_COMPONENT((Cargo, whole), mass, place)
 struct Asleep {
     std::int32_t hours = 0;
 };
-SHOAL_COMPONENT((Asleep, toggled), hours)
+SHOAL_COMPONENT((Asleep, enableable), hours)
 
 struct Note {
     std::int32_t number = 0, page = 0;
@@ -101,7 +101,7 @@ public:
         for (int page = 1; page < 4; ++page) put(lamp_, Note{7, page});
         put(buoy_, Asleep{8});
         put(hull_, Asleep{8});
-        put(buoy_, SpawnSwitchedOff{schema_of<Asleep>().id()});
+        put(buoy_, SpawnDisabled{schema_of<Asleep>().id()});
         put(buoy_, SpawnZone{3});
         put(buoy_, Tag{*writer_.add_text("green")});
         put(lamp_, Owned{Entity{hull_}});
@@ -238,7 +238,7 @@ TEST(SpawnOverrides, are_made_in_their_order_for_all_copies_or_for_one) {
     }
 }
 
-TEST(SpawnOverrides, reach_what_is_switched_off_owners_references_and_singles) {
+TEST(SpawnOverrides, reach_what_is_disabled_owners_references_and_singles) {
     const Blob blob = Level().blob();
     Harbour harbour;
     const Result<Entity> sun = harbour.entities.create();
@@ -255,10 +255,10 @@ TEST(SpawnOverrides, reach_what_is_switched_off_owners_references_and_singles) {
     EXPECT_EQ(harbour.world.ownership().owner(lamp), *sun);
     EXPECT_EQ(harbour.world.single<Wind>().force, 6);
     EXPECT_EQ(harbour.world.single<Wind>().frame, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
-    EXPECT_FALSE(harbour.world.field(buoy, "asleep.hours")) << "it stays switched off";
+    EXPECT_FALSE(harbour.world.field(buoy, "asleep.hours")) << "it stays disabled";
     const ComponentRow asleep = harbour.world.database().find_row(schema_of<Asleep>().id(), buoy, 0);
     ASSERT_TRUE(asleep);
-    EXPECT_FALSE(asleep.is_on);
+    EXPECT_FALSE(asleep.is_enabled);
     std::int32_t hours = 0;
     const Result<FieldPath> path = harbour.world.find_field("asleep.hours");
     ASSERT_TRUE(path);

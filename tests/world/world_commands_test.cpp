@@ -27,7 +27,7 @@ struct Friend {
 };
 SHOAL_COMPONENT(Friend, other)
 struct Asleep {};
-SHOAL_COMPONENT((Asleep, toggled))
+SHOAL_COMPONENT((Asleep, enableable))
 
 constexpr Zone kNumZones = 40;
 

@@ -42,7 +42,7 @@ SHOAL_COMPONENT((Flag, many), colour, (size, split))
 struct Anchored {
     int depth = 0;
 };
-SHOAL_COMPONENT((Anchored, toggled), depth)
+SHOAL_COMPONENT((Anchored, enableable), depth)
 struct Crew {
     int size = 0;
     float morale = 0;
@@ -1030,7 +1030,8 @@ TEST_P(Convoy, a_field_of_the_parent_is_found_wherever_it_is_kept) {
             ++num_visited;
             ASSERT_EQ(height == nullptr ? -1 : *height, of_parent(number, &Boat::height));
             ASSERT_EQ(above == nullptr ? -1 : *above, of_parent(number, &Boat::number));
-            ASSERT_EQ(depth == nullptr ? -1 : *depth, of_parent(number, &Boat::depth)) << "off counts as missing";
+            ASSERT_EQ(depth == nullptr ? -1 : *depth, of_parent(number, &Boat::depth))
+                << "a disabled one counts as missing";
             ASSERT_EQ(own == nullptr ? -1 : *own, boats[static_cast<std::size_t>(number)].height);
         });
     EXPECT_EQ(num_visited, boats.size());

@@ -119,7 +119,7 @@ public:
         record<detail::TypedCommand<Kind::kMove>>(entity, zone);
     }
 
-    /// Gives components, or sets the values of those that are there. Off{value} gives one that is switched off.
+    /// Gives components, or sets the values of those that are there. Disabled{value} gives a disabled one.
     template <GivenComponent... Ts>
     SHOAL_INLINE void add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)

@@ -17,7 +17,7 @@ struct SavedCommandList {
 };
 /// A component type of a list: a line of "types". kOfDatabase is in older states alone, and says that a store keeps it.
 struct SavedCommandPart {
-    static constexpr std::uint32_t kBringsValue = 1, kIsOff = 2, kOfDatabase = 4;
+    static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4;
     std::uint32_t type, flags;
 };
 SHOAL_API std::string_view name_of_kind(SavedCommandKind kind);  ///< "create", "name_or_tag"

@@ -1,6 +1,6 @@
 #pragma once
 // An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the tree of
-// transforms. To switch off a car, its wheels and its driver, without losing anything:
+// transforms. To deactivate a car, its wheels and its driver, without losing anything:
 //
 //     if (Status off = world.activity().set_active(car, false); !off) return off;  // is_active(wheel) is false, too
 //     world.query<Write<&Body::velocity>>().for_each(fall);  // passes over the car, the wheels, the driver

@@ -37,8 +37,8 @@ public:
     const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return {components_.data(), components_.size()}; }
-    /// The toggled component types: a bit per row says whether it has them. Ascending.
-    std::span<const ComponentType> toggled() const { return {toggled_.data(), toggled_.size()}; }
+    /// The enableable component types: a bit per row says whether it has them. Ascending.
+    std::span<const ComponentType> enableable() const { return {enableable_.data(), enableable_.size()}; }
     /// The component types of which an entity may have several: the first value is in the row. Ascending.
     SHOAL_API std::span<const ComponentType> many() const;
     bool has(ComponentType component) const { return signature_.test(component.number); }
@@ -49,10 +49,10 @@ public:
     }
     /// Whether first_column() is not kNoColumn: a faster has().
     bool has_column_of(ComponentType component) const { return first_column(component) != kNoColumn; }
-    /// Returns the index of `component` in toggled(), or -1.
-    int toggle_index(ComponentType component) const {
-        for (std::size_t i = 0; i < toggled_.size(); ++i)
-            if (toggled_[i] == component) return static_cast<int>(i);
+    /// Returns the index of `component` in enableable(), or -1.
+    int enableable_index(ComponentType component) const {
+        for (std::size_t i = 0; i < enableable_.size(); ++i)
+            if (enableable_[i] == component) return static_cast<int>(i);
         return -1;
     }
 
@@ -63,7 +63,7 @@ private:
     std::uint32_t number_;
     BitSet signature_{Owner("archetype")};
     Array<ComponentType> components_{Owner("archetype")};
-    Array<ComponentType> toggled_{Owner("archetype")};
+    Array<ComponentType> enableable_{Owner("archetype")};
     Array<ComponentType> many_{Owner("archetype")};
     Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
     Schema schema_;

@@ -29,7 +29,7 @@ public:
     // --- component types -----------------------------------------------------------------------------------------
 
     /// Adds a component type; one that is there already is returned as it is.
-    /// Errors: there is another one of that name (the message shows both), or the schema says `many` and `toggled`.
+    /// Errors: there is another one of that name (the message shows both), or the schema says `many` and `enableable`.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns a component type that is false when there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;

@@ -43,7 +43,7 @@ public:
         const std::span<DatabaseTable* const> tables = database.all_tables();
         columns_.resize(tables.size() * Place::kNumColumns, nullptr);
         if (!component_) return;
-        if (database.schema(component_).toggled()) toggled_tables_ = tables;
+        if (database.schema(component_).enableable()) enableable_tables_ = tables;
         for (std::size_t t = 0; t < tables.size(); ++t) {
             if (tables[t] == nullptr || !tables[t]->type().has_column_of(component_)) continue;
             const std::uint32_t first = tables[t]->first_column(component_) + Place::kFirstColumn;
@@ -72,7 +72,7 @@ private:
         require_current(place.table);
         const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Place::kNumColumns;
         if (SHOAL_UNLIKELY(columns[0] == nullptr)) return nullptr;
-        if (SHOAL_UNLIKELY(!toggled_tables_.empty()) && !toggled_tables_[place.table]->has(component_, place.row))
+        if (SHOAL_UNLIKELY(!enableable_tables_.empty()) && !enableable_tables_[place.table]->has(component_, place.row))
             return nullptr;
         if constexpr (Place::kLayout == ColumnLayout::kSplit) {
             Found found;
@@ -110,7 +110,7 @@ private:
 #endif
     const DatabaseDirectory* directory_;
     ComponentType component_;
-    std::span<DatabaseTable* const> toggled_tables_;      // by table number, if the component type is toggled
+    std::span<DatabaseTable* const> enableable_tables_;   // by table number, if the component type is enableable
     Array<const std::byte*> columns_{Owner("database")};  // by table number, nullptr: not there
 };
 

@@ -7,7 +7,7 @@
 //     occupied        1 1 0 1 1 0          kept by the database
 //     visited         1 . . 1 . .
 //
-// A toggled component type cannot rule out a table, only rows: rows_of_word() says which.
+// An enableable component type cannot rule out a table, only rows: rows_of_word() says which.
 // Thread: refresh() between structural calls, from one thread; all else from any thread after it.
 
 #include "shoal/database/database.h"
@@ -49,15 +49,15 @@ public:
         SHOAL_ASSERT(table.number() < num_tables_, "the table came after the match looked at tables; call refresh()");
         return matched_[table.number()];
     }
-    /// Rows in matching tables, toggled or not; with zones: in these only.
+    /// Rows in matching tables, enableable or not; with zones: in these only.
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(const ZoneSet& zones) const;
 
     /// Whether every row of a matching table matches.
     bool all_rows(const DatabaseTable& table) const {
-        for (const ComponentType component : toggled_without_)
+        for (const ComponentType component : enableable_without_)
             if (table.presence(component) != nullptr) return false;
-        return toggled_with_.empty();
+        return enableable_with_.empty();
     }
     /// Returns a bit for each of the rows 64 * word to 64 * word + 63: does it match? Bits past the last row are 0.
     /// Requires: a matching table; word * 64 < its num_rows().
@@ -76,15 +76,15 @@ private:
     bool matches_type(const Archetype& type) const;
 
     const Database* database_;
-    BitSet with_{Owner("database match")};                           // all of them
-    BitSet without_{Owner("database match")};                        // those that are not toggled
-    Array<ComponentType> toggled_with_{Owner("database match")};     // asked for
-    Array<ComponentType> toggled_without_{Owner("database match")};  // ruled out
-    BitSet matched_types_{Owner("database match")};                  // by archetype number
-    BitSet matched_{Owner("database match")};                        // by table number
-    std::size_t num_types_ = 0;                                      // looked at
-    std::size_t num_tables_ = 0;                                     // looked at
-    std::size_t num_matched_ = 0;                                    // tables
+    BitSet with_{Owner("database match")};                              // all of them
+    BitSet without_{Owner("database match")};                           // those that are not enableable
+    Array<ComponentType> enableable_with_{Owner("database match")};     // asked for
+    Array<ComponentType> enableable_without_{Owner("database match")};  // ruled out
+    BitSet matched_types_{Owner("database match")};                     // by archetype number
+    BitSet matched_{Owner("database match")};                           // by table number
+    std::size_t num_types_ = 0;                                         // looked at
+    std::size_t num_tables_ = 0;                                        // looked at
+    std::size_t num_matched_ = 0;                                       // tables
     std::uint64_t epoch_ = 0;
 };
 

@@ -6,7 +6,7 @@
 //     make    owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
 // find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
-// moved, opaque columns, toggled component types, more than 65,536 tables, or rows that are held. Then the
+// moved, opaque columns, enableable component types, more than 65,536 tables, or rows that are held. Then the
 // call for spans of components runs; it prepares the next step, and ends the program while rows are held.
 // Thread: that of the database.
 

@@ -5,7 +5,7 @@
 //     archetypes     for each: how many component types it has, then their numbers
 //     tables         a SavedTable each
 //     table/N        the rows of table number N, whose schema is that of its archetype: see Schema::combine() and saved_rows.h
-//     table/N/on/T   a bit per row for a toggled component type T
+//     table/N/on/T   a bit per row for an enableable component type T
 //     further/T      rows of a `many` component type T, after the first value of each entity
 //     commands       what waits for the database to settle: see command/saved_commands.h
 //

@@ -4,7 +4,7 @@
 //
 //     { type = "zone" zone = 12 }                        the entity is put into zone 12, and its children where they
 //                                                        do not say otherwise; before Database::spawn_into_tiles
-//     { type = "switched_off" component = "asleep" }     its toggled component `asleep` is there, but off
+//     { type = "disabled" component = "asleep" }         its enableable component `asleep` is disabled
 //
 // A component type with one of these names but other fields is an ordinary one.
 
@@ -18,11 +18,11 @@ struct SpawnZone {
 };
 SHOAL_COMPONENT((SpawnZone, name("zone")), (zone, range(0, kMaxZones - 1)))
 
-/// One for each toggled component that is off.
-struct SpawnSwitchedOff {
+/// One for each component that is disabled.
+struct SpawnDisabled {
     StringId component;
 };
-SHOAL_COMPONENT((SpawnSwitchedOff, name("switched_off"), many), component)
+SHOAL_COMPONENT((SpawnDisabled, name("disabled"), many), component)
 
 /// Whether the components of a blob are such instructions.
 template <DescribedComponent T>
@@ -30,7 +30,7 @@ bool is_schema_of(const Schema& schema) {
     return schema.id() == schema_of<T>().id() && schema.layout_hash() == schema_of<T>().layout_hash();
 }
 inline bool is_spawn_instruction(const Schema& schema) {
-    return is_schema_of<SpawnZone>(schema) || is_schema_of<SpawnSwitchedOff>(schema);
+    return is_schema_of<SpawnZone>(schema) || is_schema_of<SpawnDisabled>(schema);
 }
 
 }  // namespace shoal

@@ -1,10 +1,10 @@
 #pragma once
-// The rows of one archetype in one zone: a table, and a bit per row for each toggled component type.
+// The rows of one archetype in one zone: a table, and a bit per row for each enableable component type.
 //
 //     row                 0    1    2   ...  num_rows-1
 //     entity              e0   e1   e2
 //     columns             ..   ..   ..          those of the archetype's schema
-//     bits of "asleep"    1    0    1           a toggled component type: does the entity have it now?
+//     bits of "asleep"    1    0    1           an enableable component type: does the entity have it now?
 //
 // For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Only the
 // Database adds and removes rows.
@@ -61,7 +61,7 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Whether rows are bytes and nothing more: no opaque columns, no toggled component types, and no further values
+    /// Whether rows are bytes and nothing more: no opaque columns, no enableable component types, and no further values
     /// elsewhere.
     bool is_plain() const { return table_.is_plain() && presence_.empty() && !has_many_; }
     /// Whether entities may have several components of a type: the first is in the row, the database has the others.
@@ -80,10 +80,10 @@ public:
     /// Checks rows and bits. Cost: O(rows).
     SHOAL_API Status validate() const;
 
-    /// The bits of a toggled component type; nullptr for one that every row has, or none.
+    /// The bits of an enableable component type; nullptr for one that every row has, or none.
     /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
     const std::uint64_t* presence(ComponentType component) const {
-        const int index = type_->toggle_index(component);
+        const int index = type_->enableable_index(component);
         return index < 0 ? nullptr : presence_[static_cast<std::size_t>(index)].words();
     }
     /// Requires: row < num_rows().
@@ -146,16 +146,16 @@ private:
         Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
     };
 
-    /// The component type that was last switched on or off by a call with C++ types.
-    struct Switch {
+    /// The component type that was last enabled or disabled by a call with C++ types.
+    struct LastEnableable {
         TypedKey key = nullptr;  // which component type
         PresenceBits* bits = nullptr;
     };
 
-    /// Remembers that a call with one C++ type has switched a component type.
-    void note_switch(ComponentType component, TypedKey key) {
-        if (const int index = type_->toggle_index(component); index >= 0 && key != nullptr)
-            last_switched_ = {key, &presence_[static_cast<std::size_t>(index)]};
+    /// Remembers that a call with one C++ type has enabled or disabled a component type.
+    void note_enableable(ComponentType component, TypedKey key) {
+        if (const int index = type_->enableable_index(component); index >= 0 && key != nullptr)
+            last_enableable_ = {key, &presence_[static_cast<std::size_t>(index)]};
     }
 
     std::uint32_t number_;
@@ -164,9 +164,9 @@ private:
     bool has_many_;
     Table table_;
     const Archetype* type_;
-    Array<PresenceBits> presence_{Owner("database table")};  // by place in type().toggled()
+    Array<PresenceBits> presence_{Owner("database table")};  // by place in type().enableable()
     Step last_added_, last_removed_;
-    Switch last_switched_;
+    LastEnableable last_enableable_;
     std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
 };
 

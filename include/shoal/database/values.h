@@ -22,7 +22,7 @@ struct ComponentValues {
     void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                   std::size_t entity) = nullptr;
     const void* context = nullptr;
-    bool is_off = false;  ///< of a toggled component type: it is there, but switched off
+    bool is_disabled = false;  ///< of an enableable component type: the entity has it, disabled
 
     bool has_values() const { return images != nullptr || !columns.empty() || write != nullptr; }
 };

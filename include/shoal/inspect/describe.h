@@ -7,7 +7,7 @@
 //     entity 12:3 "boat" is alive
 //       body: mass = 2.0, position = [0.0 0.0 3.0]
 //       transform: position = [...], rotation = [...], scale = [...], world = [...] (parent 4:1 "harbour", 2 children)
-//       asleep (switched off): since = 3.5
+//       asleep (disabled): since = 3.5
 //       tag[0]: tag = "wooden"
 //
 // Components are in the order of the stores, those of a database in the order of its component types. Values are
@@ -38,7 +38,7 @@ class DocumentBuilder;
 
 /// Writes entities with all that they have in the stores of a world as members of a document:
 ///
-///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  switched_off = ["asleep"]  zone = 7
+///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  disabled = ["asleep"]  zone = 7
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
 /// The zone of the database is left out if it is the first. A component type of which an entity may have several gives

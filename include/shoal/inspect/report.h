@@ -32,7 +32,7 @@ struct PassReport {
     std::int64_t total_ns = 0;
     std::int64_t last_ns = 0;
     std::vector<std::int64_t> worker_ns{};  ///< at work, over all runs. Shape: by worker; empty: it is not known
-    bool enabled = true;                    ///< the pass and its group are switched on
+    bool enabled = true;                    ///< the pass and its group are enabled
     std::uint32_t every_frames = 1;         ///< it runs every so many frames, if every_seconds is 0
     float every_seconds = 0;
 
@@ -86,11 +86,11 @@ struct WorldReport {
 SHOAL_API WorldReport report_world(const World& world);
 
 /// Returns tables of passes, of what commands have done (if there were any), of component types and of owners. A pass
-/// that is off or does not run in every frame has that beside its name. Every line ends with a newline.
+/// that is disabled or does not run in every frame has that beside its name. Every line ends with a newline.
 SHOAL_API std::string report_text(const WorldReport& report);
 
 /// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built. A pass
-/// has `enabled` only if it is off, and `every_frames` or `every_seconds` only if it does not run in every frame.
+/// has `enabled` only if it is disabled, and `every_frames` or `every_seconds` only if it does not run in every frame.
 SHOAL_API void write_report(const WorldReport& report, DocumentBuilder& builder);
 /// Returns a JSON object with `entities`, `frame` and what write_report adds.
 SHOAL_API std::string report_json(const WorldReport& report);

@@ -57,7 +57,7 @@
 // Of a component type that is `many`, a query that reads or writes it visits each value: an entity as often as it has values,
 // each time with the same fields of other terms. It reads one such type; others stand in With, Without and AnyOf.
 //
-// A toggled component that is off counts as missing. Entities that are inactive (see components/activity.h) are passed over,
+// A disabled component counts as missing. Entities that are inactive (see components/activity.h) are passed over,
 // unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
 // of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
 // which store that is. A Maybe field of a manager is gathered. Rows are visited in an order that depends on the rows
@@ -230,7 +230,7 @@ public:
     const Store& driver() const { return rows_.driver(); }
     /// Requires: a query over a database.
     auto& database() const { return rows_.database(); }
-    /// How many rows of the driver match, including those whose toggled components are off. A loop visits no more.
+    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return rows_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singles count where they are all.

@@ -24,7 +24,7 @@
 // world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
 // number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health",
 // and `world_pose.position.y < 10` is about the position of its matrix (table/field_part.h).
-// A toggled component that is off counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
+// A disabled component counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
 // several components of one entity, the first is looked at.
 //
 // The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256 rows
@@ -148,7 +148,7 @@ public:
     void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
-    /// How many rows of the driver match, before comparisons and toggled components. A loop visits no more.
+    /// How many rows of the driver match, before comparisons and enableable components. A loop visits no more.
     std::uint64_t num_rows() const;
     /// What a loop touches; for schedules. Lifetime: that of the query.
     std::span<const Access> accesses() const;

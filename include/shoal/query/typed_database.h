@@ -45,7 +45,7 @@ constexpr bool fits_term() {
     else if constexpr (requires_component<Term>())
         return kLists<Component, List>;
     else if constexpr (excludes_component<Term>())
-        return !kLists<Component, List> || kIsToggled<Component>;
+        return !kLists<Component, List> || kIsEnableable<Component>;
     else
         return true;
 }

@@ -18,7 +18,7 @@
 // of the transform.
 //
 // A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its
-// transform follows its field again. A component that is switched off counts as not there. What is spawned lies in its
+// transform follows its field again. A disabled component counts as not there. What is spawned lies in its
 // tile at once, as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has
 // named a zone, move to their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in
 // the zone for what is larger than a tile, and those whose place is not a number. Rows that cannot be moved, for want

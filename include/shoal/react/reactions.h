@@ -15,7 +15,7 @@
 //
 // - What was there when a reaction was added is not told of, nor what went before.
 // - A component that comes and goes in between is not told of. One that goes and comes back was not removed.
-// - It does not matter which store keeps the component, nor how it was changed. A component that is switched off counts
+// - It does not matter which store keeps the component, nor how it was changed. A disabled component counts
 //   as not there. With `many`, an entity is named once for each component that it gains or loses.
 // - The values before are those of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.

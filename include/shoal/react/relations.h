@@ -16,8 +16,8 @@
 // settle:
 // they are brought up to date after the commands. Then the targets that have died since are dealt with, before the
 // stores remove the rows of the dead, so that a settle removes them all (but for managers that look for the dead at
-// random). A component that is switched off counts as not there: what becomes of its reference is decided when it is
-// switched on.
+// random). A disabled component counts as not there: what becomes of its reference is decided when it is
+// enabled.
 // Thread: as World; referrers() from any thread, also while passes run.
 
 #include "shoal/entity/entity_manager.h"

@@ -18,7 +18,7 @@
 //     3             4            destroyed           none   what the program took away stays away: it is left out
 //
 // That holds for references too, which are translated to the entities of the copy; for parents in the transforms; for
-// owners; for toggled components, which are switched off and on as the source does; and for each value of a `many`
+// owners; for enableable components, which are enabled and disabled as the source does; and for each value of a `many`
 // type, such as a tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one
 // that the program has added stays before the one that it was before. The root poses that copies were spawned with
 // stay. So does what a spawn has overridden (SpawnOptions::overrides), whatever the source says of it now, until the
@@ -82,18 +82,18 @@ class World;
 
 /// What a reload has done, over all copies.
 struct ReloadReport {
-    std::uint32_t num_copies = 0;              ///< that live
-    std::uint64_t num_created = 0;             ///< entities
-    std::uint64_t num_destroyed = 0;           ///< the same
-    std::uint64_t num_changed = 0;             ///< entities that stay and of which something differs now
-    std::uint64_t num_components_added = 0;    ///< to entities that stay
-    std::uint64_t num_components_removed = 0;  ///< from entities that stay
-    std::uint64_t num_fields = 0;              ///< of entities that stay, or of singles: written with other values
-    std::uint64_t num_switched = 0;            ///< toggled components of them: off or on now
-    std::uint64_t num_linked = 0;              ///< entities that stay, and have another parent now, or none
-    std::uint32_t num_schemas = 0;             ///< component types that have other fields now
-    std::uint64_t num_left_out = 0;            ///< changes of what the program has destroyed or removed
-    std::uint32_t num_other_copies = 0;        ///< copies of other versions: they are as they were
+    std::uint32_t num_copies = 0;               ///< that live
+    std::uint64_t num_created = 0;              ///< entities
+    std::uint64_t num_destroyed = 0;            ///< the same
+    std::uint64_t num_changed = 0;              ///< entities that stay and of which something differs now
+    std::uint64_t num_components_added = 0;     ///< to entities that stay
+    std::uint64_t num_components_removed = 0;   ///< from entities that stay
+    std::uint64_t num_fields = 0;               ///< of entities that stay, or of singles: written with other values
+    std::uint64_t num_enabled_or_disabled = 0;  ///< enableable components of them: enabled or disabled now
+    std::uint64_t num_linked = 0;               ///< entities that stay, and have another parent now, or none
+    std::uint32_t num_schemas = 0;              ///< component types that have other fields now
+    std::uint64_t num_left_out = 0;             ///< changes of what the program has destroyed or removed
+    std::uint32_t num_other_copies = 0;         ///< copies of other versions: they are as they were
 
     /// Whether the copies are as they were.
     bool empty() const { return num_created + num_destroyed + num_changed + num_fields + num_schemas == 0; }

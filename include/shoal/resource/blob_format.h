@@ -106,7 +106,7 @@ struct BlobSchemaTable {
 static_assert(sizeof(BlobSchemaTable) == 16);
 
 inline constexpr std::uint32_t kBlobSchemaWhole = 1;
-inline constexpr std::uint32_t kBlobSchemaToggled = 2;
+inline constexpr std::uint32_t kBlobSchemaEnableable = 2;
 inline constexpr std::uint32_t kBlobSchemaMany = 4;
 inline constexpr std::uint32_t kBlobSchemaSingle = 8;
 

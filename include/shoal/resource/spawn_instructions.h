@@ -13,6 +13,6 @@ namespace shoal {
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
 /// Returns the entities of a blob whose component of a type begins switched off. `registry` knows by which older names
 /// the type may be called; nullptr: by none.
-SHOAL_API BitSet switched_off(const Blob& blob, ComponentId component, const ComponentRegistry* registry = nullptr);
+SHOAL_API BitSet disabled(const Blob& blob, ComponentId component, const ComponentRegistry* registry = nullptr);
 
 }  // namespace shoal

@@ -20,11 +20,11 @@ class World;
 
 enum class DifferenceKind : std::uint8_t {
     kNone,
-    kValue,     ///< a field of an entity has another value
-    kMember,    ///< an entity has the component in one of both, or lives in one of both
-    kSwitched,  ///< an entity has it switched on in one of both
-    kOrder,     ///< the rows are those of the same entities, in another order
-    kOther,     ///< something that no entity can be named for
+    kValue,    ///< a field of an entity has another value
+    kMember,   ///< an entity has the component in one of both, or lives in one of both
+    kEnabled,  ///< an entity has it enabled in one of both
+    kOrder,    ///< the rows are those of the same entities, in another order
+    kOther,    ///< something that no entity can be named for
 };
 
 /// The first value in which two states differ, and how many others do.

@@ -15,7 +15,7 @@
 //     mirror    e7 e3 e9 | e4 e5                    e2 was added, e3 was removed
 //
 // What came and went in between is not seen. A row that has moved, to another table too, is the same component. A
-// component that is switched off counts as not there. With `many`, an entity is listed once for each component that
+// disabled component counts as not there. With `many`, an entity is listed once for each component that
 // it has gained or lost. The order of all lists is that of the rows.
 // Lifetime: the store outlives it. Thread: the structural thread of the store.
 // Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns. Blocks whose owners

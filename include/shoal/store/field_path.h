@@ -47,7 +47,7 @@ public:
         return part_.type == value_type_of<T>();
     }
 
-    /// Returns the value, or nothing if the entity is dead or has no such component or it is switched off.
+    /// Returns the value, or nothing if the entity is dead or has no such component or it is disabled.
     /// Requires: is<T>(). Cost: a look-up in the store, and a copy.
     template <PlainValue T>
     FoundValue<T> find(Entity entity) const {
@@ -56,7 +56,7 @@ public:
         if (!copy_value(entity, reinterpret_cast<std::byte*>(found.data()))) return nullptr;
         return found;
     }
-    /// Errors: the entity is dead or has no such component, or the component is switched off; the message says which.
+    /// Errors: the entity is dead or has no such component, or the component is disabled; the message says which.
     SHOAL_API Result<AnyValue> read(Entity entity) const;
     /// The same with a type that is known. Errors: as above; the field has another type.
     template <PlainValue T>

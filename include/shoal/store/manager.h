@@ -44,12 +44,11 @@ public:
         write_rows({row, row + 1}, &value, 0);
         return core_.rows().instance_at(row);
     }
-    /// Does not compile: only a database keeps components that are off.
+    /// Does not compile: only a database keeps disabled components.
     template <class Other>
-    Result<Instance> add(Entity, const Off<Other>&) {
-        static_assert(
-            !detail::kIsOff<Off<Other>>,
-            "a manager has no bit per row, so its components are not there and off; keep the type in a database");
+    Result<Instance> add(Entity, const Disabled<Other>&) {
+        static_assert(!detail::kIsDisabled<Disabled<Other>>,
+                      "a manager has no bit per row, so it keeps no disabled components; keep the type in a database");
         return kNilInstance;
     }
     /// Gives each of `entities` a component with this value. See ComponentManager::add.

@@ -62,8 +62,8 @@ struct SpawnBatch {
     /// For a store with zones: the zone that the source names for each blob entity, or for an ancestor of it; kNoZone
     /// where it names none. Shape: num_blob_entities, or empty: none is named. Others ignore it.
     std::span<const Zone> zones{};
-    /// For a store with toggled components: the blob entities whose component is there, but off. Others ignore it.
-    std::span<const std::uint32_t> switched_off{};
+    /// For a store with enableable components: the blob entities whose component is disabled. Others ignore it.
+    std::span<const std::uint32_t> disabled{};
 
     /// The owner of component `i` in one copy.
     Entity owner(std::uint32_t copy, std::size_t i) const {
@@ -142,10 +142,10 @@ struct OwnedColumns {
 /// One of the tables that hold rows of a component type.
 struct ComponentTable {
     const Table* table = nullptr;
-    std::uint32_t first_column = 0;              ///< where the columns of the component begin
-    bool has_fields = true;                      ///< false: what the fields say is kept in another form
-    const std::uint64_t* switched_on = nullptr;  ///< a bit per row: does its owner have the component? nullptr: all do
-    bool needs_parent = false;                   ///< a row that is linked to no parent does not have the component
+    std::uint32_t first_column = 0;               ///< where the columns of the component begin
+    bool has_fields = true;                       ///< false: what the fields say is kept in another form
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row: is its component enabled? nullptr: all are
+    bool needs_parent = false;                    ///< a row that is linked to no parent does not have the component
 };
 
 /// Values of one component type, for several entities. An open struct of views: all that it refers to outlives the
@@ -163,7 +163,7 @@ struct AddedValues {
 struct ComponentChange {
     const Schema* component = nullptr;  ///< in the layout of the store
     bool removes = false;               ///< it is taken from them; otherwise they are given `values`
-    bool is_off = false;                ///< the component is given switched off; Requires: Store::can_switch_off()
+    bool is_disabled = false;           ///< the component is given disabled; Requires: Store::can_disable()
     AddedValues values{};
 };
 
@@ -187,9 +187,9 @@ struct ComponentRow {
     const Table* table = nullptr;    ///< nullptr: the entity has no such component
     std::uint32_t row = 0;
     std::uint32_t first_column = 0;  ///< where the columns of `schema` begin in the table
-    bool is_on = true;               ///< false: the component type is toggled, and switched off for this entity
+    bool is_enabled = true;          ///< false: the component is disabled for this entity
 
-    /// Whether the entity has the component, switched on or off.
+    /// Whether the entity has the component, enabled or disabled.
     explicit operator bool() const { return table != nullptr; }
 };
 
@@ -223,8 +223,8 @@ public:
     /// Whether it does nothing with components but keep them, so that a component type with a store of its own, such as
     /// a transform, would do nothing here.
     virtual bool only_keeps() const { return false; }
-    /// Whether it has a bit per row, by which the component of a toggled type is switched off and on.
-    virtual bool can_switch_off() const { return false; }
+    /// Whether it has a bit per row, by which enableable components are enabled and disabled.
+    virtual bool can_disable() const { return false; }
     /// The directory that the store is in, that of its world; nullptr: none. Thread: const calls.
     ComponentDirectory* component_directory() const { return component_directory_; }
 
@@ -304,9 +304,9 @@ public:
     virtual std::span<const Table* const> tables() const = 0;
 
     /// Finds component number `index` of an entity in the tables: index 0 is the only one, or with `many` the first.
-    /// This is the way from an entity to its columns that needs no C++ type. It says whether the component is switched
-    /// on, but not whether the entity lives. For the null entity it only says what the columns hold, which may be more
-    /// than the component: a transform has its world pose too. Total: any component type and any entity are fine.
+    /// This is the way from an entity to its columns that needs no C++ type. It says whether the component is
+    /// enabled, but not whether the entity lives. For the null entity it only says what the columns hold, which may be
+    /// more than the component: a transform has its world pose too. Total: any component type and any entity are fine.
     /// As it is here, it looks for a table whose schema is that of the component type. A store that keeps components in
     /// other ways overrides it.
     /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); and a step per index.

@@ -5,7 +5,7 @@
 //
 //     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)  ignored
 //                 shorthand  keys(field)
-//     component   name(text)  version(number)  whole  toggled  many  single  computed
+//     component   name(text)  version(number)  whole  enableable  many  single  computed
 
 #include "shoal/base/config.h"
 
@@ -40,7 +40,7 @@ struct Keys {
     const char* field;
 };
 struct Whole {};
-struct Toggled {};
+struct Enableable {};
 struct Many {};
 struct Single {};
 struct Computed {};
@@ -62,7 +62,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Ignored ignored{};
 [[maybe_unused]] inline constexpr Shorthand shorthand{};
 [[maybe_unused]] inline constexpr Whole whole{};
-[[maybe_unused]] inline constexpr Toggled toggled{};
+[[maybe_unused]] inline constexpr Enableable enableable{};
 [[maybe_unused]] inline constexpr Many many{};
 [[maybe_unused]] inline constexpr Single single{};
 [[maybe_unused]] inline constexpr Computed computed{};
@@ -95,13 +95,13 @@ struct ComponentNote {
     const char* struct_name = nullptr;
     const char* name = nullptr;
     std::uint32_t version = 1;
-    bool whole = false, toggled = false, many = false, single = false;
+    bool whole = false, enableable = false, many = false, single = false;
     bool computed = false;  ///< its store computes the values: queries read them and do not compile if they write
 
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }
     constexpr void add(attributes::Whole) { whole = true; }
-    constexpr void add(attributes::Toggled) { toggled = true; }
+    constexpr void add(attributes::Enableable) { enableable = true; }
     constexpr void add(attributes::Many) { many = true; }
     constexpr void add(attributes::Single) { single = true; }
     constexpr void add(attributes::Computed) { computed = true; }

@@ -8,9 +8,9 @@
 //     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The struct can
-// have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). A toggled one may be
-// there and be off: Off{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is registered behind the
-// scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names a field,
+// have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), enableable, many), mass). An enableable
+// one may be disabled: Disabled{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is registered
+// behind the scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names a field,
 // `all_fields<Body>` all of them.
 //
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
@@ -311,41 +311,40 @@ constexpr auto describe_instance(Head head, Fields... fields) {
     return describe<T>(head, fields...);
 }
 
-/// A component of a toggled type that is there, but switched off: `database.create(Position{}, Off{Asleep{.depth = 3}})`.
+/// A disabled component of an enableable type: `database.create(Position{}, Disabled{Asleep{.depth = 3}})`.
 /// Its value waits in the row until the component is added. Calls of a database and commands take it where they take the
 /// component.
 template <DescribedComponent T>
-struct Off {
-    static_assert(
-        shoal_describe(ComponentTag<T>{}).component.toggled,
-        "only a toggled component can be there and be off; write SHOAL_COMPONENT((Name, toggled), fields...)");
+struct Disabled {
+    static_assert(shoal_describe(ComponentTag<T>{}).component.enableable,
+                  "only an enableable component can be disabled; write SHOAL_COMPONENT((Name, enableable), fields...)");
     T value{};
 };
 template <class T>
-Off(T) -> Off<T>;
+Disabled(T) -> Disabled<T>;
 
 namespace detail {
 
 template <class Given>
 struct GivenTraits {
-    static constexpr bool kIsOff = false;
+    static constexpr bool kIsDisabled = false;
     using Component = Given;
 };
 template <class T>
-struct GivenTraits<Off<T>> {
-    static constexpr bool kIsOff = true;
+struct GivenTraits<Disabled<T>> {
+    static constexpr bool kIsDisabled = true;
     using Component = T;
 };
 template <class Given>
-inline constexpr bool kIsOff = GivenTraits<Given>::kIsOff;
+inline constexpr bool kIsDisabled = GivenTraits<Given>::kIsDisabled;
 template <class... Given>
-inline constexpr bool kSomeOff = (kIsOff<Given> || ...);
+inline constexpr bool kSomeDisabled = (kIsDisabled<Given> || ...);
 template <class Given>
 using ComponentOfGiven = typename GivenTraits<Given>::Component;
 
 }  // namespace detail
 
-/// A component, or one that is off.
+/// A component, or a disabled one.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
 /// Whether a component type is declared `single`: a world has one.
@@ -413,22 +412,22 @@ const Schema& schema_of() {
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
 /// One by one, so that they hide what the program itself calls `split` or `range`.
-#define SHOAL_USE_ATTRIBUTES              \
-    using ::shoal::attributes::unit;      \
-    using ::shoal::attributes::range;     \
-    using ::shoal::attributes::split;     \
-    using ::shoal::attributes::relation;  \
-    using ::shoal::attributes::cleared;   \
-    using ::shoal::attributes::dies_too;  \
-    using ::shoal::attributes::ignored;   \
-    using ::shoal::attributes::shorthand; \
-    using ::shoal::attributes::keys;      \
-    using ::shoal::attributes::whole;     \
-    using ::shoal::attributes::toggled;   \
-    using ::shoal::attributes::many;      \
-    using ::shoal::attributes::single;    \
-    using ::shoal::attributes::computed;  \
-    using ::shoal::attributes::version;   \
+#define SHOAL_USE_ATTRIBUTES               \
+    using ::shoal::attributes::unit;       \
+    using ::shoal::attributes::range;      \
+    using ::shoal::attributes::split;      \
+    using ::shoal::attributes::relation;   \
+    using ::shoal::attributes::cleared;    \
+    using ::shoal::attributes::dies_too;   \
+    using ::shoal::attributes::ignored;    \
+    using ::shoal::attributes::shorthand;  \
+    using ::shoal::attributes::keys;       \
+    using ::shoal::attributes::whole;      \
+    using ::shoal::attributes::enableable; \
+    using ::shoal::attributes::many;       \
+    using ::shoal::attributes::single;     \
+    using ::shoal::attributes::computed;   \
+    using ::shoal::attributes::version;    \
     using ::shoal::attributes::name;
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)

@@ -63,7 +63,7 @@ struct ComponentDefinition {
     std::string name{};
     std::uint32_t version = 1;
     bool whole = false;              ///< all fields in one column
-    bool toggled = false;            ///< comes and goes often: a bit per row instead of a move
+    bool enableable = false;         ///< comes and goes often: a bit per row instead of a move
     bool many = false;               ///< an entity may have several
     bool single = false;             ///< a world has one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
@@ -112,7 +112,7 @@ public:
     ComponentId id() const { return id_; }
     std::uint32_t version() const { return version_; }
     bool whole() const { return whole_; }
-    bool toggled() const { return toggled_; }
+    bool enableable() const { return enableable_; }
     bool many() const { return many_; }
     bool single() const { return single_; }
     /// Whether combine() made it: the names of fields begin with those of components.
@@ -153,7 +153,7 @@ private:
     ComponentId id_;
     std::uint32_t version_ = 1;
     bool whole_ = false;
-    bool toggled_ = false;
+    bool enableable_ = false;
     bool many_ = false;
     bool single_ = false;
     bool combined_ = false;

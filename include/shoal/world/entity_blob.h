@@ -10,8 +10,8 @@
 //
 // The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an entity
 // whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are kept,
-// others become null and are counted. The components `zone` and `switched_off` say where an entity lies in the database
-// and which of its components are off (see database/spawn_zone.h).
+// others become null and are counted. The components `zone` and `disabled` say where an entity lies in the database
+// and which of its components are disabled (see database/spawn_zone.h).
 // Thread: reads the stores of the world.
 
 #include "shoal/world/world.h"
@@ -27,7 +27,7 @@ struct EntityBlobOptions {
 
 struct EntityBlob {
     std::vector<std::byte> bytes;
-    std::uint64_t num_components = 0;       ///< including those that are off
+    std::uint64_t num_components = 0;       ///< including disabled ones
     std::uint64_t num_lost_references = 0;  ///< to entities that are not saved: null in the blob
 };
 

@@ -32,7 +32,7 @@
 // may run at the same time, writes; the message names the passes and the field. Pointers and spans are not watched.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
-// since it ran last. enable() and enable_group() switch passes off and on. For a pass that is off, time stands still:
+// since it ran last. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
 // the frames until it is on again count neither for its dt nor for its next run.
 //
 // Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may throw.
@@ -120,10 +120,10 @@ public:
     SHOAL_API Status declare(std::string_view name, std::span<const Access> accesses);
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
-    /// Switches a pass on or off, from the next run on. The order of the others stays. Errors: no pass has this name.
+    /// Enables or disables a pass, from the next run on. The order of the others stays. Errors: no pass has this name.
     /// Thread: passes may call it too.
     SHOAL_API Status enable(std::string_view name, bool enabled);
-    /// Switches a group of passes on or off in the same way, including passes that join it later. A pass runs if both
+    /// Enables or disables a group of passes in the same way, including passes that join it later. A pass runs if both
     /// it and its group are on. Errors: no group has this name; the first group has none.
     /// Thread: passes may call it too.
     SHOAL_API Status enable_group(std::string_view name, bool enabled);
@@ -131,7 +131,7 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Runs the passes that are switched on and due in this frame, and throws what one of them threw. Units: dt in
+    /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
     /// seconds. Requires: the schedule is not running; prepare() finds no error.
     void run(Executor& executor, float dt, std::uint64_t frame) {
         run_passes(executor, dt, frame);
@@ -155,7 +155,7 @@ public:
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
 
-    /// Writes, by name, which passes and groups are switched on, and when passes are due; and the seed.
+    /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.
     SHOAL_API void save(StateWriter& to) const;
     /// Takes over what save() wrote of the passes and groups that are here. Requires: the schedule is not running.
     /// Errors: it does not fit.

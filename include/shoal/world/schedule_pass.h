@@ -50,7 +50,7 @@ public:
 /// What a pass has cost so far.
 struct PassStatistics {
     std::string_view name;           ///< Lifetime: until a pass is added or removed
-    bool enabled = true;             ///< the pass and its group are switched on
+    bool enabled = true;             ///< the pass and its group are enabled
     std::uint32_t every_frames = 1;  ///< it runs every so many frames, if every_seconds is 0
     float every_seconds = 0;
     std::uint64_t num_runs = 0;

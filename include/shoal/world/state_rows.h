@@ -25,9 +25,9 @@ struct StateRows {
     const Table* table = nullptr;
     std::uint32_t first_column = 0;  ///< where its columns begin in the table
     Zone zone = kNoZone;
-    std::uint64_t place = 0;                     ///< differs between tables of one component type and zone
-    const std::uint64_t* switched_on = nullptr;  ///< a bit per row; nullptr: all are on
-    bool asks_store = false;                     ///< the store keeps the values elsewhere: Store::read_field() has them
+    std::uint64_t place = 0;                      ///< differs between tables of one component type and zone
+    const std::uint64_t* enabled_bits = nullptr;  ///< a bit per row; nullptr: all are enabled
+    bool asks_store = false;  ///< the store keeps the values elsewhere: Store::read_field() has them
 
     std::uint32_t num_rows() const { return table->num_rows(); }
     /// Where a field lies that has one column. Requires: the store is not asked.

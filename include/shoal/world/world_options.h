@@ -13,7 +13,7 @@ class ResourceLibrary;
 /// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
 enum class DefaultHome : std::uint8_t {
     kManagers,
-    kDatabase,  ///< except `many` types that are `toggled`: managers keep them
+    kDatabase,  ///< except `many` types that are `enableable`: managers keep them
 };
 
 struct WorldOptions {

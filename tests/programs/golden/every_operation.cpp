@@ -260,7 +260,7 @@ int main() {
     expect(stage.catch_up<Body>(pond), "another:1 another:1 p[2]:7");
     expect(stage.catch_up<Song>(pond), "another:0 another:0 another:2 p[14]:1");
     expect(lake.database().remove_value<Scar>(e[5], std::uint32_t(9)), "false");
-    expect(lake.database().add(e[7], Off{Hungry{2}}).ok(), "true");
+    expect(lake.database().add(e[7], Disabled{Hungry{2}}).ok(), "true");
     expect(lake.database().move(e[7], 2), "true");
     expect(sea.database().move(std::array{e[7], e[2], e[7]}, 1), "0");
     expect(pond.database().destroy(std::array{p[7], p[4], p[7]}), "2");
@@ -305,7 +305,7 @@ int main() {
     expect(pond.data().reset(p[5], "red"), "false");
     sea.commands().destroy(e[2]);
     lake.commands().move(e[3], 2);
-    lake.commands().add(e[6], Off{Hungry{0}});
+    lake.commands().add(e[6], Disabled{Hungry{0}});
     lake.commands().add(e[1], ChildOf{e[5]});
     sea.commands().remove<ChildOf>(e[7]);
     pond.commands().add(p[4], Owned{p[2]});

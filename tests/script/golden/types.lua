@@ -48,7 +48,7 @@
 ---@field version? integer
 ---@field fields table[] {"name", "type", default = ..., unit = ..., length = ..., bytes = ..., split = ...}
 ---@field whole? boolean
----@field toggled? boolean
+---@field enableable? boolean
 ---@field many? boolean
 ---@field single? boolean
 ---@field compile? fun(source: table, refuse: fun(message: string, ...: string|integer)): table?

@@ -29,7 +29,7 @@ struct CommandPart {
     std::uint32_t num_bytes = 0;                       // of a value
     decltype(ComponentValues::write) write = nullptr;  // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;       // the same
-    bool is_off = false;                               // the value comes switched off
+    bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
 
     bool names_component() const { return schema != nullptr || made != nullptr; }
@@ -154,7 +154,7 @@ struct TypedCommand {
         CommandPart result{.schema = []() -> const Schema& { return schema_of<Component>(); },
                            .offset = offset,
                            .num_bytes = sizeof(T)};
-        result.is_off = kIsOff<T>;
+        result.is_disabled = kIsDisabled<T>;
         if constexpr (kHasOpaque<Component>) {
             result.write = [](const void* rows, Table& table, std::uint32_t first_column, std::uint32_t row,
                               std::size_t i) {

@@ -10,7 +10,7 @@ namespace shoal {
 /// What the calls with one list of C++ types used last.
 struct Database::TypedList {
     const Archetype* type = nullptr;
-    DatabaseTable* table = nullptr;                // without toggled component types; or nullptr
+    DatabaseTable* table = nullptr;                // without enableable component types; or nullptr
     std::uint64_t placement = 0;                   // of the table, when the addresses were looked up
     Array<std::byte*> columns{Owner("database")};  // those of each component type of the list, in its order
 };
@@ -21,8 +21,8 @@ template <class T>
 SHOAL_INLINE ComponentType Database::component() {
     static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(
-        !DescriptionOf<T>::kMany || !detail::kIsToggled<T>,
-        "one bit cannot say which of several values are off; leave out `toggled`, or use a manager for `many`");
+        !DescriptionOf<T>::kMany || !detail::kIsEnableable<T>,
+        "one bit cannot say which of several values are disabled; leave out `enableable`, or use a manager for `many`");
     const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
     if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
     return remember_component(detail::TypedSlot<T>::get(), schema_of<T>());
@@ -87,9 +87,9 @@ ComponentValues Database::typed_values(const Value& value) {
 
 template <class Given>
 ComponentValues Database::values_of_given(const Given& given) {
-    if constexpr (detail::kIsOff<Given>) {
+    if constexpr (detail::kIsDisabled<Given>) {
         ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(given.value);
-        result.is_off = true;
+        result.is_disabled = true;
         return result;
     } else {
         return typed_values<Given>(given);
@@ -165,7 +165,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     static_assert(detail::kDiffer<detail::ComponentOfGiven<Ts>...>,
                   "a component type is named twice in one call; give each value once");
     require_unlocked_for<detail::ComponentOfGiven<Ts>...>("insert()");
-    if constexpr (detail::kSomeOff<Ts...>) {
+    if constexpr (detail::kSomeDisabled<Ts...>) {
         return insert_given(entity, zone, values...);
     } else {
         TypedList& list = typed_list<Ts...>();
@@ -209,7 +209,7 @@ Result<bool> Database::insert_given(Entity entity, Zone zone, const Ts&... value
 
 template <GivenComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, const Ts&... values)
-    requires detail::kSomeOff<Ts...>
+    requires detail::kSomeDisabled<Ts...>
 {
     require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create()");
     const ComponentValues given[] = {values_of_given(values)...};
@@ -244,15 +244,15 @@ template <GivenComponent... Ts>
 SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    if constexpr (detail::kSomeOff<Ts...>) {
+    if constexpr (detail::kSomeDisabled<Ts...>) {
         return add(std::span<const Entity>(&entity, 1), values...);
     } else {
         static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
         constexpr TypedKey key = detail::ListSlot<Ts...>::key();
-        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-            if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
+        if constexpr (sizeof...(Ts) == 1 && (detail::kIsEnableable<Ts> && ...)) {
+            if (const DatabaseRow at = find_enableable(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
                 write_plain(*at.table, at.row, values...);
-                const bool gains = switch_noted(at, true);
+                const bool gains = set_enabled(at, true);
                 return AddCounts{.num_added = gains, .num_set = !gains};
             }
         } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
@@ -280,8 +280,8 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities) {
 template <DescribedComponent... Ts>
 SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
     constexpr TypedKey key = detail::ListSlot<Ts...>::key();
-    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at)) return switch_noted(at, false);
+    if constexpr (sizeof...(Ts) == 1 && (detail::kIsEnableable<Ts> && ...)) {
+        if (const DatabaseRow at = find_enableable(entity, key); SHOAL_LIKELY(at)) return set_enabled(at, false);
     } else if (SHOAL_LIKELY(RowMove::find_and_make<false>(*this, entity, key).step != nullptr)) {
         return true;
     }
@@ -299,17 +299,17 @@ SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
     return remove_one(entity, components, detail::ListSlot<Ts...>::key());
 }
 
-/// The row of an entity whose table has switched the component type of `key` last; else the nil row.
-SHOAL_INLINE DatabaseRow Database::find_switch(Entity entity, TypedKey key) const {
+/// The row of an entity whose table has enabled or disabled the component type of `key` last; else the nil row.
+SHOAL_INLINE DatabaseRow Database::find_enableable(Entity entity, TypedKey key) const {
     const DatabaseDirectory::Place place = directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};
     DatabaseTable& table = tables_[place.table];
-    return SHOAL_LIKELY(table.last_switched_.key == key) ? DatabaseRow{&table, place.row} : DatabaseRow();
+    return SHOAL_LIKELY(table.last_enableable_.key == key) ? DatabaseRow{&table, place.row} : DatabaseRow();
 }
 
 /// Sets a bit and returns whether it has changed.
-SHOAL_INLINE bool Database::switch_noted(DatabaseRow at, bool on) {
-    std::uint64_t& word = at.table->last_switched_.bits->words()[at.row / 64];
+SHOAL_INLINE bool Database::set_enabled(DatabaseRow at, bool on) {
+    std::uint64_t& word = at.table->last_enableable_.bits->words()[at.row / 64];
     const std::uint64_t bit = std::uint64_t(1) << (at.row % 64);
     if (((word & bit) != 0) == on) return false;
     word ^= bit;

@@ -48,7 +48,7 @@ inline constexpr bool kHasOpaque = [] {
 }();
 
 template <class T>
-inline constexpr bool kIsToggled = shoal_describe(ComponentTag<T>{}).component.toggled;
+inline constexpr bool kIsEnableable = shoal_describe(ComponentTag<T>{}).component.enableable;
 
 /// Writes the component of a row to columns that data_of(c) gives, by number among those of the component.
 template <class T, class DataOf>

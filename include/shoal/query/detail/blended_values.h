@@ -2,7 +2,7 @@
 // Values that a function is given in place of what lies in columns:
 //
 //     LoadedComponent    a component whose fields lie in columns: loaded for a call, and stored when it has returned
-//     BlendedValue       for blend(), in a word of rows of which some are off: put into the row under a mask
+//     BlendedValue       for blend(), in a word of rows of which some are disabled: put into the row under a mask
 //
 // In a loop over columns that do not overlap, the compiler drops the loads and stores of fields that a function does
 // not touch. See row_loop.h.
@@ -58,7 +58,7 @@ struct ArgumentOf {
     using Type = typename decltype(choose())::type;
 };
 
-/// A written value on its way into a row that may be off.
+/// A written value on its way into a row that may be disabled.
 template <class Field>
 class BlendedValue {
 public:

@@ -108,7 +108,7 @@ private:
                 return stores_.template find_row<kField>(owners[owner_row]);
             } else if constexpr (kIsOptional[kField]) {
                 if (!is_there_[kField]) return kNilRow;
-                if constexpr (kFieldCanBeOff[kField])
+                if constexpr (kFieldCanBeDisabled[kField])
                     if ((optional_bits_[kField][owner_row / 64] >> (owner_row % 64) & 1) == 0) return kNilRow;
                 return owner_row;
             } else {
@@ -125,13 +125,15 @@ private:
 
     private:
         static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
-        static constexpr bool kFieldCanBeOff[sizeof...(Fields) + 1] = {kCanBeOff<typename Fields::Component>..., false};
+        static constexpr bool kFieldCanBeDisabled[sizeof...(Fields) + 1] = {
+            kCanBeDisabled<typename Fields::Component>..., false};
 
         template <class Field>
         SHOAL_INLINE void note(const Side& side, const DatabaseTable& table, std::size_t field) {
             if constexpr (Field::kIsOptional && List::template kIsOfDatabase<Field>) {
                 is_there_[field] = side.first_column(table, field) != kLacksColumns;
-                if constexpr (kCanBeOff<typename Field::Component>) optional_bits_[field] = side.presence(table, field);
+                if constexpr (kCanBeDisabled<typename Field::Component>)
+                    optional_bits_[field] = side.presence(table, field);
             }
         }
 

@@ -1,6 +1,6 @@
 #pragma once
 // What a query knows of a database: the tables whose archetypes have what the terms require, the rows of them that
-// toggled component types leave on, and where the columns of the fields are.
+// enableable component types leave enabled, and where the columns of the fields are.
 //
 // The database's own types are named through Later, so that a query over managers compiles without their headers.
 // Thread: as for the query.
@@ -23,11 +23,11 @@ namespace shoal::detail {
 inline constexpr std::uint32_t kLacksColumns = 0xFFFF;
 
 template <class Term>
-inline constexpr bool kRequiresBit = requires_component<Term>() && kCanBeOff<typename Term::Component>;
+inline constexpr bool kRequiresBit = requires_component<Term>() && kCanBeDisabled<typename Term::Component>;
 template <class Term>
-inline constexpr bool kExcludesBit = excludes_component<Term>() && kCanBeOff<typename Term::Component>;
+inline constexpr bool kExcludesBit = excludes_component<Term>() && kCanBeDisabled<typename Term::Component>;
 
-/// Which rows of a table are on, by the toggled component types that they must have and must not have.
+/// Which rows of a table are chosen by the enableable component types that they must have and must not have.
 /// `kMayLack`: perhaps fewer than these, because other stores have some of the component types.
 template <std::size_t kNumRequired, std::size_t kNumExcluded, bool kMayLack = false>
 class RowBits {
@@ -38,24 +38,24 @@ public:
     template <class Table, class ComponentType>
     RowBits(const Table& table, const ComponentType* required, const ComponentType* excluded) {
         for (std::size_t i = 0; i < kNumRequired; ++i)
-            if (!kMayLack || required[i]) on_[i] = table.presence(required[i]);
+            if (!kMayLack || required[i]) required_bits_[i] = table.presence(required[i]);
         for (std::size_t i = 0; i < kNumExcluded; ++i)
-            if (!kMayLack || excluded[i]) off_[i] = table.presence(excluded[i]);
+            if (!kMayLack || excluded[i]) excluded_bits_[i] = table.presence(excluded[i]);
     }
     /// Rows 64 * index to 64 * index + 63. Bits past the last row are arbitrary.
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
         std::uint64_t bits = ~std::uint64_t(0);
         for (std::size_t i = 0; i < kNumRequired; ++i)
-            if (!kMayLack || on_[i] != nullptr) bits &= on_[i][index];
+            if (!kMayLack || required_bits_[i] != nullptr) bits &= required_bits_[i][index];
         for (std::size_t i = 0; i < kNumExcluded; ++i)
-            if (off_[i] != nullptr) bits &= ~off_[i][index];
+            if (excluded_bits_[i] != nullptr) bits &= ~excluded_bits_[i][index];
         return bits;
     }
     SHOAL_INLINE bool is_on(std::uint32_t row) const { return !kChooses || (word(row / 64) >> (row % 64) & 1) != 0; }
 
 private:
-    const std::uint64_t* on_[kNumRequired + 1] = {};
-    const std::uint64_t* off_[kNumExcluded + 1] = {};  // nullptr: the table's archetype lacks it
+    const std::uint64_t* required_bits_[kNumRequired + 1] = {};
+    const std::uint64_t* excluded_bits_[kNumExcluded + 1] = {};  // nullptr: the table's archetype lacks it
 };
 
 template <class Stores, class Terms, class Fields>

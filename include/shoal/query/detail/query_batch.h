@@ -78,8 +78,8 @@ public:
         return column;
     }
 
-    /// A bit for each of the rows 64 * word to 64 * word + 63: is it on? Only toggled component types switch rows off.
-    /// Bits past the last row are 0. Requires: 64 * word < num_rows().
+    /// A bit for each of the rows 64 * word to 64 * word + 63: is it enabled? Only enableable component types disable
+    /// rows. Bits past the last row are 0. Requires: 64 * word < num_rows().
     std::uint64_t rows_of_word(std::uint32_t word) const {
         const std::uint32_t num_left = num_rows() - word * 64;
         const std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;

@@ -103,8 +103,8 @@ struct AnyOf : detail::Term<detail::TermKind{.is_field = false, .is_optional = t
     }
 };
 
-/// Says that a function does nothing but write its arguments. Rows whose toggled component is off may then be
-/// computed and thrown away, which is several times faster where on and off lie mixed:
+/// Says that a function does nothing but write its arguments. Rows whose component is disabled may then be
+/// computed and thrown away, which is several times faster where enabled and disabled rows are mixed:
 ///
 ///     moving.for_each(blend([dt](auto&& p, Vec3 v) { p += v * dt; }));
 template <class Function>
@@ -226,9 +226,9 @@ constexpr bool excludes_component() {
     return Term::kExcludes;
 }
 
-/// Whether the component type is declared `toggled`. In a database it can then be off.
+/// Whether the component type is declared `enableable`. In a database it can then be disabled.
 template <class T>
-inline constexpr bool kCanBeOff = shoal_describe(ComponentTag<T>{}).component.toggled;
+inline constexpr bool kCanBeDisabled = shoal_describe(ComponentTag<T>{}).component.enableable;
 
 template <auto kMember, class Term>
 constexpr bool names_member() {
@@ -418,7 +418,7 @@ struct StoreList<From<ComponentDirectory>> {
     template <class Term>
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
-        !(DescriptionOf<typename Term::Component>::kMany && kCanBeOff<typename Term::Component>);  ///< perhaps
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< perhaps
     template <class Term>
     static constexpr bool kHasColumnsInDatabase = kIsOfDatabase<Term> || Term::kIsOfParent;  ///< perhaps
     template <class Term>

@@ -10,7 +10,7 @@
 
 namespace shoal {
 
-/// An archetype, by its component types in any order. Toggled ones belong to it on or off.
+/// An archetype, by its component types in any order. Enableable ones belong to it, enabled or disabled.
 template <DescribedComponent... Ts>
 struct Has {};
 
@@ -52,7 +52,7 @@ struct ColumnCounts {
 
 template <class T>
 constexpr void count_columns(ColumnCounts& counts) {
-    counts.is_plain = counts.is_plain && !kHasOpaque<T> && !kIsToggled<T>;
+    counts.is_plain = counts.is_plain && !kHasOpaque<T> && !kIsEnableable<T>;
     if constexpr (DescriptionOf<T>::kWhole && DescriptionOf<T>::kNumFields != 0)
         counts.add(sizeof(T));
     else if constexpr (!DescriptionOf<T>::kWhole)

@@ -1,4 +1,4 @@
-// expected: only a toggled component can be there and be off
+// expected: only an enableable component can be disabled
 #include "shoal/table/describe.h"
 
 using namespace shoal;
@@ -8,4 +8,4 @@ struct Body {
 };
 SHOAL_COMPONENT(Body, mass)
 
-const auto kOff = Off{Body{}};
+const auto kDisabled = Disabled{Body{}};
