@@ -11,9 +11,9 @@
 
 using namespace shoal;
 
-/// How many rows stay when the entities of a blob have died: that of a single, whose entity is the world's own.
+/// How many rows stay when the entities of a blob have died: that of a singleton, whose entity is the world's own.
 static std::uint32_t num_kept(const World& world, const Table& table) {
-    const bool is_kept = table.schema().single() && table.num_rows() == 1 &&
+    const bool is_kept = table.schema().singleton() && table.num_rows() == 1 &&
                          table.entities()[0] == world.directory().singletons().entity();
     return is_kept ? 1 : 0;
 }

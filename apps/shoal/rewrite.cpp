@@ -29,7 +29,7 @@ Node first_other(Node mapping, std::span<const std::string_view> keys) {
 Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
-    constexpr std::string_view kComponentKeys[] = {"version",    "spawn_order", "many",    "single",
+    constexpr std::string_view kComponentKeys[] = {"version",    "spawn_order", "many",    "singleton",
                                                    "enableable", "whole",       "in_file", "fields"};
     if (!root.is_mapping()) return root;
     if (const Node other = first_other(root, kKeys)) return other;

@@ -237,13 +237,13 @@ class World(_core.World):
     # Values.
 
     def get(self, entity, path=None):
-        """Returns one value: ``get(fish, "body.mass")``; ``get("wind.force")`` of a single."""
+        """Returns one value: ``get(fish, "body.mass")``; ``get("wind.force")`` of a singleton."""
         return self._get(None, entity) if path is None else self._get(entity, path)
 
     def set(self, entity, path, *value):
-        """Sets one value: ``set(fish, "body.mass", 2)``; ``set("wind.force", (1, 0, 0))`` of a single."""
+        """Sets one value: ``set(fish, "body.mass", 2)``; ``set("wind.force", (1, 0, 0))`` of a singleton."""
         if len(value) > 1 or (not value and not isinstance(entity, str)):
-            raise TypeError("set() takes an entity, a path and a value, or the path of a single and a value")
+            raise TypeError("set() takes an entity, a path and a value, or the path of a singleton and a value")
         if value:
             self._set(entity, path, value[0])
         else:

@@ -234,7 +234,7 @@ ShownColumn PythonBatch::make(const std::shared_ptr<Hold>& hold, const std::stri
         TextColumn column = rows(*hold).column(found.component, part.first_column + lane);
         if (column.first != nullptr) column.first += part.offset_in_column;
         made.is_view = column.rows == nullptr && column.first != nullptr;
-        const bool is_writable = component.is_written && !component.is_single;
+        const bool is_writable = component.is_written && !component.is_singleton;
         if (made.is_view) {
             made.arrays.push_back(
                 view_of(type, column.num_rows, column.first, column.stride, use(hold, name), is_writable));
@@ -480,7 +480,7 @@ KeptComponent FrameState::kept(const std::string& name) const {
     for (Store* store : stores.stores())
         for (const auto& schemas : {store->schemas(), store->shown_schemas()})
             for (const Schema* schema : schemas)
-                if (schema->name() == name && !schema->single()) return {store, schema};
+                if (schema->name() == name && !schema->singleton()) return {store, schema};
     throw Error(concat("no store keeps ", quoted(name), " yet; name it in a query or World.add() before passes run"));
 }
 

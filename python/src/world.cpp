@@ -141,7 +141,7 @@ KeptComponent WorldState::component(const std::string& name) {
         else
             require(world.manager(schema).status());
     }
-    if (schema.single()) world.directory().singletons().require(schema);
+    if (schema.singleton()) world.directory().singletons().require(schema);
     const KeptComponent kept = world.directory().find_kept(schema.id());
     if (kept.store == nullptr) throw Error(concat("no store keeps ", quoted(name)));
     return kept;
@@ -289,7 +289,7 @@ std::vector<Entity> WorldState::spawn(const LoadedBlob& loaded, std::uint32_t co
 void WorldState::add(std::span<const Entity> entities, const std::string& name, const py::dict& values) {
     require_free("adding components");
     const KeptComponent kept = component(name);
-    if (kept.schema->single())
+    if (kept.schema->singleton())
         throw Error(concat("the world has one ", quoted(name), "; set it: world.set(\"", name, ".field\", value)"));
     std::vector<std::byte> bytes;
     {
@@ -332,26 +332,26 @@ void WorldState::set_name(Entity entity, const std::string& name) {
 // --- values ------------------------------------------------------------------------------------------------------
 
 py::object WorldState::get(const py::object& entity, const std::string& path) {
-    const bool is_single = entity.is_none();
-    const std::vector<Entity> of = is_single ? std::vector<Entity>() : entities_from(entity);
+    const bool is_singleton = entity.is_none();
+    const std::vector<Entity> of = is_singleton ? std::vector<Entity>() : entities_from(entity);
     World& world = require_open("reading a value");
     const Conversion conversion(*this);
-    if (is_single) return to_python(require(std::as_const(world).field(path)), values());
+    if (is_singleton) return to_python(require(std::as_const(world).field(path)), values());
     if (of.size() != 1) throw py::type_error("get() takes one entity; read() takes many");
     require_living(of);
     return to_python(require(std::as_const(world).field(of[0], path)), values());
 }
 
 void WorldState::set(const py::object& entity, const std::string& path, const py::object& value) {
-    const bool is_single = entity.is_none();
-    const std::vector<Entity> of = is_single ? std::vector<Entity>() : entities_from(entity);
+    const bool is_singleton = entity.is_none();
+    const std::vector<Entity> of = is_singleton ? std::vector<Entity>() : entities_from(entity);
     World& world = require_free("setting a value");
     if (names(path.substr(0, path.find_first_of(".[")), "tag"))
         throw Error("tags are added and removed with tag() and untag()");
-    if (!is_single && of.size() != 1) throw py::type_error("set() takes one entity; write() takes many");
+    if (!is_singleton && of.size() != 1) throw py::type_error("set() takes one entity; write() takes many");
     const AnyValue converted = value_for(path, value);
     require_free("setting a value");
-    if (is_single) return require(world.set_field(path, converted));
+    if (is_singleton) return require(world.set_field(path, converted));
     require_living(of);
     require(world.set_field(of[0], path, converted));
 }

@@ -151,7 +151,7 @@ def test_the_position_of_a_matrix_is_written_beside_its_rows():
     assert world.get(hands[2], "grip.pose")[:, :3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
-def test_columns_of_parents_and_singles_are_shown():
+def test_columns_of_parents_and_singletons_are_shown():
     world = new_world()
     parent, child = world.create(2, transform={}, health={"value": [7, 8]})
     world.link([child], parent)

@@ -19,7 +19,7 @@ components = {
     target = { fields = { who = entity } }
     label = { fields = { text = { type = fixed_string  capacity = 8 }  id = string_id } }
     grid = { fields = { cells = { type = uint16  array = 4 }  on = bool  big = uint64  exact = double } }
-    wind = { single = true  fields = { force = vec3 } }
+    wind = { singleton = true  fields = { force = vec3 } }
     marker = {}
 }
 """

@@ -35,7 +35,8 @@ static_assert(sizeof(shoal_entity) == sizeof(Entity) && alignof(shoal_entity) ==
 static_assert(SHOAL_ENUM == int(FieldType::kEnum) && SHOAL_BLOB_ARRAY == int(FieldType::kBlobArray));
 
 constexpr std::uint32_t kFieldFlags = SHOAL_SPLIT | SHOAL_RELATION | SHOAL_CLEARED | SHOAL_DIES_TOO;
-constexpr std::uint32_t kSchemaFlags = SHOAL_WHOLE | SHOAL_ENABLEABLE | SHOAL_MANY | SHOAL_SINGLE | SHOAL_WITHOUT_ROWS;
+constexpr std::uint32_t kSchemaFlags =
+    SHOAL_WHOLE | SHOAL_ENABLEABLE | SHOAL_MANY | SHOAL_SINGLETON | SHOAL_WITHOUT_ROWS;
 
 /// Whether the size of a value stands in the declaration.
 bool has_value_bytes(std::uint32_t type) { return type == SHOAL_FIXED_STRING || type == SHOAL_ENUM; }
@@ -129,7 +130,7 @@ Result<Schema> read_schema(const shoal_schema& schema) {
     definition.whole = (given.flags & SHOAL_WHOLE) != 0;
     definition.enableable = (given.flags & SHOAL_ENABLEABLE) != 0;
     definition.many = (given.flags & SHOAL_MANY) != 0;
-    definition.single = (given.flags & SHOAL_SINGLE) != 0;
+    definition.singleton = (given.flags & SHOAL_SINGLETON) != 0;
     for (std::uint32_t i = 0; i < given.num_fields; ++i) {
         const shoal_field* const field = element_of(given.fields, i, &shoal_field::reserved);
         if (field == nullptr) return fail(concat("field ", i, " does not begin with sizeof(shoal_field)"));

@@ -339,8 +339,8 @@ Status check_store(const Schema& schema, const shoal_store& store) {
     if (store.show == nullptr) return fail("has no function show");
     if (store.first == nullptr) return fail("has no function first");
     if (schema.many() && store.next == nullptr) return fail("has no function next, which SHOAL_MANY needs");
-    if (schema.single())
-        return fail("cannot keep a single; declare it with declare_component(), and the world keeps its value");
+    if (schema.singleton())
+        return fail("cannot keep a singleton; declare it with declare_component(), and the world keeps its value");
     if (schema.enableable())
         return fail(
             "cannot keep an enableable component; give it a field for that, or declare it with "

@@ -24,15 +24,15 @@ struct TextQuery::Plan {
     Plan& operator=(const Plan&) = delete;
     ~Plan() { delete further; }
 
-    detail::TermPlaces places;                           // its first terms are the components, in order
-    Array<TextComponent> components{Owner("query")};     // that are shown
-    Array<ComponentType> types{Owner("query")};          // by component; none unless the database has it
-    Array<TextComparison> comparisons{Owner("query")};   // all must hold
-    Array<TextComparison> of_singles{Owner("query")};    // the same, about components of which there is one
-    Array<OwnedRows*> singles{Owner("query")};           // by component; nullptr: it is no single
-    Array<Access> accesses{Owner("query")};              // by component, and of the links to parents
-    Array<OwnedRows*> locked{Owner("query")};            // while a loop runs
-    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a component is of the database
+    detail::TermPlaces places;                            // its first terms are the components, in order
+    Array<TextComponent> components{Owner("query")};      // that are shown
+    Array<ComponentType> types{Owner("query")};           // by component; none unless the database has it
+    Array<TextComparison> comparisons{Owner("query")};    // all must hold
+    Array<TextComparison> of_singletons{Owner("query")};  // the same, about components of which there is one
+    Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: it is no singleton
+    Array<Access> accesses{Owner("query")};               // by component, and of the links to parents
+    Array<OwnedRows*> locked{Owner("query")};             // while a loop runs
+    mutable Array<DatabaseMatch> match{Owner("query")};   // one, if a component is of the database
     Plan* further = nullptr;  // of the values of a `many` type of the database that are not the first of their entities
 };
 

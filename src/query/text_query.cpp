@@ -110,7 +110,7 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     SHOAL_ASSERT(column < shown.schema->columns().size(), "the component has no such column");
     const Place& place = places_[component];
     if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
-    const std::size_t stride = place.is_single ? 0 : shown.schema->columns()[column].element_bytes;
+    const std::size_t stride = place.is_singleton ? 0 : shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
     const std::size_t first_row = place.rows == nullptr ? place.first_row + first_row_ : 0;
     return {first + first_row * stride, stride, place.rows, shown.is_written, num_rows()};
@@ -120,7 +120,7 @@ bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t
     SHOAL_ASSERT(components_[component].has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(i < num_rows(), "the row is past the end of the batch");
     const Place& place = places_[component];
-    const std::uint32_t row = place.is_single         ? 0
+    const std::uint32_t row = place.is_singleton      ? 0
                               : place.rows != nullptr ? place.rows[i]
                                                       : place.first_row + first_row_ + i;
     if (place.table == nullptr || row == kNilRow) return false;
@@ -209,7 +209,7 @@ public:
     static Array<TextBatch::Place> places_of_table(const Plan& plan) {
         Array<TextBatch::Place> places{Owner("query")};
         const auto is_elsewhere = [](const TextComponent& component) {
-            return component.is_of_parent || component.is_single;
+            return component.is_of_parent || component.is_singleton;
         };
         const bool is_plain = plan.match.empty() && plan.comparisons.empty() && plan.places.is_one_table() &&
                               std::ranges::none_of(plan.components, is_elsewhere);
@@ -280,7 +280,7 @@ private:
             const std::span<const ColumnDefinition> columns = component.schema->columns();
             const std::uint8_t store = plan.places.store_of[i];
             if (plan.types[i] || !component.has_columns || columns.size() > kMostColumns) continue;
-            if (component.is_of_parent || component.is_single) continue;
+            if (component.is_of_parent || component.is_singleton) continue;
             const Table& table = plan.places.stores[store].rows->table();
             for (std::uint32_t c = 0; c < columns.size(); ++c)
                 fetched.push_back({store, table.column(plan.places.first_column[i] + c), columns[c].element_bytes});
@@ -329,8 +329,8 @@ private:
                 DatabaseTable* const table = plan_.components[i].is_of_parent ? of_parents : own;
                 const std::uint32_t first = table == nullptr ? kNoColumn : table->first_column(plan_.types[i]);
                 if (first != kNoColumn) place = {&table->table(), first, 0, nullptr, false};
-            } else if (plan_.components[i].is_single) {
-                place = {&plan_.singles[i]->table(), 0, 0, nullptr, true};
+            } else if (plan_.components[i].is_singleton) {
+                place = {&plan_.singletons[i]->table(), 0, 0, nullptr, true};
             } else {
                 place = {&plan_.places.stores[plan_.places.store_of[i]].rows->table(), plan_.places.first_column[i], 0,
                          nullptr, false};
@@ -403,7 +403,7 @@ private:
             batch_.entities_ = {entities_, num_chosen};
         }
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (places_[i].table != nullptr && !places_[i].is_single) choose_rows(i);
+            if (places_[i].table != nullptr && !places_[i].is_singleton) choose_rows(i);
         return true;
     }
     void choose_rows(std::size_t component) {
@@ -569,13 +569,13 @@ const Store& TextQuery::driver() const {
 
 namespace {
 
-/// Whether the singles of a query are there, and what it says of them holds.
+/// Whether the singletons of a query are there, and what it says of them holds.
 template <class Plan>
-bool singles_hold(const Plan& plan) {
-    for (const OwnedRows* single : plan.singles)
-        if (single != nullptr && single->num_rows() != 1) return false;
-    for (const TextComparison& comparison : plan.of_singles) {
-        const Table& table = plan.singles[comparison.component]->table();
+bool singletons_hold(const Plan& plan) {
+    for (const OwnedRows* singleton : plan.singletons)
+        if (singleton != nullptr && singleton->num_rows() != 1) return false;
+    for (const TextComparison& comparison : plan.of_singletons) {
+        const Table& table = plan.singletons[comparison.component]->table();
         const std::uint32_t first_row = 0;
         std::uint64_t words[JoinBlock::kWords] = {1};
         keep_those({table.column(comparison.part.first_column) + comparison.part.offset_in_column, 0, &first_row},
@@ -588,7 +588,7 @@ bool singles_hold(const Plan& plan) {
 }  // namespace
 
 void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor) {
-    if (!singles_hold(plan)) return;
+    if (!singletons_hold(plan)) return;
     const bool takes_commands = visitor.visit_with != nullptr;
     Array<detail::ToldRows> told = told_stores(plan.places);
     if (executor == nullptr || !Loop::share(plan, told)) {
@@ -682,7 +682,7 @@ struct TextQuery::Held {
     Array<Batch> batches{Owner("query")};
 
     static bool is_same_table(const Place& a, const Place& b) {
-        return a.table == b.table && a.first_column == b.first_column && a.is_single == b.is_single;
+        return a.table == b.table && a.first_column == b.first_column && a.is_singleton == b.is_singleton;
     }
     static bool can_join(const Batch& a, const Batch& b) {
         return a.plan == b.plan && std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
@@ -695,7 +695,7 @@ struct TextQuery::Held {
     }
     static bool breaks(const Batch& a, const Batch& b, std::size_t c) {
         const Place& place = a.batch.places_[c];
-        if (place.table == nullptr || place.is_single || a.lists(c) || b.lists(c)) return false;
+        if (place.table == nullptr || place.is_singleton || a.lists(c) || b.lists(c)) return false;
         return b.batch.places_[c].first_row != place.first_row + a.batch.num_rows();
     }
     static void list_rows(Batch& batch, std::size_t c) {
@@ -730,7 +730,8 @@ struct TextQuery::Held {
             const Place &from = before.places_[c], &to = found.places_[c];
             if (last.lists(c) || to.rows != nullptr || !is_same_table(from, to)) return false;
             const std::uint32_t first_row = to.first_row + found.first_row_;
-            if (to.table != nullptr && !to.is_single && first_row != from.first_row + before.num_rows()) return false;
+            if (to.table != nullptr && !to.is_singleton && first_row != from.first_row + before.num_rows())
+                return false;
         }
         return true;
     }

@@ -268,8 +268,8 @@ private:
     }
     /// Errors: a component type of the world is not declared so, or parents are not known.
     bool check_sign(const ReadTerm& term, std::string_view name, const Schema& schema) {
-        if (term.sign == '$' && !schema.single())
-            return error(name, concat(quoted(name), " is not declared single, so rows have their own"),
+        if (term.sign == '$' && !schema.singleton())
+            return error(name, concat(quoted(name), " is not declared singleton, so rows have their own"),
                          concat("write ", name));
         if (term.sign != '^' || plan_->places.parents != nullptr) return true;
         if (const KeptComponent kept = directory_.find_kept(ComponentId("transform")))
@@ -284,17 +284,17 @@ private:
     std::size_t add(const Schema& schema, const detail::ComponentHome& home, bool has_columns, const ReadTerm& term) {
         Array<TextComponent>& components = plan_->components;
         std::size_t i = 0;
-        const bool is_of_parent = term.sign == '^', is_single = term.sign == '$';
+        const bool is_of_parent = term.sign == '^', is_singleton = term.sign == '$';
         while (i < components.size() &&
                (components[i].schema->id() != schema.id() || components[i].is_of_parent != is_of_parent ||
-                components[i].is_single != is_single))
+                components[i].is_singleton != is_singleton))
             ++i;
         if (i == components.size()) {
-            components.push_back({&schema, has_columns, true, false, is_of_parent, is_single});
+            components.push_back({&schema, has_columns, true, false, is_of_parent, is_singleton});
             homes_.push_back(home);
             shown_names_.push_back(term.path);
         }
-        components[i].is_optional = components[i].is_optional && (term.sign == '?' || is_of_parent || is_single);
+        components[i].is_optional = components[i].is_optional && (term.sign == '?' || is_of_parent || is_singleton);
         components[i].is_written = components[i].is_written || term.sign == '&';
         return i;
     }
@@ -331,7 +331,7 @@ private:
         const Result<AnyValue> value = given.convert(type, term.path);
         if (!value) return error(term.value, std::string(value.status().message()));
         comparison.value = *value;
-        (plan_->components[component].is_single ? plan_->of_singles : plan_->comparisons).push_back(comparison);
+        (plan_->components[component].is_singleton ? plan_->of_singletons : plan_->comparisons).push_back(comparison);
         return true;
     }
 
@@ -340,7 +340,8 @@ private:
     bool find_stores() {
         for (const Excluded& excluded : excluded_)
             for (const TextComponent& component : plan_->components)
-                if (component.schema->id() == excluded.schema->id() && !component.is_of_parent && !component.is_single)
+                if (component.schema->id() == excluded.schema->id() && !component.is_of_parent &&
+                    !component.is_singleton)
                     return error(names_[static_cast<std::size_t>(&excluded - excluded_.data())],
                                  concat(quoted(excluded.schema->name()), " is both asked for and ruled out"));
         bool is_required = any_tag_;
@@ -356,8 +357,8 @@ private:
         make_match();
         plan_->locked = plan_->places.locked();
         if (plan_->places.parents_store != nullptr) plan_->accesses.push_back(reads(*plan_->places.parents_store));
-        for (OwnedRows* single : plan_->singles)
-            if (single != nullptr) plan_->locked.push_back(single);
+        for (OwnedRows* singleton : plan_->singletons)
+            if (singleton != nullptr) plan_->locked.push_back(singleton);
         return true;
     }
     bool names_inactive() const {
@@ -379,8 +380,8 @@ private:
     bool place_component(std::size_t i) {
         const TextComponent& component = plan_->components[i];
         const detail::ComponentHome& home = homes_[i];
-        plan_->singles.push_back(component.is_single ? home.columns.rows : nullptr);
-        if (component.is_single) {
+        plan_->singletons.push_back(component.is_singleton ? home.columns.rows : nullptr);
+        if (component.is_singleton) {
             plan_->types.push_back({});
             plan_->accesses.push_back({home.store, nullptr, component.schema->id(), kAllFields, false});
             return true;

@@ -124,7 +124,7 @@ private:
                                    &ReloadCall::complete_new_entities,
                                    &ReloadCall::override_new_entities,
                                    &ReloadCall::change_fields,
-                                   &ReloadCall::change_singles,
+                                   &ReloadCall::change_singletons,
                                    &ReloadCall::change_lists,
                                    &ReloadCall::add_components,
                                    &ReloadCall::change_enabled,
@@ -264,7 +264,7 @@ private:
         if (created_.empty()) return {};
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const BlobComponents* const components = type_at(type).after;
-            if (components == nullptr || takers_[type] == nullptr || components->schema->single()) continue;
+            if (components == nullptr || takers_[type] == nullptr || components->schema->singleton()) continue;
             if (is_owned(type)) continue;
             const bool is_moved = type == transform_type_ && !copies_->root_poses.empty();
             if (!components->schema->has(FieldType::kEntity) && !is_moved) continue;
@@ -294,7 +294,7 @@ private:
     /// Overrides values of entities that an earlier version had, and that come again.
     Status override_new_entities() {
         for (const ReloadOverrides::Entry& entry : overrides_.all()) {
-            if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->single())
+            if (!is_new(entry.entity) || takers_[entry.type] == nullptr || type_at(entry.type).schema->singleton())
                 continue;
             if (is_owned(entry.type)) continue;  // they come with the links
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
@@ -431,7 +431,7 @@ private:
     Status change_fields() {
         for (const ChangedFields& change : changes_.fields()) {
             const TypeChanges& t = type_at(change.type);
-            if (takers_[change.type] == nullptr || t.schema->single()) continue;
+            if (takers_[change.type] == nullptr || t.schema->singleton()) continue;
             if (is_model(change.type) || is_owned(change.type)) continue;
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
                 const ReloadPlace place{takers_[change.type], t.schema, now(copy, change.after_entity)};
@@ -450,10 +450,10 @@ private:
     }
 
     /// Writes what has changed of components of which the world has one, whoever has it.
-    Status change_singles() {
+    Status change_singletons() {
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const TypeChanges& t = type_at(type);
-            if (takers_[type] == nullptr || !t.schema->single() || num_copies() == 0) continue;
+            if (takers_[type] == nullptr || !t.schema->singleton() || num_copies() == 0) continue;
             if (t.after == nullptr || t.after->count() == 0 || takers_[type]->tables()[0]->num_rows() == 0) continue;
             const ReloadPlace place{takers_[type], t.schema, takers_[type]->tables()[0]->entities()[0]};
             for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
@@ -477,7 +477,7 @@ private:
     Status add_components(std::span<const ChangedComponent> added) {
         const TypeChanges& t = type_at(added[0].type);
         Store* const store = takers_[added[0].type];
-        if (store == nullptr || t.schema->single() || is_owned(added[0].type)) return {};
+        if (store == nullptr || t.schema->singleton() || is_owned(added[0].type)) return {};
         Array<Entity> entities{Owner("reload")};
         Array<std::byte> images{Owner("reload")};
         for (const ChangedComponent& change : added)
@@ -523,7 +523,7 @@ private:
     Status remove_components(std::span<const ChangedComponent> removed) {
         const TypeChanges& t = type_at(removed[0].type);
         Store* const store = takers_[removed[0].type];
-        if (store == nullptr || t.schema->single() || is_owned(removed[0].type)) return {};
+        if (store == nullptr || t.schema->singleton() || is_owned(removed[0].type)) return {};
         Array<Entity> entities{Owner("reload")};
         for (const ChangedComponent& change : removed)
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {

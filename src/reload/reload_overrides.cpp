@@ -56,8 +56,8 @@ void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_
         const Schema& schema = *changes.types()[type].schema;
         const int field = schema.id() == path->component() ? schema.find_field(path->part().field->name) : -1;
         if (field < 0) continue;
-        const std::uint32_t first_copy = schema.single() ? 0 : logged.first_copy;
-        const std::uint32_t num_copies = schema.single() ? kNoBlobEntity : logged.num_copies;
+        const std::uint32_t first_copy = schema.singleton() ? 0 : logged.first_copy;
+        const std::uint32_t num_copies = schema.singleton() ? kNoBlobEntity : logged.num_copies;
         entries_.push_back({type, logged.entity, num_copies > 1, first_copy, num_copies, order, path->index(),
                             path->index(), static_cast<std::size_t>(field), path->part(), *value});
     }
@@ -65,12 +65,12 @@ void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_
 
 Array<const Entry*> ReloadOverrides::list(std::uint32_t type, std::uint32_t entity, std::uint32_t copy) const {
     Array<const Entry*> found{Owner("reload")};
-    const auto list_from = [&](bool is_single, std::uint32_t first_copy) {
-        const auto key = std::tuple(type, entity, is_single, first_copy, 0u);
+    const auto list_from = [&](bool is_singleton, std::uint32_t first_copy) {
+        const auto key = std::tuple(type, entity, is_singleton, first_copy, 0u);
         for (auto at = std::ranges::lower_bound(entries_, key, {}, key_of); at != entries_.end(); ++at) {
-            const auto [its_type, its_entity, its_single, its_copy, order] = key_of(*at);
-            if (its_type != type || its_entity != entity || its_single != is_single) return;
-            if (is_single && its_copy != copy) return;
+            const auto [its_type, its_entity, is_its_singleton, its_copy, order] = key_of(*at);
+            if (its_type != type || its_entity != entity || is_its_singleton != is_singleton) return;
+            if (is_singleton && its_copy != copy) return;
             if (copy >= its_copy && copy - its_copy < at->num_copies) found.push_back(&*at);
         }
     };

@@ -119,8 +119,8 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
             "\"", schema.name(), "\" has other fields now, ", schema.to_text(), ", but ", store.kind(),
             " of the running program cannot change them: only component types that come with a schema alone, and ",
             "have managers, can; start the program again"));
-    if (before->schema().single() != schema.single())
-        return Status::error(concat("\"", schema.name(), "\" is ", schema.single() ? "now" : "no longer",
+    if (before->schema().singleton() != schema.singleton())
+        return Status::error(concat("\"", schema.name(), "\" is ", schema.singleton() ? "now" : "no longer",
                                     " something that a world has once; start the program again"));
     if (before->schema().many() && !schema.many())
         return Status::error(

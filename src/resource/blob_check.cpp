@@ -22,7 +22,8 @@ constexpr std::uint32_t kMaxColumnAlignment = 1u << 20;
 
 bool is_known(std::uint32_t kind) { return kind > 0 && kind < kNumBlobSectionKinds; }
 
-constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaEnableable | kBlobSchemaMany | kBlobSchemaSingle;
+constexpr std::uint32_t kSchemaFlags =
+    kBlobSchemaWhole | kBlobSchemaEnableable | kBlobSchemaMany | kBlobSchemaSingleton;
 constexpr std::uint8_t kFieldFlags = kBlobFieldSplit | kBlobFieldHasRange;
 constexpr std::uint32_t kMaxStructBytes = 1u << 20;
 
@@ -366,7 +367,7 @@ Status BlobCheck::check_schema(const BlobSchema& record, SchemaParts& parts) {
     definition.whole = (record.flags & kBlobSchemaWhole) != 0;
     definition.enableable = (record.flags & kBlobSchemaEnableable) != 0;
     definition.many = (record.flags & kBlobSchemaMany) != 0;
-    definition.single = (record.flags & kBlobSchemaSingle) != 0;
+    definition.singleton = (record.flags & kBlobSchemaSingleton) != 0;
     definition.struct_bytes = record.struct_bytes;
     definition.struct_alignment = record.struct_alignment;
     if (Status status = read_fields(record, parts, definition); !status) return status;
@@ -526,7 +527,7 @@ Status BlobCheck::check_columns(const BlobComponentType& type, const Schema& sch
 Status BlobCheck::check_owners(const BlobComponentType& type, const Schema& schema) {
     const auto* owners = at<std::uint32_t>(type.data_offset);
     const auto mark = static_cast<std::uint32_t>(blob_.component_types_.size());
-    if (schema.single() && type.count > 1)
+    if (schema.singleton() && type.count > 1)
         return fail_at(&type.count, "there are ", type.count, " components \"", schema.name(),
                        "\", of which a world has one");
     for (std::uint32_t i = 0; i < type.count; ++i) {

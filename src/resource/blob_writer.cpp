@@ -278,9 +278,9 @@ void BlobLayout::write_schemas() {
     append(table);
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Schema& schema = type(i).schema;
-        const std::uint32_t flags = (schema.whole() ? kBlobSchemaWhole : 0) |
-                                    (schema.enableable() ? kBlobSchemaEnableable : 0) |
-                                    (schema.many() ? kBlobSchemaMany : 0) | (schema.single() ? kBlobSchemaSingle : 0);
+        const std::uint32_t flags =
+            (schema.whole() ? kBlobSchemaWhole : 0) | (schema.enableable() ? kBlobSchemaEnableable : 0) |
+            (schema.many() ? kBlobSchemaMany : 0) | (schema.singleton() ? kBlobSchemaSingleton : 0);
         append(BlobSchema{type(i).strings[0], schema.version(), flags,
                           static_cast<std::uint32_t>(schema.fields().size()), schema.struct_bytes(),
                           schema.struct_alignment(), schema.layout_hash()});

@@ -176,7 +176,7 @@ void BlobDump::schema(const Schema& schema) {
     for (const auto& [key, value] : {std::pair("whole", schema.whole()),
                                      {"enableable", schema.enableable()},
                                      {"many", schema.many()},
-                                     {"single", schema.single()}}) {
+                                     {"singleton", schema.singleton()}}) {
         if (!value) continue;
         builder_.boolean(key, true);
     }

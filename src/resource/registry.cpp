@@ -15,7 +15,7 @@ bool equal(const Schema& a, const Schema& b) {
                x.struct_offset == y.struct_offset && x.opaque == y.opaque && x.relation == y.relation;
     };
     if (a.layout_hash() != b.layout_hash() || a.version() != b.version() || a.enableable() != b.enableable() ||
-        a.many() != b.many() || a.single() != b.single() || a.struct_bytes() != b.struct_bytes())
+        a.many() != b.many() || a.singleton() != b.singleton() || a.struct_bytes() != b.struct_bytes())
         return false;
     for (std::size_t i = 0; i < a.fields().size(); ++i)
         if (!same_field(a.fields()[i], b.fields()[i])) return false;

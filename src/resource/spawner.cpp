@@ -108,7 +108,7 @@ public:
         if (Status status = create_entities(); !status) return status;
         if (Status status = send_all(); !status) return status;
         if (Status status = write_overrides(); !status) return status;
-        if (Status status = set_singles(); !status) return status;
+        if (Status status = set_singletons(); !status) return status;
         if (options_.keep_names && options_.copies > 0 && part_ == nullptr) spawned_.keep_names(blob_);
         return std::move(spawned_);
     }
@@ -183,27 +183,27 @@ private:
             if (components.schema->many() && !schema->many())
                 return Status::error(concat("\"", blob_.name(), "\" was compiled with several \"", schema->name(),
                                             "\" per entity, this program has one; compile it again"));
-            if (schema->single() && components.count() > 1)
+            if (schema->singleton() && components.count() > 1)
                 return Status::error(concat("\"", blob_.name(), "\" has ", components.count(), " \"", schema->name(),
                                             "\", of which a world has one; leave one in the source"));
-            const bool is_set = bool(find_single(taker));
-            if (!is_set || part_ == nullptr) (is_set ? singles_ : takers_).push_back(taker);
+            const bool is_set = bool(find_singleton(taker));
+            if (!is_set || part_ == nullptr) (is_set ? singletons_ : takers_).push_back(taker);
         }
         return check_unknown();
     }
 
-    /// Returns the entity that has the single which a store keeps, or null: then the component is one like others.
-    Entity find_single(const Taker& taker) const {
+    /// Returns the entity that has the singleton which a store keeps, or null: then the component is one like others.
+    Entity find_singleton(const Taker& taker) const {
         if (taker.store == nullptr || !taker.components->schema->whole()) return kNullEntity;
         const ComponentRow row = taker.store->find_row(taker.components->id, kNullEntity, 0);
-        if (row.schema == nullptr || !row.schema->single() || taker.store->tables().empty()) return kNullEntity;
+        if (row.schema == nullptr || !row.schema->singleton() || taker.store->tables().empty()) return kNullEntity;
         const Table& table = *taker.store->tables()[0];
         const Entity owner = table.num_rows() == 1 ? table.entities()[0] : kNullEntity;
         return targets_.directory.entities().alive(owner) ? owner : kNullEntity;
     }
-    /// Sets singles that stores have to what the blob says, after all else: what is set is not taken back.
-    Status set_singles() {
-        for (const Taker& taker : singles_) {
+    /// Sets singletons that stores have to what the blob says, after all else: what is set is not taken back.
+    Status set_singletons() {
+        for (const Taker& taker : singletons_) {
             const BlobComponents& components = *taker.components;
             if (components.count() == 0 || options_.copies == 0) continue;
             const SpawnBatch batch = make_batch(taker);
@@ -216,7 +216,7 @@ private:
                 if (found.path.component() == components.id)
                     write_part(image.data() + found.path.part().field->struct_offset, found.path.part(),
                                found.value.bytes().data());
-            const Entity owner = find_single(taker);
+            const Entity owner = find_singleton(taker);
             const Result<std::uint32_t> set =
                 taker.store->add_values(schema, std::span(&owner, 1), {.images = image.data()});
             if (!set) {
@@ -228,8 +228,8 @@ private:
         }
         return {};
     }
-    bool is_set_single(ComponentId component) const {
-        return std::ranges::any_of(singles_, [&](const Taker& taker) { return taker.components->id == component; });
+    bool is_set_singleton(ComponentId component) const {
+        return std::ranges::any_of(singletons_, [&](const Taker& taker) { return taker.components->id == component; });
     }
 
     /// An override of a named value, which is no field.
@@ -261,7 +261,7 @@ private:
     /// Errors: a store refuses a value; all is taken back.
     Status write_overrides() {
         for (const FoundOverride& found : overrides_)
-            if (!is_set_single(found.path.component()))
+            if (!is_set_singleton(found.path.component()))
                 if (Status status = for_each(found.who, [&](Entity entity) { return write(found, entity); }); !status)
                     return refuse_override(found.path.name(), status);
         for (const auto& [who, given] : named_) {
@@ -445,7 +445,7 @@ private:
     const BlobPart* part_;
     std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
-    Array<Taker> singles_{Owner("spawn")};  // components that stores have once, and that are set
+    Array<Taker> singletons_{Owner("spawn")};  // components that stores have once, and that are set
     std::vector<FoundOverride> overrides_;
     std::vector<NamedOverride> named_;
     Array<Zone> zones_{Owner("spawn")};              // by blob entity; empty: none is named

@@ -93,7 +93,7 @@ StateMigration::Type StateMigration::type_of(const Schema& saved) const {
     if (after == nullptr) after = &saved;
     const bool is_same = after->id() == saved.id() && after->version() == saved.version() &&
                          after->layout_hash() == saved.layout_hash() && after->many() == saved.many() &&
-                         after->single() == saved.single() && after->enableable() == saved.enableable();
+                         after->singleton() == saved.singleton() && after->enableable() == saved.enableable();
     return {&saved, is_same ? &saved : after, known == nullptr ? nullptr : known->migrations};
 }
 
@@ -162,8 +162,8 @@ Status StateMigration::check(const Type& type) {
         return no_way(type, concat("this program knows versions up to ", after.version(), "; update the program"));
     if (before.many() && !after.many())
         return no_way(type, "an entity could have several then, and now has one; remove those beyond the first before");
-    if (before.single() != after.single())
-        return no_way(type, concat("it is ", after.single() ? "now" : "no longer", " what a world has once"));
+    if (before.singleton() != after.singleton())
+        return no_way(type, concat("it is ", after.singleton() ? "now" : "no longer", " what a world has once"));
     return {};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // What a world puts into a saved state, and how it takes it over.
 //
-//     world            clocks, random numbers, the entity of the singles
+//     world            clocks, random numbers, the entity of the singletons
 //     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
 //                      name component types that no store keeps)
 //     entities         see EntityManager::save()

@@ -58,7 +58,7 @@ constexpr std::string_view kHead = R"lua(---@meta shoal
 ---@field whole? boolean
 ---@field enableable? boolean
 ---@field many? boolean
----@field single? boolean
+---@field singleton? boolean
 ---@field compile? fun(source: table, refuse: fun(message: string, ...: string|integer)): table?
 ---@field keys? string[]|string
 ---@field spawn_order? integer

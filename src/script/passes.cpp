@@ -369,15 +369,15 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
     Status status = read_field(lua, table, "name", definition.name);
     if (status && definition.name.empty()) status = Status::error("it has no \"name\"");
     const bool is_component = what == "component";
-    static constexpr std::string_view kKeys[] = {"name", "fields", "version", "whole", "enableable",
-                                                 "many", "single", "compile", "keys",  "spawn_order"};
+    static constexpr std::string_view kKeys[] = {"name", "fields",    "version", "whole", "enableable",
+                                                 "many", "singleton", "compile", "keys",  "spawn_order"};
     if (status) status = check_keys(lua, table, std::span(kKeys).first(is_component ? std::size(kKeys) : 2));
     if (status) status = read_field(lua, table, "version", version);
     if (status && !(version >= 1 && version <= 1e9)) status = Status::error("\"version\" is from 1 to 1e9");
     if (status) status = read_field(lua, table, "whole", definition.whole);
     if (status) status = read_field(lua, table, "enableable", definition.enableable);
     if (status) status = read_field(lua, table, "many", definition.many);
-    if (status) status = read_field(lua, table, "single", definition.single);
+    if (status) status = read_field(lua, table, "singleton", definition.singleton);
     definition.version = static_cast<std::uint32_t>(version);
     if (status) status = read_fields(lua, state, table, definition);
     if (!status) return Status::error(concat(what, " \"", definition.name, "\": ", status.message()));

@@ -381,8 +381,9 @@ int store(lua_State* lua, State& state) {
                     "a store has a \"component\": a table with its name and fields, as shoal.component takes it");
     Result<Schema> schema = read_schema(lua, state, 2, "component");
     if (!schema) return fail(state, schema.message());
-    if (schema->many() || schema->enableable() || schema->single())
-        return fail(state, "a store in Lua keeps one component for an entity; take many, enableable and single away");
+    if (schema->many() || schema->enableable() || schema->singleton())
+        return fail(state,
+                    "a store in Lua keeps one component for an entity; take many, enableable and singleton away");
     state.forget_paths();
     auto* const made = make_owned<LuaStore>("scripts", *state.script, *schema);
     state.script->stores.push_back(made);

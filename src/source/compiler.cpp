@@ -864,11 +864,11 @@ void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> k
 
 // --- grouping ------------------------------------------------------------------------------------------------------
 
-/// Whether an entity, or with a single the source, has no other component of this type.
+/// Whether an entity, or with a singleton the source, has no other component of this type.
 bool Compilation::check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
     if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty()) return true;
     const bool is_same_entity = plan.rows.back().entity == entity;
-    if (!is_same_entity && !plan.schema->single()) return true;
+    if (!is_same_entity && !plan.schema->singleton()) return true;
     const ComponentLayer* declared = component.top;
     while (declared->below != nullptr) declared = declared->below;
     if (doubles_.insert(declared).second)
@@ -879,7 +879,7 @@ bool Compilation::check_count(const TypePlan& plan, const MergedComponent& compo
                           quoted(plan.name), is_same_entity ? "" : ", of which a world has one"),
                    is_same_entity
                        ? "delete one of them; only component types declared with `many = true` may occur more than once"
-                       : "delete one of them, or declare the type without `single = true`")
+                       : "delete one of them, or declare the type without `singleton = true`")
             .note(plan.rows.back().component->position, "the other is here");
     return false;
 }

@@ -56,7 +56,7 @@ void add_field(const Schema& schema, const Field& field, HashedText& text) {
 
 void add_marks(const Schema& schema, HashedText& text) {
     text.add(schema.name()).add(schema.version()).add(schema.whole()).add(schema.enableable()).add(schema.many());
-    text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment());
+    text.add(schema.singleton()).add(schema.struct_bytes()).add(schema.struct_alignment());
 }
 
 void add_schema(const Schema& schema, HashedText& text) {

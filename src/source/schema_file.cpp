@@ -296,7 +296,7 @@ void SchemaReader::read_fields(Node node, const std::string& group, ComponentDef
 }
 
 void SchemaReader::read_component(Node node) {
-    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "single",     "enableable",
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "singleton",  "enableable",
                                                  "whole",   "in_file",     "fields", "migrations", "renamed_from"};
     const std::size_t errors = diagnostics_.num_errors();
     ComponentDefinition definition;
@@ -314,8 +314,8 @@ void SchemaReader::read_component(Node node) {
             if (nodes_.integer(child, -1000000, 1000000, number)) marks.spawn_order = static_cast<std::int32_t>(number);
         } else if (key == "many")
             nodes_.boolean(child, definition.many);
-        else if (key == "single")
-            nodes_.boolean(child, definition.single);
+        else if (key == "singleton")
+            nodes_.boolean(child, definition.singleton);
         else if (key == "enableable")
             nodes_.boolean(child, definition.enableable);
         else if (key == "whole")
@@ -532,7 +532,7 @@ std::string difference(const Schema& a, const Schema& b) {
     if (a.whole() != b.whole()) return "`whole` differs";
     if (a.enableable() != b.enableable()) return "`enableable` differs";
     if (a.many() != b.many()) return "`many` differs";
-    if (a.single() != b.single()) return "`single` differs";
+    if (a.singleton() != b.singleton()) return "`singleton` differs";
     if (a.fields().size() != b.fields().size())
         return concat(a.fields().size(), a.fields().size() == 1 ? " field" : " fields", " instead of ",
                       b.fields().size());

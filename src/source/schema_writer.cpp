@@ -59,7 +59,7 @@ void SchemaWriter::component(const SchemaDeclaration& declaration) {
     number("version", schema.version(), 1);
     if (declaration.spawn_order != 0) integer("spawn_order", declaration.spawn_order);
     mark("many", schema.many());
-    mark("single", schema.single());
+    mark("singleton", schema.singleton());
     mark("enableable", schema.enableable());
     mark("whole", schema.whole());
     migrations(declaration.migrations);

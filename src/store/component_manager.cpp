@@ -8,7 +8,7 @@ ComponentManager::ComponentManager(const Schema& schema, EntityManager& entities
             {.index = options.index,
              .death = options.death,
              .max_collected = options.max_collected,
-             .capacity_rows = schema.single() ? 1 : options.capacity_rows,
+             .capacity_rows = schema.singleton() ? 1 : options.capacity_rows,
              .kind = "a manager"}) {}
 
 ComponentManager::~ComponentManager() = default;

@@ -139,10 +139,10 @@ Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
     const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
                                  : highest < num_rows                      ? 0
                                                                            : std::size_t(highest) + 1 - num_rows;
-    if (num_more > options_.capacity_rows - num_rows && schema_.single())
+    if (num_more > options_.capacity_rows - num_rows && schema_.singleton())
         return Status::error(concat("\"", schema_.name(),
-                                    "\" is a single: its one row belongs to another entity; set that "
-                                    "one, which World::single() returns"));
+                                    "\" is a singleton: its one row belongs to another entity; set that "
+                                    "one, which World::singleton() returns"));
     if (num_more > options_.capacity_rows - num_rows)
         return Status::error(concat("the store of \"", schema_.name(), "\" holds ", num_rows, " rows and at most ",
                                     options_.capacity_rows, "; ", num_more, " more do not fit"));

@@ -18,10 +18,11 @@ Status Singletons::make_row(ComponentManager& manager) {
     const Schema& schema = manager.schema();
     const std::span<const Entity> owners = manager.table().entities();
     const auto num_alive = std::count_if(owners.begin(), owners.end(), [&](Entity e) { return entities.alive(e); });
-    if (!schema.single() || num_alive > 1)
-        return Status::error(concat(
-            "\"", schema.name(), "\" is a single, but the world made its manager from a schema ",
-            "without `single`, and it has ", num_alive, " of them; compile the blob again that this schema came from"));
+    if (!schema.singleton() || num_alive > 1)
+        return Status::error(concat("\"", schema.name(),
+                                    "\" is a singleton, but the world made its manager from a schema ",
+                                    "without `singleton`, and it has ", num_alive,
+                                    " of them; compile the blob again that this schema came from"));
     for (std::uint32_t row = manager.num_rows(); row-- > 0;)
         if (!entities.alive(manager.table().entities()[row])) manager.remove(Instance{row});
     if (num_alive == 1) return {};
@@ -31,12 +32,13 @@ Status Singletons::make_row(ComponentManager& manager) {
 }
 
 ComponentManager& Singletons::require(const Schema& component) {
-    SHOAL_ASSERT(component.single(), "the component type is not declared single");
+    SHOAL_ASSERT(component.singleton(), "the component type is not declared singleton");
     auto* const manager = dynamic_cast<ComponentManager*>(directory_.require_or_end(component));
     SHOAL_ASSERT(
-        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->schema().single(),
-        "the world keeps this single in another store, with other fields, or by the schema of a blob without "
-        "`single`");
+        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() &&
+            manager->schema().singleton(),
+        "the world keeps this singleton in another store, with other fields, or by the schema of a blob without "
+        "`singleton`");
     if (!directory_.is_held()) {
         const Status status = make_row(*manager);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
@@ -47,15 +49,15 @@ ComponentManager& Singletons::require(const Schema& component) {
 const ComponentManager& Singletons::require(const Schema& component) const {
     const auto* const manager = directory_.find_as<ComponentManager>(component.id());
     SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash() &&
-                     manager->schema().single() && manager->num_rows() == 1,
-                 "the world has no such single yet; World::single() of a world that is not const makes it");
+                     manager->schema().singleton() && manager->num_rows() == 1,
+                 "the world has no such singleton yet; World::singleton() of a world that is not const makes it");
     if constexpr (SHOAL_CHECKED != 0) ask_read_guard(manager->table(), 0);
     return *manager;
 }
 
 std::byte* Singletons::write(const Schema& component) {
     SHOAL_ASSERT(!directory_.is_held(),
-                 "a pass called World::single(), which may write; name it in the query: Single<Read<&T::field>>");
+                 "a pass called World::singleton(), which may write; name it in the query: Singleton<Read<&T::field>>");
     return require(component).table().write_element(0, 0);
 }
 
@@ -72,12 +74,12 @@ void Singletons::destroy() {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-void Singletons::save(StateWriter& to) const { to.value("singles", entity_); }
+void Singletons::save(StateWriter& to) const { to.value("singletons", entity_); }
 
 Status Singletons::load(StateReader& from) {
     Entity entity;
-    if (Status status = from.value("singles", entity); !status) return status;
-    if (Status status = check_entities(from, "singles", {&entity, 1}, true); !status) return status;
+    if (Status status = from.value("singletons", entity); !status) return status;
+    if (Status status = check_entities(from, "singletons", {&entity, 1}, true); !status) return status;
     entity_ = entity;
     return {};
 }
@@ -85,12 +87,13 @@ Status Singletons::load(StateReader& from) {
 Status Singletons::finish_load(StateReader& from) {
     for (Store* store : directory_.stores()) {
         auto* const manager = dynamic_cast<ComponentManager*>(store);  // only a manager keeps singletons
-        if (manager == nullptr || !manager->schema().single()) continue;
+        if (manager == nullptr || !manager->schema().singleton()) continue;
         if (manager->num_rows() == 0) {
             if (Status status = make_row(*manager); !status) return status;
         } else if (!from.is_trusted() &&
                    (manager->num_rows() != 1 || !directory_.entities().alive(manager->table().entities()[0]))) {
-            return from.error(concat("stores/", manager->schema().name()), "a single has one row, of a living entity");
+            return from.error(concat("stores/", manager->schema().name()),
+                              "a singleton has one row, of a living entity");
         }
     }
     return {};

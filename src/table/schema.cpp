@@ -97,11 +97,11 @@ struct SchemaMaker {
                                         "\"; use letters, digits and underscores, and start with a letter"));
         if (definition.fields.size() > kMaxFields)
             return fail(concat("it has ", definition.fields.size(), " fields; at most ", kMaxFields, " are possible"));
-        if (definition.single && (definition.many || definition.enableable))
-            return fail(concat("a world has one of a single, so it cannot be ", definition.many ? "many" : "enableable",
-                               " as well; remove one of them"));
-        if (definition.single && definition.fields.empty())
-            return fail("a single without fields says nothing; give it a field, or remove `single`");
+        if (definition.singleton && (definition.many || definition.enableable))
+            return fail(concat("a world has one of a singleton, so it cannot be ",
+                               definition.many ? "many" : "enableable", " as well; remove one of them"));
+        if (definition.singleton && definition.fields.empty())
+            return fail("a singleton without fields says nothing; give it a field, or remove `singleton`");
         for (std::size_t i = 0; i < definition.fields.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (definition.fields[i].name == definition.fields[j].name)
@@ -341,7 +341,7 @@ struct SchemaMaker {
     }
 
     Result<Schema> make() {
-        definition.whole |= definition.single;
+        definition.whole |= definition.singleton;
         if (Status status = check_component(); !status) return status;
         if (Status status = complete_fields(); !status) return status;
         schema.name_ = definition.name;
@@ -350,7 +350,7 @@ struct SchemaMaker {
         schema.whole_ = definition.whole;
         schema.enableable_ = definition.enableable;
         schema.many_ = definition.many;
-        schema.single_ = definition.single;
+        schema.singleton_ = definition.singleton;
         lay_out_columns();
         lay_out_defaults();
         hash_layout();
@@ -435,7 +435,7 @@ ComponentDefinition make_described_definition(const DescribedDefaults& described
     definition.whole = note.whole;
     definition.enableable = note.enableable;
     definition.many = note.many;
-    definition.single = note.single;
+    definition.singleton = note.singleton;
     definition.struct_bytes = static_cast<std::uint32_t>(described.struct_bytes);
     definition.struct_alignment = static_cast<std::uint32_t>(described.struct_alignment);
     for (std::size_t i = 0; i < described.num_fields; ++i)

@@ -64,28 +64,29 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
 
 namespace {
 
-/// Returns the entity that has the single which a path such as "wind.force" begins with.
-Result<Entity> find_single(const World& world, std::string_view name) {
+/// Returns the entity that has the singleton which a path such as "wind.force" begins with.
+Result<Entity> find_singleton(const World& world, std::string_view name) {
     const std::string_view component = name.substr(0, name.find('.'));
     const Store* const store = world.directory().find(ComponentId(component));
     const ComponentRow columns =
         store == nullptr ? ComponentRow() : store->find_row(ComponentId(component), kNullEntity, 0);
-    if (columns.schema == nullptr || !columns.schema->single())
-        return Status::error(concat("\"", component, "\" is no single of this world; give the entity that has it"));
+    if (columns.schema == nullptr || !columns.schema->singleton())
+        return Status::error(
+            concat("\"", component, "\" is not a singleton of this world; give the entity that has it"));
     const Table& table = *store->tables()[0];
     if (table.num_rows() == 1) return table.entities()[0];
-    return Status::error(concat("the single \"", component, "\" is not there; its entity was destroyed"));
+    return Status::error(concat("the singleton \"", component, "\" is not there; its entity was destroyed"));
 }
 
 }  // namespace
 
 Result<AnyValue> World::field(std::string_view name) const {
-    const Result<Entity> entity = find_single(*this, name);
+    const Result<Entity> entity = find_singleton(*this, name);
     return entity ? field(*entity, name) : Result<AnyValue>(entity.status());
 }
 
 Status World::set_field(std::string_view name, const AnyValue& value) {
-    const Result<Entity> entity = find_single(*this, name);
+    const Result<Entity> entity = find_singleton(*this, name);
     return entity ? set_field(*entity, name, value) : entity.status();
 }
 

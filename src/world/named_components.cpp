@@ -18,7 +18,7 @@ Status unknown_component(const World& world, std::string_view name, std::string_
 
 bool is_same_declaration(const Schema& a, const Schema& b) {
     return a.layout_hash() == b.layout_hash() && a.version() == b.version() && a.whole() == b.whole() &&
-           a.enableable() == b.enableable() && a.many() == b.many() && a.single() == b.single() &&
+           a.enableable() == b.enableable() && a.many() == b.many() && a.singleton() == b.singleton() &&
            std::ranges::equal(a.default_image(), b.default_image());
 }
 

@@ -27,16 +27,16 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
                                 "; compile the source again, or say what has changed: see resource/migration.h"));
 }
 
-/// Makes the store of a component type of a blob if it is built in, and the row of a single.
+/// Makes the store of a component type of a blob if it is built in, and the row of a singleton.
 /// Errors: it cannot be made, or keeps what a world has once as what it may have often.
 Status prepare_store(ComponentDirectory& directory, const Schema& component) {
     Store* const store = directory.find(component.id());
     if (store == nullptr) return directory.require_made(component);
     const Schema& taken = *directory.find_schema(component.id());
-    if (component.single() && !taken.single())
-        return Status::error(
-            concat("\"", component.name(), "\" is a single in it, but the world may have several; declare both alike"));
-    auto* const manager = taken.single() ? directory.find_as<ComponentManager>(component.id()) : nullptr;
+    if (component.singleton() && !taken.singleton())
+        return Status::error(concat("\"", component.name(),
+                                    "\" is a singleton in it, but the world may have several; declare both alike"));
+    auto* const manager = taken.singleton() ? directory.find_as<ComponentManager>(component.id()) : nullptr;
     return manager == nullptr ? Status() : directory.singletons().make_row(*manager);
 }
 

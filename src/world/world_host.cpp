@@ -22,7 +22,7 @@ namespace shoal {
 Result<Store*> World::Host::make_store_of(const Schema& component) {
     const BuiltIn* const built_in = shoal::find_built_in(component);
     if (built_in != nullptr && built_in->make != nullptr) return built_in->make(world_);
-    if (!component.single()) return static_cast<Store*>(nullptr);
+    if (!component.singleton()) return static_cast<Store*>(nullptr);
     const Result<ComponentManager*> made = world_.manager(component);
     if (!made) return made.status();
     if (Status status = world_.directory_.singletons().make_row(**made); !status) return status;
@@ -43,10 +43,10 @@ Result<Store*> World::Host::choose_store_for(const Schema& component) {
 
 /// Errors: the component type does nothing in a store that only keeps it, as this one would.
 Status World::Host::check_store(const Store& store, const Schema& component) const {
-    if (component.single() && store.places_whole_entities())
+    if (component.singleton() && store.places_whole_entities())
         return Status::error(concat("\"", component.name(),
-                                    "\" is a single, so it cannot have its home in the database; ask for it with "
-                                    "World::single(), or let queries name it"));
+                                    "\" is a singleton, so it cannot have its home in the database; ask for it with "
+                                    "World::singleton(), or let queries name it"));
     const BuiltIn* const built_in = shoal::find_built_in(component);
     if (!store.only_keeps() || built_in == nullptr || built_in->whose.empty()) return {};
     return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,

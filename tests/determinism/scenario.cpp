@@ -81,7 +81,7 @@ struct Weather {
     std::uint64_t num_gusts = 0;
     float sum = 0;
 };
-SHOAL_COMPONENT((Weather, single), wind, num_gusts, sum)
+SHOAL_COMPONENT((Weather, singleton), wind, num_gusts, sum)
 
 struct Gust {
     std::uint64_t who = 0;
@@ -183,7 +183,7 @@ struct Scenario {
         world.manager<Hunts>({.index = RowIndexKind::kHash});
         world.manager<AttachedToNode>();
         world.transforms().set_mode(mode), world.ownership(), world.activity();
-        world.single<Weather>();
+        world.singleton<Weather>();
         world.places().follow<&Buoy::position>(Follower::kField);
         world.places().keep_in_tiles<&Buoy::position>(
             GridZones({.origin = {-40, -40, 0}, .tile_size = 7.3f, .num_x = 11, .num_y = 11}));
@@ -273,7 +273,7 @@ struct Scenario {
         Schedule& schedule = world.schedule();
         schedule.add("pull",
                      world.query<Write<&Body::velocity>, Read<&Body::position>, Read<&Body::mass>,
-                                 Single<Read<&Weather::wind>>>(),
+                                 Singleton<Read<&Weather::wind>>>(),
                      [](const PassContext& frame, Vec3& v, Vec3 p, float mass, Vec3 wind) {
                          v = pulled(frame, v, p, mass, wind);
                      });
@@ -304,7 +304,7 @@ struct Scenario {
                          if (parent != nullptr) flow.y += (parent->row[1].w - pose.row[1].w) * 1e-4f;
                      });
         schedule
-            .add("blow", world.query<Single<Write<all_fields<Weather>>>>(), {reads(gusts)},
+            .add("blow", world.query<Singleton<Write<all_fields<Weather>>>>(), {reads(gusts)},
                  [&gusts](const PassContext& frame, Weather& weather) {
                      for (const Gust& gust : gusts.read()) {
                          weather.sum += gust.force / float(1 + gust.who % 97);

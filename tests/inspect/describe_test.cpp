@@ -47,7 +47,7 @@ SHOAL_COMPONENT(Plain)
 struct Wind {
     float gust = 2;
 };
-SHOAL_COMPONENT((Wind, single), gust)
+SHOAL_COMPONENT((Wind, singleton), gust)
 
 struct Course {
     BlobArray<float> depths{};
@@ -127,8 +127,8 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
     EXPECT_NE(describe(world, harbour).find("(no parent, 1 child)\n"), std::string::npos);
 }
 
-TEST_F(Describe, singles_are_components_of_an_entity_of_their_own) {
-    world.single<Wind>().gust = 7;
+TEST_F(Describe, singletons_are_components_of_an_entity_of_their_own) {
+    world.singleton<Wind>().gust = 7;
     EXPECT_EQ(describe(world, world.directory().singletons().entity()), "entity 4:1 is alive\n  wind: gust = 7.0\n");
 }
 

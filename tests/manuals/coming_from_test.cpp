@@ -30,7 +30,7 @@ SHOAL_COMPONENT((Asleep, enableable), since)
 struct Gravity {
     float z = -9.81f;
 };
-SHOAL_COMPONENT((Gravity, single), z)
+SHOAL_COMPONENT((Gravity, singleton), z)
 struct Hit {
     Entity who;
 };
@@ -103,9 +103,9 @@ TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
     const Entity old = sea.create(place).value();
     Events<Hit>& hits = world.events<Hit>();
     ThreadedExecutor workers;
-    world.single<Gravity>().z = -5;
-    world.schedule().add("set", world.query<Single<Write<&Gravity::z>>>(), [](float& z) { z = -10; });
-    world.schedule().add("fall", world.query<Write<&Place::velocity>, Single<Read<&Gravity::z>>>(), {writes(hits)},
+    world.singleton<Gravity>().z = -5;
+    world.schedule().add("set", world.query<Singleton<Write<&Gravity::z>>>(), [](float& z) { z = -10; });
+    world.schedule().add("fall", world.query<Write<&Place::velocity>, Singleton<Read<&Gravity::z>>>(), {writes(hits)},
                          [&](const PassContext& frame, Commands& commands, Entity e, auto&& v, float gravity) {
                              v.z += gravity * frame.dt;
                              hits.write({e});

@@ -261,23 +261,23 @@ TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
     EXPECT_FALSE(sea.has<Target>(shark));
 }
 
-// [guide/single]
+// [guide/singletons]
 struct Current {
     Vec3 flow{};
     float strength = 1;
 };
-SHOAL_COMPONENT((Current, single), flow, strength)
+SHOAL_COMPONENT((Current, singleton), flow, strength)
 
 void add_current(World& world) {
-    world.single<Current>().flow = {1, 0, 0};  // made with its defaults by the first call, between passes
-    world.schedule().add("turn", world.query<Single<Write<&Current::strength>>>(),
+    world.singleton<Current>().flow = {1, 0, 0};  // made with its defaults by the first call, between passes
+    world.schedule().add("turn", world.query<Singleton<Write<&Current::strength>>>(),
                          [](const PassContext& frame, float& strength) { strength += frame.dt; });
-    world.schedule().add("carry", world.query<Write<&Place::velocity>, Single<Read<all_fields<Current>>>>(),
+    world.schedule().add("carry", world.query<Write<&Place::velocity>, Singleton<Read<all_fields<Current>>>>(),
                          [](auto&& velocity, const Current& current) { velocity += current.flow * current.strength; });
 }
-// [guide/single]
+// [guide/singletons]
 
-TEST(Cookbook, a_single_is_named_by_passes) {
+TEST(Cookbook, a_singleton_is_named_by_passes) {
     EntityManager entities;
     World world(entities);
     const Entity fish = world.database().create(Place{}).value();

@@ -248,7 +248,7 @@ TEST(WorldManuals, channels_are_of_a_type_or_of_a_name) {
 struct Gale {
     float force = 3;
 };
-SHOAL_COMPONENT((Gale, single), force)
+SHOAL_COMPONENT((Gale, singleton), force)
 
 TEST(WorldManuals, a_directory_has_a_singleton_once) {
     using Wind = Gale;
@@ -259,7 +259,7 @@ TEST(WorldManuals, a_directory_has_a_singleton_once) {
     ComponentManager& wind = directory.singletons().require(schema_of<Wind>());  // the first call makes the row
     // [store/singletons]
     EXPECT_EQ(wind.num_rows(), 1u);
-    EXPECT_EQ(world.single<Wind>().force, 3);
+    EXPECT_EQ(world.singleton<Wind>().force, 3);
     EXPECT_EQ(directory.singletons().entity(), wind.table().entities()[0]);
 }
 

@@ -143,10 +143,11 @@ TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
     EXPECT_EQ(refused(), "the store of \"box\" has no function first");
     schema.flags = SHOAL_MANY;
     EXPECT_EQ(refused(), "the store of \"box\" has no function next, which SHOAL_MANY needs");
-    schema.flags = SHOAL_SINGLE;
-    EXPECT_EQ(refused(),
-              "the store of \"box\" cannot keep a single; declare it with declare_component(), and the world keeps its "
-              "value");
+    schema.flags = SHOAL_SINGLETON;
+    EXPECT_EQ(
+        refused(),
+        "the store of \"box\" cannot keep a singleton; declare it with declare_component(), and the world keeps its "
+        "value");
     schema.flags = SHOAL_ENABLEABLE;
     EXPECT_EQ(refused(),
               "the store of \"box\" cannot keep an enableable component; give it a field for that, or "

@@ -6,6 +6,9 @@
 #define HAS_WHAT_WAS_APPENDED
 #endif
 #include SHOAL_ABI_HEADER
+#ifndef HAS_WHAT_WAS_APPENDED
+#define SHOAL_SINGLETON SHOAL_SINGLE /* the old word, in the first version */
+#endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -19,7 +22,7 @@ typedef char later_types_are_numbered[SHOAL_ENUM == 17 && SHOAL_ENTITY == 20 && 
 typedef char
     flags_are_bits[SHOAL_SPLIT == 1 && SHOAL_RELATION == 2 && SHOAL_CLEARED == 4 && SHOAL_DIES_TOO == 8 ? 1 : -1];
 typedef char
-    schemas_have_bits[SHOAL_WHOLE == 1 && SHOAL_MANY == 4 && SHOAL_SINGLE == 8 && SHOAL_WITHOUT_ROWS == 16 ? 1 : -1];
+    schemas_have_bits[SHOAL_WHOLE == 1 && SHOAL_MANY == 4 && SHOAL_SINGLETON == 8 && SHOAL_WITHOUT_ROWS == 16 ? 1 : -1];
 typedef char kinds_are_numbered
     [SHOAL_ON_ADD == 0 && SHOAL_ON_CHANGE == 2 && SHOAL_LOG_ERROR == 2 && SHOAL_NO_COMMANDS == 1 ? 1 : -1];
 typedef char nodes_are_numbered[SHOAL_NODE_NONE == 0 && SHOAL_NODE_STRING == 5 && SHOAL_NODE_MAPPING == 7 ? 1 : -1];

@@ -275,7 +275,7 @@ void list_worlds(std::vector<Operation>& all) {
     all.push_back({CALL(stage.validate(world)), [](Model&, const Arguments&) { return std::string("ok"); }});
     all.push_back({CALL(stage.told(world)),
                    [](Model& model, const Arguments& a) { return Stage::joined(model.world(a.world).told); }});
-    all.push_back({CALL(world.single<Wind>().n),
+    all.push_back({CALL(world.singleton<Wind>().n),
                    [](Model& model, const Arguments& a) { return text_of(model.world(a.world).wind); }});
     all.push_back({CALL(world.entities().num_alive()),
                    [](Model& model, const Arguments& a) { return text_of(model.side(a.world).living.size()); }});

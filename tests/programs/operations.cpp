@@ -287,7 +287,7 @@ void list_rest_of_database(std::vector<Operation>& all) {
                    [](Model& model, const Arguments& a) { return text_of(model.clear_zone(a.world, zone_of(a))); }});
 }
 
-// --- fields by name, and singles ---------------------------------------------------------------------------------------
+// --- fields by name, and singletons ----------------------------------------------------------------------------------
 
 template <class T>
 void list_fields(std::vector<Operation>& all) {
@@ -303,8 +303,8 @@ void list_fields(std::vector<Operation>& all) {
                               }}));
 }
 
-void list_singles(std::vector<Operation>& all) {
-    all.push_back({DO(world.single<Wind>().n = n), [](Model& model, const Arguments& a) {
+void list_singletons(std::vector<Operation>& all) {
+    all.push_back({DO(world.singleton<Wind>().n = n), [](Model& model, const Arguments& a) {
                        model.world(a.world).wind = a.n;
                        return std::string();
                    }});
@@ -1142,7 +1142,7 @@ std::vector<Operation> make_operations() {
     for_each_type<Place, Body, Song>([&]<class T>(std::type_identity<T>) { list_reading<T>(all); });
     int group = 0;  // those until here, without which others make little sense
     for (const auto list : {list_rest_of_database,
-                            list_singles,
+                            list_singletons,
                             list_rules,
                             list_transforms,
                             list_places,

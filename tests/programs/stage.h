@@ -115,7 +115,7 @@ SHOAL_COMPONENT(Coin, n)
 struct Wind {
     int n = 0;
 };
-SHOAL_COMPONENT((Wind, single), n)
+SHOAL_COMPONENT((Wind, singleton), n)
 /// The place of an entity in its blob. Only blobs have it: entities lose it as soon as they are made, so it tells who is new.
 struct Origin {
     std::uint32_t number = 0;
@@ -1080,7 +1080,7 @@ private:
         world.database(), world.ownership(), world.activity(), world.data(), world.manager<Tag>();
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
         make_models(number);
-        world.single<Wind>();
+        world.singleton<Wind>();
         world.manager<Origin>();
         world.events<Bell>();
         world.reactions().keep_journal(100);
@@ -1125,7 +1125,7 @@ private:
                              });
         world.schedule().add("grow", world.query<Write<&Mark::n>>().grain(64),
                              [this, number](auto&& n) { n += rules[std::size_t(number)].growth; });
-        world.schedule().add("count", world.query<Single<Write<&Wind::n>>>(), {reads(bells)}, [&bells](auto&& n) {
+        world.schedule().add("count", world.query<Singleton<Write<&Wind::n>>>(), {reads(bells)}, [&bells](auto&& n) {
             for (const Bell& bell : bells.read()) n += int(bell.n);
             for (const Bell& bell : bells.read_last()) n += 100 * int(bell.n);
         });

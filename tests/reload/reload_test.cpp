@@ -76,7 +76,7 @@ struct Weather {
     Matrix3x4 front{};
     Entity eye{};
 };
-SHOAL_COMPONENT((Weather, single), wind, rain, front, eye)
+SHOAL_COMPONENT((Weather, singleton), wind, rain, front, eye)
 
 /// A matrix whose origin is somewhere, which is not the identity otherwise.
 Matrix3x4 frame_at(float x, float y, float z) { return {{{2, 0, 0, x}, {0, 3, 0, y}, {0, 0, 4, z}}}; }
@@ -666,7 +666,7 @@ TEST_F(Reload, moves_places_in_tiles_by_the_poses_of_their_copies) {
     }
 }
 
-TEST_F(Reload, sets_the_single_of_the_world) {
+TEST_F(Reload, sets_the_singleton_of_the_world) {
     const auto write = [](float wind, const Matrix3x4& front, std::uint32_t eye = kNoBlobEntity) {
         BlobWriter writer;
         writer.set_name("levels/reef");
@@ -679,27 +679,28 @@ TEST_F(Reload, sets_the_single_of_the_world) {
     };
     const Blob before = write(3, frame_at(0, 0, 0)), after = write(4, frame_at(1, 1, 1)), last = write(5, Matrix3x4());
     spawned(before);
-    EXPECT_EQ(world.single<Weather>().wind, 3);
-    world.single<Weather>().rain = 9;
+    EXPECT_EQ(world.singleton<Weather>().wind, 3);
+    world.singleton<Weather>().rain = 9;
     reloaded(before, after);
-    EXPECT_EQ(world.single<Weather>().wind, 4);
-    EXPECT_EQ(world.single<Weather>().rain, 9);
-    EXPECT_EQ(world.single<Weather>().front, frame_at(1, 1, 1));
+    EXPECT_EQ(world.singleton<Weather>().wind, 4);
+    EXPECT_EQ(world.singleton<Weather>().rain, 9);
+    EXPECT_EQ(world.singleton<Weather>().front, frame_at(1, 1, 1));
     const Spawned skies = spawned(
         after, {.copies = 3,
                 .overrides = {{"sky", "weather.wind", 7, 0}, {"sky", "weather.front.position", Vec3{7, 8, 9}, 0}}});
     reloaded(after, last);
-    EXPECT_EQ(world.single<Weather>().wind, 7) << "whichever copy the override is of";
-    EXPECT_EQ(world.single<Weather>().front, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
+    EXPECT_EQ(world.singleton<Weather>().wind, 7) << "whichever copy the override is of";
+    EXPECT_EQ(world.singleton<Weather>().front, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
     const Blob eyes[] = {write(5, Matrix3x4(), 0), write(5, Matrix3x4(), 1), write(5, Matrix3x4(), 0)};
     reloaded(last, eyes[0]);
-    EXPECT_EQ(world.single<Weather>().eye, skies.entity(0, 2)) << "of the last copy, as a spawn of all of them has it";
+    EXPECT_EQ(world.singleton<Weather>().eye, skies.entity(0, 2))
+        << "of the last copy, as a spawn of all of them has it";
     reloaded(eyes[0], eyes[1]);
-    EXPECT_EQ(world.single<Weather>().eye, skies.entity(1, 2));
+    EXPECT_EQ(world.singleton<Weather>().eye, skies.entity(1, 2));
     for (const std::uint32_t i : {0u, 1u}) entities.destroy(skies.entity(i, 2));
     world.settle();
     reloaded(eyes[1], eyes[2]);
-    EXPECT_EQ(world.single<Weather>().eye, skies.entity(0, 1)) << "of the last one of which anybody lives";
+    EXPECT_EQ(world.singleton<Weather>().eye, skies.entity(0, 1)) << "of the last one of which anybody lives";
 }
 
 // --- lists -------------------------------------------------------------------------------------------------------
@@ -2414,13 +2415,13 @@ TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_compo
 }
 
 TEST_F(ReloadSchema, a_type_does_not_become_one_that_a_world_has_once) {
-    const auto schema_of_weather = [&](bool single, Array<FieldDefinition> fields) {
-        return Schema::make({.name = "engine", .single = single, .fields = std::move(fields)}).value();
+    const auto schema_of_weather = [&](bool singleton, Array<FieldDefinition> fields) {
+        return Schema::make({.name = "engine", .singleton = singleton, .fields = std::move(fields)}).value();
     };
     using One = std::tuple<std::uint32_t, float>;
-    const Schema many = schema_of_weather(false, {power}), single = schema_of_weather(true, {power, crew});
+    const Schema many = schema_of_weather(false, {power}), singleton = schema_of_weather(true, {power, crew});
     const Blob before = engines(many, std::vector<One>{{0, 1}}, 1),
-               after = engines(single, std::vector<One>{{0, 1}}, 1);
+               after = engines(singleton, std::vector<One>{{0, 1}}, 1);
     spawned(before);
     EXPECT_EQ(reloader.reload(before, after).message(),
               "cannot reload \"engines\": \"engine\" is now something that a world has once; start the program again");

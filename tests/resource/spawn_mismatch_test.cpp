@@ -12,14 +12,14 @@ namespace resource_test {
 namespace {
 
 /// The schema of Note in a program that allows one per entity. The columns are those of Note.
-Schema single_note() {
+Schema singleton_note() {
     ComponentDefinition definition = make_definition<Note>();
     definition.many = false;
     return Schema::make(std::move(definition)).value();
 }
 
 TEST(SpawnMismatch, several_components_of_an_entity_do_not_go_where_one_is_kept) {
-    const Schema schema = single_note();
+    const Schema schema = singleton_note();
     ASSERT_EQ(schema.layout_hash(), schema_of<Note>().layout_hash());
     const Result<Blob> blob = Blob::load(sample_bytes());
     ASSERT_TRUE(blob) << blob.message();
@@ -40,7 +40,7 @@ TEST(SpawnMismatch, several_components_of_an_entity_do_not_go_where_one_is_kept)
 TEST(SpawnMismatch, one_component_of_an_entity_goes_where_several_are_kept) {
     BlobWriter writer;
     const std::uint32_t entity = writer.add_entity({});
-    const std::uint32_t type = *writer.add_component_type(single_note());
+    const std::uint32_t type = *writer.add_component_type(singleton_note());
     writer.add_component(type, entity, image_of(Note{5}));
     const Result<Blob> blob = Blob::load(*writer.write());
     ASSERT_TRUE(blob) << blob.message();

@@ -157,7 +157,7 @@ void ask_for_two_lists(World& world) {
 TEST(SaveCommands, what_is_asked_for_after_loading_is_carried_out_in_the_same_calls) {
     EntityManager entities, other_entities;
     World saved(entities), loaded(other_entities);
-    for (World* world : {&saved, &loaded}) world->manager<Fin>(), world->single<Current>(), world->database();
+    for (World* world : {&saved, &loaded}) world->manager<Fin>(), world->singleton<Current>(), world->database();
     ask_for_two_lists(saved);
     ASSERT_TRUE(load(loaded, state_of(saved)).ok());
     ask_for_two_lists(saved), ask_for_two_lists(loaded);
@@ -764,7 +764,7 @@ TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_prog
     // As the other build writes it: all that has entities has elements of another size.
     const SavedState other = with_parts(good, [&](ChangedPart& part) {
         const bool has_entities = part.path.ends_with("/owner") || part.path.ends_with("/entity") ||
-                                  part.path == "entities/waiting" || part.path == "world/singles";
+                                  part.path == "entities/waiting" || part.path == "world/singletons";
         if (part.path == "entities/id_bytes") std::memcpy(part.bytes.data(), &other_bytes, sizeof other_bytes);
         if (part.path == "entities/index_bits") std::memcpy(part.bytes.data(), &other_bits, sizeof other_bits);
         if (!has_entities) return true;

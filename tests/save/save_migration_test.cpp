@@ -45,7 +45,7 @@ TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) 
     ASSERT_TRUE(loaded.sea.validate().ok()) << loaded.sea.validate().message();
     World &before = saved.world, &after = loaded.world;
     EXPECT_EQ(before.frame(), after.frame());
-    EXPECT_EQ(after.single<now::Wind>().velocity.y, 12);
+    EXPECT_EQ(after.singleton<now::Wind>().velocity.y, 12);
     std::size_t num_checked = 0;
     for (const Entity entity : saved.all) {
         ASSERT_EQ(saved.entities.alive(entity), loaded.entities.alive(entity));
@@ -264,7 +264,7 @@ TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schema
                   "sail v1 {height float}; no migration leads from one to the other: there is no field \"area\" in "
                   "version 1; say what became of it, or remove() it");
     EXPECT_EQ(
-        refusal({.name = "sail", .single = true, .fields = {{.name = "area"}}}),
+        refusal({.name = "sail", .singleton = true, .fields = {{.name = "area"}}}),
         start +
             "sail v1 whole {area float}; no migration leads from one to the other: it is now what a world has once");
     EXPECT_EQ(refusal({.name = "cargo", .fields = {{.name = "crates", .type = FieldType::kUint32}}}),

@@ -122,7 +122,7 @@ TEST(StateHash, a_changed_field_changes_its_part_and_no_other) {
     EXPECT_EQ(change([&](Sea& of) { set(of, "fin", "fin.velocity.y", 3.0f); }), Names{"fin.velocity"}) << "a lane";
     EXPECT_EQ(change([&](Sea& of) { set(of, "age", "age.frames", 99u); }), Names{"age.frames"}) << "kept whole";
     EXPECT_EQ(change([&](Sea& of) { static_cast<void>(of.world.random().next()); }), Names{"(world).random"});
-    EXPECT_EQ(change([&](Sea& of) { of.world.single<Current>().force.y += 1; }), Names{"current.force"});
+    EXPECT_EQ(change([&](Sea& of) { of.world.singleton<Current>().force.y += 1; }), Names{"current.force"});
     EXPECT_EQ(change([&](Sea& of) {
                   auto all = query<Write<&Plankton::glows>>(of.sea);
                   bool done = false;

@@ -336,11 +336,11 @@ TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_dat
     EXPECT_EQ(x->kept_text(0).text, "position = 3\n");
 }
 
-TEST_F(Compiler, a_source_has_a_single_once) {
-    schema("components = { wind = { single = true fields = { force = vec3  gust = float } } }");
+TEST_F(Compiler, a_source_has_a_singleton_once) {
+    schema("components = { wind = { singleton = true fields = { force = vec3  gust = float } } }");
     file("x.sjson", "entities = { a = { components = { wind = { force = [1 2 3] } } } b = { } }");
     const Blob x = blob("x.sjson");
-    EXPECT_TRUE(x.find_components(ComponentId("wind"))->schema->single());
+    EXPECT_TRUE(x.find_components(ComponentId("wind"))->schema->singleton());
     file("gale.sjson", "components = { wind = { force = [9 0 0] } }");
     file("y.sjson", R"(entities = { a = { prefab = "gale" } b = { components = { wind = { gust = 1 } } } })");
     const std::string two = errors("y.sjson");

@@ -55,7 +55,7 @@ struct Wind {
     Vec3 force{0, 0, 1};
     float gust = 2;
 };
-SHOAL_COMPONENT((Wind, single), force, gust)
+SHOAL_COMPONENT((Wind, singleton), force, gust)
 struct Mark {};
 SHOAL_COMPONENT(Mark)
 struct Rope {
@@ -88,7 +88,7 @@ void expect_equal(const Schema& a, const Schema& b) {
             << "the default of " << field.name;
     }
     EXPECT_TRUE(a.many() == b.many() && a.enableable() == b.enableable() && a.whole() == b.whole() &&
-                a.single() == b.single());
+                a.singleton() == b.singleton());
 }
 
 TEST_F(SchemaWriter, what_it_writes_declares_the_same_types) {

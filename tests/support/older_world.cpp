@@ -22,7 +22,7 @@ Then::Then(std::uint64_t seed, std::uint32_t num_ships) : world(entities, {.seed
     sea.component<Spot>(), sea.component<then::Hull>(), sea.component<then::Signal>(), sea.component<then::Log>();
     sea.component<then::Berth>(), sea.component<Plankton>();
     world.manager<then::Cargo>(), world.manager<then::Sail>(), world.manager<then::Follows>();
-    world.manager<Fin>(), world.single<then::Wind>();
+    world.manager<Fin>(), world.singleton<then::Wind>();
     fill(world.random(), num_ships);
 }
 
@@ -48,7 +48,7 @@ void Then::fill(Random& random, std::uint32_t num_ships) {
         if (i % 6 == 0) must(world.manager<Fin>().add(made, {{1, 2, float(i)}, 0.5f}).ok());
     }
     for (std::uint32_t i = 0; i < all.size(); i += 11) entities.destroy(all[i]);
-    world.single<then::Wind>().speed = 12;
+    world.singleton<then::Wind>().speed = 12;
     for (int i = 0; i < 3; ++i) world.step(0.1f);
 }
 
@@ -63,7 +63,7 @@ Now::Now() : world(entities), sea(world.database()) {
     sea.component<now::Log>(), sea.component<Plankton>(), sea.component<now::Mooring>();
     sea.component<now::Signal>(), sea.component<now::Hull>(), sea.component<Spot>();
     world.manager<now::Follows>(), world.manager<now::Sail>(), world.manager<now::Cargo>();
-    world.manager<Fin>(), world.single<now::Wind>();
+    world.manager<Fin>(), world.singleton<now::Wind>();
 }
 
 }  // namespace shoal_test

@@ -33,7 +33,7 @@ SHOAL_COMPONENT(Sail, area)
 struct Wind {
     float speed = 3;
 };
-SHOAL_COMPONENT((Wind, single), speed)
+SHOAL_COMPONENT((Wind, singleton), speed)
 struct Follows {
     float distance = 1;
     Entity leader;
@@ -76,7 +76,7 @@ SHOAL_COMPONENT((Sail, version(2), many), area)
 struct Wind {
     Vec3 velocity{};
 };
-SHOAL_COMPONENT((Wind, version(2), single), velocity)
+SHOAL_COMPONENT((Wind, version(2), singleton), velocity)
 struct Follows {
     Entity leader;
     double distance = 1;

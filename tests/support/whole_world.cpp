@@ -14,7 +14,7 @@ Sea::Sea(Executor* executor, std::uint64_t seed, bool reloadable)
     world.manager<Hunts>({.death = DeathPolicy::kByCallback});
     world.transforms({.mode = TransformMode::kDeferred});
     world.ownership(), world.activity(), world.data(), world.manager<Tag>(), world.manager<DebugName>();
-    world.single<Current>();
+    world.singleton<Current>();
     world.reactions().keep_journal(1000);
     world.reactions().on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
     world.reactions().on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
@@ -65,7 +65,7 @@ void Sea::add_passes() {
                  if (dice == 8) commands.tag(who, "shy");
              })
         .every_frames(2);
-    schedule.add("count", world.query<Single<Write<&Current::turns>>>(), {reads(bites)},
+    schedule.add("count", world.query<Singleton<Write<&Current::turns>>>(), {reads(bites)},
                  [&bites](auto&& turns) { turns += bites.read().size() + 100 * bites.read_last().size(); });
     schedule.add("late", {writes_everything()}, [this](PassContext&) { late += 1; }).every_seconds(0.05f);
 }

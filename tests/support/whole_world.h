@@ -73,7 +73,7 @@ struct Current {
     Vec3 force{};
     std::uint64_t turns = 0;
 };
-SHOAL_COMPONENT((Current, single), force, turns)
+SHOAL_COMPONENT((Current, singleton), force, turns)
 
 struct Bite {
     Entity who;

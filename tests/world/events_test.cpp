@@ -28,7 +28,7 @@ SHOAL_COMPONENT(Stone, row)
 struct Heat {
     float degrees = 0;
 };
-SHOAL_COMPONENT((Heat, single), degrees)
+SHOAL_COMPONENT((Heat, singleton), degrees)
 
 /// Who wrote it, and what.
 struct Note {
@@ -376,14 +376,14 @@ TEST(Events, a_writer_writes_what_the_channel_itself_would_in_the_same_order) {
     }
 }
 
-TEST(Events, a_writer_goes_along_with_commands_and_singles) {
+TEST(Events, a_writer_goes_along_with_commands_and_singletons) {
     EntityManager entities;
     World world(entities);
     Entity ids[300];
     ASSERT_TRUE((world.database().create<Stone>(ids, world.database().first_zone()).ok()));
-    world.single<Heat>().degrees = 30;
+    world.singleton<Heat>().degrees = 30;
     Events<Note>& notes = world.events<Note>();
-    const auto heated = world.query<Read<&Stone::row>, Single<Read<&Heat::degrees>>>();
+    const auto heated = world.query<Read<&Stone::row>, Singleton<Read<&Heat::degrees>>>();
     world.schedule().add("melt", heated.writing(notes),
                          [](EventWriter<Note>& to, Commands& commands, Entity stone, std::uint32_t, float degrees) {
                              to.write({stone.index(), std::uint32_t(degrees), 0});

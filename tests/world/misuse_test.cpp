@@ -36,7 +36,7 @@ SHOAL_COMPONENT((Barnacle, many), size)
 struct Tide {
     float height = 1;
 };
-SHOAL_COMPONENT((Tide, single), height)
+SHOAL_COMPONENT((Tide, singleton), height)
 struct Wave {
     int number = 0;
 };
@@ -59,7 +59,7 @@ struct Regatta {
         EXPECT_TRUE(hulls.add(boats, Barnacle{}).ok());
         EXPECT_TRUE(sails.add(boats).ok());
         EXPECT_TRUE(places.add(boats).ok());
-        world.single<Tide>();
+        world.singleton<Tide>();
         world.settle();
     }
 
@@ -111,13 +111,14 @@ TEST(MisuseDeathTest, a_write_on_any_way_to_a_database_that_a_pass_has_not_decla
                  kLength);
     EXPECT_DEATH(race.run([&] { hull.table->mark_written<&Hull::length>(race.hulls.find_component<Hull>(), {0, 1}); }),
                  kLength);
-    EXPECT_DEATH(race.run([&] { race.world.query<Write<&Hull::length>>().for_each([](float& length) { length = 2; }); }),
-                 kLength);
+    EXPECT_DEATH(
+        race.run([&] { race.world.query<Write<&Hull::length>>().for_each([](float& length) { length = 2; }); }),
+        kLength);
     EXPECT_DEATH(race.run([&] { race.hulls.set_value<&Barnacle::size>(race.boats[0], 0, 7); }),
                  "\"sneaky\" wrote field \"size\" of \"barnacle\" without having declared it");
 }
 
-TEST(MisuseDeathTest, a_write_to_places_singles_and_events_that_a_pass_has_not_declared_ends_a_checked_program) {
+TEST(MisuseDeathTest, a_write_to_places_singletons_and_events_that_a_pass_has_not_declared_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Regatta race;
     const Instance place = race.places.instance(race.boats[0]);
@@ -134,7 +135,7 @@ TEST(MisuseDeathTest, a_write_to_places_singles_and_events_that_a_pass_has_not_d
                  "wrote field \"position\" of \"transform\"");
     EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set_field("tide.height", 2.0f)); }),
                  "\"sneaky\" wrote component \"tide\" without|\"sneaky\" wrote field \"height\" of \"tide\" without");
-    EXPECT_DEATH(race.run([&] { race.world.single<Tide>().height = 2; }), "a pass called World::single");
+    EXPECT_DEATH(race.run([&] { race.world.singleton<Tide>().height = 2; }), "a pass called World::singleton");
     EXPECT_DEATH(race.run([&] { race.waves.write(Wave{1}); }), "\"sneaky\" wrote events without having declared it");
     EXPECT_DEATH(race.run([&] { EventWriter<Wave>(race.waves).write(Wave{1}); }),
                  "\"sneaky\" wrote events without having declared it");
@@ -188,7 +189,7 @@ TEST(MisuseDeathTest, a_read_of_a_database_of_places_or_of_events_is_found_in_th
     EXPECT_DEATH(race.run_beside({}, {writes(race.waves)}, [&] { static_cast<void>(race.waves.read()); }),
                  "\"sneaky\" read events without having declared it");
     EXPECT_DEATH(race.run_beside({}, {writes(race.world.directory().singletons().require(schema_of<Tide>()))},
-                                 [&] { static_cast<void>(std::as_const(race.world).single<Tide>()); }),
+                                 [&] { static_cast<void>(std::as_const(race.world).singleton<Tide>()); }),
                  "\"sneaky\" read .*\"tide\"");
 }
 

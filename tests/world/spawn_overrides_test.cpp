@@ -77,7 +77,7 @@ struct Wind {
     float force = 1;
     Matrix3x4 frame{};
 };
-SHOAL_COMPONENT((Wind, single), force, frame)
+SHOAL_COMPONENT((Wind, singleton), force, frame)
 
 /// A spawn function takes it.
 struct Song {
@@ -238,12 +238,12 @@ TEST(SpawnOverrides, are_made_in_their_order_for_all_copies_or_for_one) {
     }
 }
 
-TEST(SpawnOverrides, reach_what_is_disabled_owners_references_and_singles) {
+TEST(SpawnOverrides, reach_what_is_disabled_owners_references_and_singletons) {
     const Blob blob = Level().blob();
     Harbour harbour;
     const Result<Entity> sun = harbour.entities.create();
     ASSERT_TRUE(sun);
-    harbour.world.single<Wind>().force = 4;
+    harbour.world.singleton<Wind>().force = 4;
     const Result<Spawned> spawned = harbour.spawn(blob, {{"buoy", "asleep.hours", 3},
                                                          {"lamp", "light.target", *sun},
                                                          {"lamp", "owned.owner", *sun},
@@ -253,8 +253,8 @@ TEST(SpawnOverrides, reach_what_is_disabled_owners_references_and_singles) {
     const Entity lamp = spawned->find("lamp"), buoy = spawned->find("buoy");
     EXPECT_EQ(*harbour.world.field<Entity>(lamp, "light.target"), *sun);
     EXPECT_EQ(harbour.world.ownership().owner(lamp), *sun);
-    EXPECT_EQ(harbour.world.single<Wind>().force, 6);
-    EXPECT_EQ(harbour.world.single<Wind>().frame, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
+    EXPECT_EQ(harbour.world.singleton<Wind>().force, 6);
+    EXPECT_EQ(harbour.world.singleton<Wind>().frame, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
     EXPECT_FALSE(harbour.world.field(buoy, "asleep.hours")) << "it stays disabled";
     const ComponentRow asleep = harbour.world.database().find_row(schema_of<Asleep>().id(), buoy, 0);
     ASSERT_TRUE(asleep);
@@ -372,7 +372,7 @@ TEST(SpawnOverrides, of_commands_are_those_of_spawns_and_one_that_is_wrong_drops
     EXPECT_EQ(logged.lines[0],
               "commands to spawn 1 entities were dropped: cannot override \"light.rnge\" of \"lamp\" in "
               "\"levels/harbour\": \"light\" has no field \"rnge\"; did you mean \"range\"?");
-    EXPECT_EQ(asked.entities.num_alive(), 2 + 2 * blob.num_entities()) << "with that of the singles";
+    EXPECT_EQ(asked.entities.num_alive(), 2 + 2 * blob.num_entities()) << "with that of the singletons";
     EXPECT_EQ(asked.world.settle_statistics().last.num_dropped, 1u);
     const Table& lights = asked.world.manager<Light>().core().table();
     int num_far = 0, num_lit = 0;
@@ -462,7 +462,7 @@ TEST(SpawnOverrides, of_commands_that_wait_are_saved_and_loaded) {
     ASSERT_TRUE(status) << status.message();
     saved.world.settle();
     loaded.world.settle();
-    EXPECT_EQ(saved.entities.num_alive(), 2 + 13 * blob.num_entities()) << "with that of the singles";
+    EXPECT_EQ(saved.entities.num_alive(), 2 + 13 * blob.num_entities()) << "with that of the singletons";
     EXPECT_EQ(state_hash(saved.world), state_hash(loaded.world));
     EXPECT_EQ(saved.world.settle_statistics().last.num_dropped, 0u);
 }

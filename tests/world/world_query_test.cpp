@@ -53,7 +53,7 @@ struct Breeze {
     float force = 0;
     Vec3 from{};
 };
-SHOAL_COMPONENT((Breeze, single), force, from)
+SHOAL_COMPONENT((Breeze, singleton), force, from)
 
 /// What a query should find of an entity.
 struct Boat {
@@ -1154,8 +1154,8 @@ TEST_F(SceneQuery, text_names_tags) {
 
 TEST_F(SceneQuery, text_names_the_one_component_that_a_world_has) {
     EXPECT_EQ(TextQuery::make(world.directory(), "crew, $breeze").status().message().substr(0, 7), "1:8: no");
-    world.single<Breeze>().force = 3;
-    world.single<Breeze>().from = {1, 2, 3};
+    world.singleton<Breeze>().force = 3;
+    world.singleton<Breeze>().from = {1, 2, 3};
     const auto count = [&](std::string_view text) {
         const Result<TextQuery> query = TextQuery::make(world.directory(), text);
         EXPECT_TRUE(query.ok()) << query.status().message();
@@ -1182,9 +1182,9 @@ TEST_F(SceneQuery, text_names_the_one_component_that_a_world_has) {
                          writes<&Breeze::force>(world.directory().singletons().require(schema_of<Breeze>()))));
     entities.destroy(world.directory().singletons().entity());
     world.settle();
-    query->for_each_batch([](const TextBatch&) { ADD_FAILURE() << "the single is not there"; });
+    query->for_each_batch([](const TextBatch&) { ADD_FAILURE() << "the singleton is not there"; });
     EXPECT_EQ(TextQuery::make(world.directory(), "$crew, transform").status().message(),
-              "1:2: \"crew\" is not declared single, so rows have their own; write crew");
+              "1:2: \"crew\" is not declared singleton, so rows have their own; write crew");
 }
 
 TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_compute_from) {

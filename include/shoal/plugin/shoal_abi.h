@@ -48,7 +48,7 @@ enum { SHOAL_VEC2 = 12, SHOAL_VEC3 = 13, SHOAL_VEC4 = 14, SHOAL_QUATERNION = 15,
 enum { SHOAL_ENUM = 17, SHOAL_STRING_ID = 18, SHOAL_RESOURCE_ID = 19, SHOAL_ENTITY = 20, SHOAL_FIXED_STRING = 21 };
 enum { SHOAL_BLOB_ARRAY = 22 };                                                      /* 24 bytes, for find_array */
 enum { SHOAL_SPLIT = 1, SHOAL_RELATION = 2, SHOAL_CLEARED = 4, SHOAL_DIES_TOO = 8 }; /* flags of a field */
-enum { SHOAL_WHOLE = 1, SHOAL_ENABLEABLE = 2, SHOAL_MANY = 4, SHOAL_SINGLE = 8, SHOAL_WITHOUT_ROWS = 16 };
+enum { SHOAL_WHOLE = 1, SHOAL_ENABLEABLE = 2, SHOAL_MANY = 4, SHOAL_SINGLETON = 8, SHOAL_WITHOUT_ROWS = 16 };
 typedef struct shoal_enumerator {
     const char* name;
     int64_t value;

@@ -43,13 +43,13 @@
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
-//     Single<Read<&T::field>>   all                             the value of the one T that the world has
+//     Singleton<Read<&T::field>>   all                             the value of the one T that the world has
 //
 // It may also say which tags the entities have, tagged("enemy"), or lack, untagged("enemy"): the entities of a tag are
 // one more store that is joined. `world.query<>().tagged("enemy")` names nothing else.
 //
-// A query of singles alone calls its function once, and may write them, Single<Write<&T::field>>: no other may, because
-// its loops run on several threads.
+// A query of singletons alone calls its function once, and may write them, Singleton<Write<&T::field>>: no other may,
+// because its loops run on several threads.
 //
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
@@ -97,7 +97,7 @@
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"
 #include "shoal/query/detail/query_run.h"
-#include "shoal/query/detail/singles.h"
+#include "shoal/query/detail/singletons.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/query/detail/world_rows.h"
 #include "shoal/query/detail/writing_query.h"
@@ -146,16 +146,17 @@ class Query;
 
 template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
-    using Singles = detail::Singles<detail::TermsOfSingles<Terms...>>;
-    static constexpr bool kHasSingles = (Terms::kIsSingle || ...),
-                          kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
+    using Singletons = detail::Singletons<detail::TermsOfSingletons<Terms...>>;
+    static constexpr bool kHasSingletons = (Terms::kIsSingleton || ...),
+                          kIsOfSingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
     static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<ComponentDirectory>>;
     using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
     using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
     using Loop = typename Rows::Loop;
     /// What a loop calls.
     template <class Function>
-    using Called = typename detail::CalledWithSingles<kHasSingles, std::remove_reference_t<Function>, Terms...>::Type;
+    using Called =
+        typename detail::CalledWithSingletons<kHasSingletons, std::remove_reference_t<Function>, Terms...>::Type;
     static constexpr bool kHasDatabase = detail::StoreList<From<Stores...>>::kHasDatabase;
 
 public:
@@ -167,9 +168,9 @@ public:
     static constexpr bool kTakesBatch =
         std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
 
-    explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
+    explicit Query(Stores&... stores) : rows_(stores...), singletons_(stores...) {
         if constexpr (kIsOfWorld) ((directory_ = &stores), ...);
-        if constexpr (kIsOfSingles) rows_.see_inactive();
+        if constexpr (kIsOfSingletons) rows_.see_inactive();
     }
 
     /// The same query, on the rows of some zones only.
@@ -184,7 +185,7 @@ public:
     /// stores; gathered fields and those of parents do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
-            ((!Terms::kIsSingle && detail::StoreList<From<Stores...>>::template kIsWatched<Terms>) || ...);
+            ((!Terms::kIsSingleton && detail::StoreList<From<Stores...>>::template kIsWatched<Terms>) || ...);
         static_assert(kWatches,
                       "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
         Query result = *this;
@@ -233,20 +234,20 @@ public:
     /// How many rows of the driver match, including those whose components are disabled. A loop visits no more.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Bytes of the named fields in one row, for rates; singles count where they are all.
+    /// Bytes of the named fields in one row, for rates; singletons count where they are all.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.
     auto accesses() const {
-        if constexpr (!kHasSingles) {
+        if constexpr (!kHasSingletons) {
             return rows_.accesses();
         } else {
             const auto rows = rows_.accesses();
-            const auto singles = singles_.accesses();
-            std::array<Access, std::tuple_size_v<decltype(rows)> + std::tuple_size_v<decltype(singles)>> all;
+            const auto singletons = singletons_.accesses();
+            std::array<Access, std::tuple_size_v<decltype(rows)> + std::tuple_size_v<decltype(singletons)>> all;
             Access* to = all.data();
             for (const Access& access : rows) *to++ = access;
-            for (const Access& access : singles) *to++ = access;
+            for (const Access& access : singletons) *to++ = access;
             return all;
         }
     }
@@ -311,16 +312,16 @@ private:
 
     template <class Term>
     static constexpr std::size_t bytes_of() {
-        if constexpr (Term::kIsField && (!Term::kIsSingle || kIsOfSingles))
+        if constexpr (Term::kIsField && (!Term::kIsSingleton || kIsOfSingletons))
             return sizeof(ValueOf<Term::kMember>);
         else
             return 0;
     }
 
     Query with_tag(StringId tag, bool excludes) const {
-        constexpr bool kIsOfRows = !kIsOfSingles;
+        constexpr bool kIsOfRows = !kIsOfSingletons;
         constexpr bool kReadsOne = !(detail::reads_many<Terms>() || ...);
-        static_assert(kIsOfRows, "a query of singles alone visits no rows, so no tag chooses among them");
+        static_assert(kIsOfRows, "a query of singletons alone visits no rows, so no tag chooses among them");
         static_assert(kReadsOne,
                       "an entity may have several of the component, and a query that names a tag visits it once; "
                       "say With, and read them of each entity");
@@ -362,10 +363,10 @@ private:
     template <bool kBatches, class Function>
     SHOAL_INLINE void run_part(Function& function, detail::CommandRecorder* commands,
                                const detail::QueryPart& part) const {
-        static_assert(!kHasSingles || !kBatches,
-                      "a batch shows columns; read singles before the loop, World::single()");
-        if constexpr (kHasSingles) {
-            const typename Singles::Values values(singles_);
+        static_assert(!kHasSingletons || !kBatches,
+                      "a batch shows columns; read singletons before the loop, World::singleton()");
+        if constexpr (kHasSingletons) {
+            const typename Singletons::Values values(singletons_);
             Called<Function> called{function, values};
             run_called<kBatches>(called, commands, part);
         } else {
@@ -404,11 +405,11 @@ private:
 
     void mark_written(const detail::QueryPart& part) const {
         rows_.mark_written(part);
-        if constexpr (kHasSingles) singles_.mark_written();
+        if constexpr (kHasSingletons) singletons_.mark_written();
     }
 
     Rows rows_;
-    [[no_unique_address]] Singles singles_;
+    [[no_unique_address]] Singletons singletons_;
     ComponentDirectory* directory_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
@@ -441,14 +442,15 @@ auto query(Stores&... stores) {
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, ComponentDirectory> || ...);
-    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
-    constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
-    constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
-    constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
+    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton) || ...);
+    constexpr bool kIsOfSingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
+    constexpr bool kAreSingletons = ((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...);
+    constexpr bool kLeavesSingletons = kIsOfSingletons || !((Terms::kIsSingleton && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
     constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
-    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
-                                                           ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
+    constexpr bool kDrives =
+        Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingletons || sizeof...(Terms) == 0 ||
+                                      ((!Terms::kIsSingleton && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
@@ -463,11 +465,11 @@ auto query(Stores&... stores) {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
     static_assert(kIsOfWorld || !kNeedsWorld,
-                  "Parent<>, AnyOf<> and Single<> need to know all stores; say world.query<...>()");
-    static_assert(kAreSingles,
-                  "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), ...)");
-    static_assert(kLeavesSingles,
-                  "a query over rows cannot write a single, because its loops run on several threads; write it alone");
+                  "Parent<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
+    static_assert(kAreSingletons,
+                  "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
+    static_assert(kLeavesSingletons,
+                  "a query over rows cannot write a singleton: its loops run on several threads; write it alone");
     static_assert(kLeavesParents,
                   "a query cannot write a component that it reads of parents; read it in a second query");
     static_assert(kLeavesComputed,
@@ -485,7 +487,7 @@ auto query(Stores&... stores) {
                   "an entity may have several of the component: a query over a world or a database visits those of one "
                   "such type with Read or Write; of others say With or Without, and Database::for_each_value()");
     if constexpr (kAreComplete && kIsOneDatabase && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives &&
-                  kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles && kLeavesComputed)
+                  kAsks && kJoinsSingly && kReadsOne && kAreSingletons && kLeavesSingletons && kLeavesComputed)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.

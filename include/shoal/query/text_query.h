@@ -47,7 +47,7 @@ struct TextComponent {
     bool is_optional = false;        ///< rows may lack it
     bool is_written = false;
     bool is_of_parent = false;  ///< it is that of the parent
-    bool is_single = false;     ///< it is the one that the world has: its columns are the same for all rows
+    bool is_singleton = false;  ///< it is the one that the world has: its columns are the same for all rows
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64: does a loop write it?
 };
 
@@ -113,7 +113,7 @@ private:
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
         const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
-        bool is_single = false;               // all have row 0
+        bool is_singleton = false;            // all have row 0
     };
     TextBatch(std::span<const TextComponent> components, std::span<const Place> places)
         : components_(components), places_(places) {}

@@ -88,7 +88,7 @@ struct ReloadReport {
     std::uint64_t num_changed = 0;              ///< entities that stay and of which something differs now
     std::uint64_t num_components_added = 0;     ///< to entities that stay
     std::uint64_t num_components_removed = 0;   ///< from entities that stay
-    std::uint64_t num_fields = 0;               ///< of entities that stay, or of singles: written with other values
+    std::uint64_t num_fields = 0;               ///< of entities that stay, or of singletons: written with other values
     std::uint64_t num_enabled_or_disabled = 0;  ///< enableable components of them: enabled or disabled now
     std::uint64_t num_linked = 0;               ///< entities that stay, and have another parent now, or none
     std::uint32_t num_schemas = 0;              ///< component types that have other fields now

@@ -108,7 +108,7 @@ static_assert(sizeof(BlobSchemaTable) == 16);
 inline constexpr std::uint32_t kBlobSchemaWhole = 1;
 inline constexpr std::uint32_t kBlobSchemaEnableable = 2;
 inline constexpr std::uint32_t kBlobSchemaMany = 4;
-inline constexpr std::uint32_t kBlobSchemaSingle = 8;
+inline constexpr std::uint32_t kBlobSchemaSingleton = 8;
 
 struct BlobSchema {
     std::uint32_t name;  ///< string

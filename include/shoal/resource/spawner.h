@@ -117,8 +117,8 @@ SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, c
 /// Errors: it is not a value of that type, or is outside of the range that the schema gives; the field is an array.
 SHOAL_API Status check_override_value(const class FieldPath& path, const AnyValue& value);
 
-/// Spawns some entities of a blob. References to others are null, and who hangs below another is a root; singles, names
-/// and SpawnOptions::first_entities are left out.
+/// Spawns some entities of a blob. References to others are null, and who hangs below another is a root; singletons,
+/// names and SpawnOptions::first_entities are left out.
 /// Shape: which: blob entities, ascending; of the result: options.copies x which.size() entities. Errors: as above.
 SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,
                                      std::span<const std::uint32_t> which, const SpawnOptions& options = {});

@@ -2,7 +2,7 @@
 // Singletons: components that a directory of stores has once, such as the wind. All of them are of one entity, and each
 // is the only row of a manager, so they are saved, reported and observed as every other component.
 //
-//     SHOAL_COMPONENT((Wind, single), force)
+//     SHOAL_COMPONENT((Wind, singleton), force)
 //
 //     ComponentManager& wind = directory.singletons().require(schema_of<Wind>());  // the first call makes the row
 //
@@ -33,7 +33,7 @@ public:
     SHOAL_API const ComponentManager& require(const Schema& component) const;
     /// Marks a singleton as written, and returns its columns, which are its struct. Requires: as above; no passes run.
     SHOAL_API std::byte* write(const Schema& component);
-    /// The same for a type of C++, declared `SHOAL_COMPONENT((Wind, single), force)`: write() and require().
+    /// The same for a type of C++, declared `SHOAL_COMPONENT((Wind, singleton), force)`: write() and require().
     template <class T>
     T& of() {
         require_declared<T>();
@@ -63,9 +63,9 @@ public:
 private:
     template <class T>
     static void require_declared() {
-        static_assert(kIsSingle<T>,
-                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
-        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
+        static_assert(kIsSingleton<T>,
+                      "the component is not declared singleton; write SHOAL_COMPONENT((Name, singleton), fields...)");
+        static_assert(!std::is_empty_v<T>, "a singleton without fields says nothing; give it a field");
     }
     SHOAL_API const std::byte* read(const Schema& component) const;
 

@@ -5,7 +5,7 @@
 //
 //     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)  ignored
 //                 shorthand  keys(field)
-//     component   name(text)  version(number)  whole  enableable  many  single  computed
+//     component   name(text)  version(number)  whole  enableable  many  singleton  computed
 
 #include "shoal/base/config.h"
 
@@ -42,7 +42,7 @@ struct Keys {
 struct Whole {};
 struct Enableable {};
 struct Many {};
-struct Single {};
+struct Singleton {};
 struct Computed {};
 struct Version {
     std::uint32_t number;
@@ -64,7 +64,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Whole whole{};
 [[maybe_unused]] inline constexpr Enableable enableable{};
 [[maybe_unused]] inline constexpr Many many{};
-[[maybe_unused]] inline constexpr Single single{};
+[[maybe_unused]] inline constexpr Singleton singleton{};
 [[maybe_unused]] inline constexpr Computed computed{};
 
 }  // namespace attributes
@@ -95,7 +95,7 @@ struct ComponentNote {
     const char* struct_name = nullptr;
     const char* name = nullptr;
     std::uint32_t version = 1;
-    bool whole = false, enableable = false, many = false, single = false;
+    bool whole = false, enableable = false, many = false, singleton = false;
     bool computed = false;  ///< its store computes the values: queries read them and do not compile if they write
 
     constexpr void add(attributes::Name value) { name = value.text; }
@@ -103,7 +103,7 @@ struct ComponentNote {
     constexpr void add(attributes::Whole) { whole = true; }
     constexpr void add(attributes::Enableable) { enableable = true; }
     constexpr void add(attributes::Many) { many = true; }
-    constexpr void add(attributes::Single) { single = true; }
+    constexpr void add(attributes::Singleton) { singleton = true; }
     constexpr void add(attributes::Computed) { computed = true; }
 };
 

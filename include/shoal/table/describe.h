@@ -131,12 +131,12 @@ constexpr bool has_no_more_members() {
     }
 }
 
-template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingle_>
+template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingleton_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
     static constexpr bool kMany = kMany_;
     static constexpr bool kNamed = kNamed_;
-    static constexpr bool kSingle = kSingle_;
+    static constexpr bool kSingleton = kSingleton_;
     static constexpr std::size_t kNumIgnored = 0;  ///< initialisers of ignored members
     ComponentNote note;
 };
@@ -182,10 +182,10 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
 
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
-    constexpr bool kSingle = (std::is_same_v<Attributes, attributes::Single> || ...);
-    DescribedHead<(kSingle || ... || std::is_same_v<Attributes, attributes::Whole>),
+    constexpr bool kSingleton = (std::is_same_v<Attributes, attributes::Singleton> || ...);
+    DescribedHead<(kSingleton || ... || std::is_same_v<Attributes, attributes::Whole>),
                   (std::is_same_v<Attributes, attributes::Many> || ...),
-                  (std::is_same_v<Attributes, attributes::Name> || ...), kSingle>
+                  (std::is_same_v<Attributes, attributes::Name> || ...), kSingleton>
         head{{struct_name}};
     (head.note.add(attributes), ...);
     return head;
@@ -197,7 +197,7 @@ struct Description {
     using Component = T;
     static constexpr bool kWhole = Head::kWhole;
     static constexpr bool kMany = Head::kMany;
-    static constexpr bool kSingle = Head::kSingle;
+    static constexpr bool kSingleton = Head::kSingleton;
     static constexpr std::uint32_t kNumFields = sizeof...(Fields);
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
     /// Whether the struct has no members but the fields and those that are ignored.
@@ -347,11 +347,11 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 /// A component, or a disabled one.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
-/// Whether a component type is declared `single`: a world has one.
+/// Whether a component type is declared `singleton`: a world has one.
 template <class T>
-inline constexpr bool kIsSingle = false;
+inline constexpr bool kIsSingleton = false;
 template <DescribedComponent T>
-inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
+inline constexpr bool kIsSingleton<T> = DescriptionOf<T>::kSingleton;
 
 /// Whether a component type is declared `computed`: its store computes the values.
 template <class T>
@@ -425,7 +425,7 @@ const Schema& schema_of() {
     using ::shoal::attributes::whole;      \
     using ::shoal::attributes::enableable; \
     using ::shoal::attributes::many;       \
-    using ::shoal::attributes::single;     \
+    using ::shoal::attributes::singleton;  \
     using ::shoal::attributes::computed;   \
     using ::shoal::attributes::version;    \
     using ::shoal::attributes::name;

@@ -65,7 +65,7 @@ struct ComponentDefinition {
     bool whole = false;              ///< all fields in one column
     bool enableable = false;         ///< comes and goes often: a bit per row instead of a move
     bool many = false;               ///< an entity may have several
-    bool single = false;             ///< a world has one; it is kept whole
+    bool singleton = false;          ///< a world has one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
     std::uint32_t struct_alignment = 0;
     Array<FieldDefinition> fields{kProgramOwner};
@@ -114,7 +114,7 @@ public:
     bool whole() const { return whole_; }
     bool enableable() const { return enableable_; }
     bool many() const { return many_; }
-    bool single() const { return single_; }
+    bool singleton() const { return singleton_; }
     /// Whether combine() made it: the names of fields begin with those of components.
     bool combined() const { return combined_; }
 
@@ -155,7 +155,7 @@ private:
     bool whole_ = false;
     bool enableable_ = false;
     bool many_ = false;
-    bool single_ = false;
+    bool singleton_ = false;
     bool combined_ = false;
     bool has_opaque_ = false;
     std::uint32_t type_mask_ = 0;

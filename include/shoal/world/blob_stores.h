@@ -14,7 +14,7 @@ class World;
 /// Whether a store is to take a component type of a blob, not a function or the spawner.
 SHOAL_API bool goes_to_store(const ComponentRegistry& registry, const BlobComponents& components);
 
-/// Makes the stores of the built-in component types that the blob has, and the rows of its singles.
+/// Makes the stores of the built-in component types that the blob has, and the rows of its singletons.
 /// Errors: a layout differs; a store cannot be made, or keeps what a world has once as what it may have often. The
 /// message begins with the `purpose`: "cannot spawn".
 SHOAL_API Status prepare_stores(World& world, const Blob& blob, std::string_view purpose);

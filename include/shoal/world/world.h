@@ -73,7 +73,7 @@ public:
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-        static_assert(!kIsSingle<T>, "the world has one component of this type; call World::single<T>()");
+        static_assert(!kIsSingleton<T>, "the world has one component of this type; call World::singleton<T>()");
         if (void* face = find_face(schema_of<T>())) return *static_cast<Manager<T>*>(face);
         return directory_.make<Manager<T>>(pool_, options);
     }
@@ -111,15 +111,15 @@ public:
     SHOAL_API void detach(Store& store);
 
     /// Returns the one component of type T that this world has, and marks it as written: see store/singletons.h. Passes
-    /// name it in their queries, Single<Read<&Wind::force>>; a blob that has one sets it when it is spawned.
+    /// name it in their queries, Singleton<Read<&Wind::force>>; a blob that has one sets it when it is spawned.
     /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
     template <class T>
-    T& single() {
+    T& singleton() {
         return directory_.singletons().of<T>();
     }
     /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
     template <class T>
-    const T& single() const {
+    const T& singleton() const {
         return directory_.singletons().of<T>();
     }
 
@@ -160,8 +160,8 @@ public:
     /// Finds a field for many reads and writes. A built-in component type that no store keeps gets its store, unless
     /// passes run. Errors: there is none; the message says what there is.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
-    /// Returns the value of a field of a single, or of an entity; "data.armor" is a value of its data. Errors: as above;
-    /// the entity is dead, or has no such component; the message says which. Cost: that of find_field().
+    /// Returns the value of a field of a singleton, or of an entity; "data.armor" is a value of its data. Errors: as
+    /// above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
     SHOAL_API Result<AnyValue> field(std::string_view name) const;
     SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;
     /// The same with a type that is known. Errors: as above; the field has another type.
@@ -188,7 +188,7 @@ public:
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
     /// {.overrides = {{"lamp", "light.range", 9}}} are values of its own, which a reload leaves as they are.
     /// Errors: a schema differs, ids or memory run out, model poses without a library, an override fits nothing; no
-    /// entity of the blob is left, but the stores of built-in types and the singles that it names stay.
+    /// entity of the blob is left, but the stores of built-in types and the singletons that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ------------------------------------------------------------------------------------------------------

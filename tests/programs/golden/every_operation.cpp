@@ -265,7 +265,7 @@ int main() {
     expect(sea.database().move(std::array{e[7], e[2], e[7]}, 1), "0");
     expect(pond.database().destroy(std::array{p[7], p[4], p[7]}), "2");
     expect(sea.database().clear_zone(0), "0");
-    lake.single<Wind>().n = 2;
+    lake.singleton<Wind>().n = 2;
     sea.events<Bell>().write({e[4], EntityBits(12)});
     expect(stage.mark(pond, std::span(&p[0], 3), 2), "1 added, 0 set, 2 skipped");
     stage.rule(pond) = {2, Rule::Action(2), 2 % 2};
@@ -391,7 +391,7 @@ int main() {
     expect(stage.zones(pond).stop(), "ok");
     expect(stage.validate(lake), "ok");
     expect(stage.told(sea), "+mark:e[5]");
-    expect(sea.single<Wind>().n, "0");
+    expect(sea.singleton<Wind>().n, "0");
     expect(sea.entities().num_alive(), "99");
     expect(stage.unloaded(lake), "with 0 rows, unloaded 0, loaded 0");
     expect(pond.database().num_rows(), "117");

@@ -50,7 +50,7 @@
 ---@field whole? boolean
 ---@field enableable? boolean
 ---@field many? boolean
----@field single? boolean
+---@field singleton? boolean
 ---@field compile? fun(source: table, refuse: fun(message: string, ...: string|integer)): table?
 ---@field keys? string[]|string
 ---@field spawn_order? integer

@@ -21,20 +21,20 @@ namespace detail {
 /// What a term asks for.
 struct TermKind {
     bool is_field = true;
-    bool writes = false;       ///< the function gets a reference
-    bool gathers = false;      ///< the field is looked up in another manager
-    bool is_optional = false;  ///< the function gets a pointer to const, or null
-    bool excludes = false;     ///< the entity lacks the component
-    bool of_parent = false;    ///< the field is that of the entity's parent
-    bool is_any = false;       ///< the entity has one of several component types, or more of them
-    bool is_single = false;    ///< the field is that of the one component that a world has
+    bool writes = false;        ///< the function gets a reference
+    bool gathers = false;       ///< the field is looked up in another manager
+    bool is_optional = false;   ///< the function gets a pointer to const, or null
+    bool excludes = false;      ///< the entity lacks the component
+    bool of_parent = false;     ///< the field is that of the entity's parent
+    bool is_any = false;        ///< the entity has one of several component types, or more of them
+    bool is_singleton = false;  ///< the field is that of the one component that a world has
 };
 
 template <TermKind kKind>
 struct Term {
     static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
-    static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any, kIsSingle = kKind.is_single;
+    static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any, kIsSingleton = kKind.is_singleton;
 };
 
 template <auto kMember_, TermKind kKind>
@@ -69,12 +69,12 @@ struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional =
                   "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
 };
 
-/// A field of a single: Single<Read<&Wind::force>>. The function gets its value for each row; with Write, which only a
-/// query of singles alone may say, a reference. For queries over a world.
+/// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets its value for each row; with Write, which
+/// only a query of singletons alone may say, a reference. For queries over a world.
 template <class Term>
-struct Single : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_single = true}> {
+struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_singleton = true}> {
     static_assert(Term::kIsField && !Term::kGathers && !Term::kIsOptional && !Term::kIsOfParent,
-                  "Single<> is for a field that is read or written: Single<Read<&Wind::force>>");
+                  "Singleton<> is for a field that is read or written: Singleton<Read<&Wind::force>>");
 };
 
 /// A component type that the entity has.
@@ -350,7 +350,7 @@ struct ManyOf<First, Terms...> {
 template <class Term, class Many>
 constexpr bool reads_none_but() {
     return !reads_many<Term>() || (std::is_same_v<typename Term::Component, Many> && requires_component<Term>() &&
-                                   !Term::kIsOfParent && !Term::kIsSingle);
+                                   !Term::kIsOfParent && !Term::kIsSingleton);
 }
 
 /// Whether a query visits each value of a `many` type: it reads fields of one such type, or asks for nothing else. An
@@ -360,7 +360,7 @@ inline constexpr bool kVisitsEachValue =
     (reads_many<Terms>() || ...) && (reads_none_but<Terms, typename ManyOf<Terms...>::Type>() && ...);
 template <class Term>
 inline constexpr bool kVisitsEachValue<Term> = [] {
-    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle &&
+    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingleton &&
                   kIsDescribed<typename Term::Component>)
         return DescriptionOf<typename Term::Component>::kMany;
     else

@@ -1,13 +1,14 @@
 #pragma once
-// The singles that a query names: components of which a world has one, given to the function beside the fields of rows.
+// The singletons that a query names: components of which a world has one, given to the function beside the fields of
+// rows.
 //
-//     world.query<Write<&Boat::velocity>, Single<Read<&Wind::force>>, Read<&Boat::mass>>()
+//     world.query<Write<&Boat::velocity>, Singleton<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
 //     the loop calls            (entity, velocity,               mass)
 //     the function gets         (entity, velocity, wind.force,   mass)
 //
-// The rows of the loop are found as if the singles were not named. What is read is copied when a loop begins, once for each
-// chunk. Only a query of singles alone writes: it visits one row, that of the first single.
+// The rows of the loop are found as if the singletons were not named. What is read is copied when a loop begins, once
+// for each chunk. Only a query of singletons alone writes: it visits one row, that of the first singleton.
 // Thread: as for the query.
 
 #include "shoal/query/access.h"
@@ -22,12 +23,12 @@ namespace shoal::detail {
 /// The terms about rows.
 template <class... Terms>
 using TermsOfRows =
-    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingle, TermList<>, TermList<Terms>>...>::List;
+    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingleton, TermList<>, TermList<Terms>>...>::List;
 template <class... Terms>
-using TermsOfSingles =
-    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingle, TermList<Terms>, TermList<>>...>::List;
+using TermsOfSingletons =
+    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingleton, TermList<Terms>, TermList<>>...>::List;
 
-/// The terms that say which rows are visited: those about rows, or the row of the first single.
+/// The terms that say which rows are visited: those about rows, or the row of the first singleton.
 template <class List, class First>
 struct VisitedTerms {
     using Type = List;
@@ -41,13 +42,13 @@ struct VisitedTerms<TermList<>, void> {
     using Type = TermList<>;
 };
 
-/// What the function gets for a single: a value that was copied, or a reference into the row.
+/// What the function gets for a singleton: a value that was copied, or a reference into the row.
 template <class Term>
-class SingleValue {
+class SingletonValue {
     using Component = typename Term::Component;
 
 public:
-    explicit SingleValue(Table& table) : component_(row(table)) {}
+    explicit SingletonValue(Table& table) : component_(row(table)) {}
     SHOAL_INLINE decltype(auto) get() const {
         if constexpr (kNamesAllFields<Term::kMember>)
             return (component_);
@@ -57,36 +58,37 @@ public:
 
 private:
     static Component& row(Table& table) {
-        SHOAL_ASSERT(table.num_rows() == 1,
-                     "a query names a single that is not there; its entity was destroyed, and World::single() makes it "
-                     "again");
+        SHOAL_ASSERT(
+            table.num_rows() == 1,
+            "a query names a singleton that is not there; its entity was destroyed, and World::singleton() makes it "
+            "again");
         return *reinterpret_cast<Component*>(table.unmarked_column(0));
     }
     std::conditional_t<Term::kWrites, Component&, const Component> component_;
 };
 
 template <class List>
-class Singles;
+class Singletons;
 
 template <>
-class Singles<TermList<>> {
+class Singletons<TermList<>> {
 public:
     template <class... Stores>
-    explicit Singles(Stores&...) {}
+    explicit Singletons(Stores&...) {}
 };
 
 template <class... Terms>
-class Singles<TermList<Terms...>> {
+class Singletons<TermList<Terms...>> {
 public:
     /// Values, each found by its term.
-    struct Values : SingleValue<Terms>... {
-        explicit Values(const Singles& singles) : Values(singles, std::index_sequence_for<Terms...>()) {}
+    struct Values : SingletonValue<Terms>... {
+        explicit Values(const Singletons& singletons) : Values(singletons, std::index_sequence_for<Terms...>()) {}
         template <std::size_t... kIndices>
-        Values(const Singles& singles, std::index_sequence<kIndices...>)
-            : SingleValue<Terms>(singles.managers_[kIndices]->table())... {}
+        Values(const Singletons& singletons, std::index_sequence<kIndices...>)
+            : SingletonValue<Terms>(singletons.managers_[kIndices]->table())... {}
     };
 
-    explicit Singles(ComponentDirectory& directory)
+    explicit Singletons(ComponentDirectory& directory)
         : managers_{&directory.singletons().require(schema_of<typename Terms::Component>())...} {}
 
     std::array<Access, sizeof...(Terms)> accesses() const {
@@ -102,12 +104,12 @@ private:
     ComponentManager* managers_[sizeof...(Terms)];
 };
 
-/// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singles between them. Each
-/// step takes an argument from the front, or none, and appends one at the end.
+/// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singletons between them.
+/// Each step takes an argument from the front, or none, and appends one at the end.
 template <std::size_t kNumLeading, class Terms, class... Arguments>
-struct WithSinglesBetween;
+struct WithSingletonsBetween;
 template <class... Arguments>
-struct WithSinglesBetween<0, TermList<>, Arguments...> {
+struct WithSingletonsBetween<0, TermList<>, Arguments...> {
     template <class Function>
     static constexpr bool kIsInvocable = std::is_invocable_v<Function&, Arguments...>;
 
@@ -118,8 +120,8 @@ struct WithSinglesBetween<0, TermList<>, Arguments...> {
 };
 template <std::size_t kNumLeading, class Terms, class First, class... Arguments>
     requires(kNumLeading > 0)
-struct WithSinglesBetween<kNumLeading, Terms, First, Arguments...> {
-    using Next = WithSinglesBetween<kNumLeading - 1, Terms, Arguments..., First>;
+struct WithSingletonsBetween<kNumLeading, Terms, First, Arguments...> {
+    using Next = WithSingletonsBetween<kNumLeading - 1, Terms, Arguments..., First>;
     template <class Function>
     static constexpr bool kIsInvocable = Next::template kIsInvocable<Function>;
 
@@ -130,33 +132,33 @@ struct WithSinglesBetween<kNumLeading, Terms, First, Arguments...> {
     }
 };
 template <class Term, class... Terms, class First, class... Arguments>
-    requires(Term::kIsField && !Term::kIsSingle)
-struct WithSinglesBetween<0, TermList<Term, Terms...>, First, Arguments...>
-    : WithSinglesBetween<1, TermList<Terms...>, First, Arguments...> {};
+    requires(Term::kIsField && !Term::kIsSingleton)
+struct WithSingletonsBetween<0, TermList<Term, Terms...>, First, Arguments...>
+    : WithSingletonsBetween<1, TermList<Terms...>, First, Arguments...> {};
 template <class Term, class... Terms, class... Arguments>
     requires(!Term::kIsField)
-struct WithSinglesBetween<0, TermList<Term, Terms...>, Arguments...>
-    : WithSinglesBetween<0, TermList<Terms...>, Arguments...> {};
+struct WithSingletonsBetween<0, TermList<Term, Terms...>, Arguments...>
+    : WithSingletonsBetween<0, TermList<Terms...>, Arguments...> {};
 template <class Term, class... Terms, class... Arguments>
-    requires(Term::kIsSingle)
-struct WithSinglesBetween<0, TermList<Term, Terms...>, Arguments...> {
-    using Value = decltype(std::declval<const SingleValue<Term>&>().get());
-    using Next = WithSinglesBetween<0, TermList<Terms...>, Arguments..., Value>;
+    requires(Term::kIsSingleton)
+struct WithSingletonsBetween<0, TermList<Term, Terms...>, Arguments...> {
+    using Value = decltype(std::declval<const SingletonValue<Term>&>().get());
+    using Next = WithSingletonsBetween<0, TermList<Terms...>, Arguments..., Value>;
     template <class Function>
     static constexpr bool kIsInvocable = Next::template kIsInvocable<Function>;
 
     template <class Function, class Values>
     SHOAL_INLINE static decltype(auto) call(Function& function, const Values& values, Arguments... arguments) {
         return Next::call(function, values, static_cast<Arguments>(arguments)...,
-                          static_cast<const SingleValue<Term>&>(values).get());
+                          static_cast<const SingletonValue<Term>&>(values).get());
     }
 };
 
-/// A function that gets singles beside the arguments that it is called with.
+/// A function that gets singletons beside the arguments that it is called with.
 template <class Function, class... Terms>
-struct WithSingles {
-    static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingle ? 1 : 0));
-    using Values = typename Singles<TermsOfSingles<Terms...>>::Values;
+struct WithSingletons {
+    static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingleton ? 1 : 0));
+    using Values = typename Singletons<TermsOfSingletons<Terms...>>::Values;
 
     Function& function;
     const Values& values;
@@ -166,33 +168,33 @@ struct WithSingles {
         if constexpr (sizeof...(Arguments) < kNumFields)
             return false;
         else
-            return WithSinglesBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>,
-                                      Arguments&&...>::template kIsInvocable<Function>;
+            return WithSingletonsBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>,
+                                         Arguments&&...>::template kIsInvocable<Function>;
     }
     template <class... Arguments>
         requires(is_invocable<Arguments...>())
     SHOAL_INLINE decltype(auto) operator()(Arguments&&... arguments) {
-        return WithSinglesBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>, Arguments&&...>::call(
+        return WithSingletonsBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>, Arguments&&...>::call(
             function, values, static_cast<Arguments&&>(arguments)...);
     }
     template <class Then>
         requires kHasOwnOfRun<Function>
     SHOAL_INLINE void with_own_of_run(Then&& then) {
         function.with_own_of_run([&](auto& own) SHOAL_INLINED {
-            WithSingles<std::remove_reference_t<decltype(own)>, Terms...> with_singles{own, values};
-            then(with_singles);
+            WithSingletons<std::remove_reference_t<decltype(own)>, Terms...> with_singletons{own, values};
+            then(with_singletons);
         });
     }
 };
 
-/// What a loop calls: the function itself, or with singles.
-template <bool kHasSingles, class Function, class... Terms>
-struct CalledWithSingles {
+/// What a loop calls: the function itself, or with singletons.
+template <bool kHasSingletons, class Function, class... Terms>
+struct CalledWithSingletons {
     using Type = Function;
 };
 template <class Function, class... Terms>
-struct CalledWithSingles<true, Function, Terms...> {
-    using Type = WithSingles<Function, Terms...>;
+struct CalledWithSingletons<true, Function, Terms...> {
+    using Type = WithSingletons<Function, Terms...>;
 };
 
 template <class...>
@@ -211,6 +213,6 @@ using FirstOf = typename FirstOfTerms<Terms...>::Type;
 namespace shoal {
 
 template <class Function, class... Terms>
-inline constexpr bool kBlends<detail::WithSingles<Function, Terms...>> = kBlends<Function>;
+inline constexpr bool kBlends<detail::WithSingletons<Function, Terms...>> = kBlends<Function>;
 
 }  // namespace shoal
