@@ -99,8 +99,8 @@ Status add_built_ins(ComponentRegistry& registry) {
 Status make_managers(World& world, const ComponentRegistry& known) {
     for (const RegisteredComponent* component : known.components()) {
         if (component->schema == nullptr || component->schema->has_opaque()) continue;
-        const Result<Store*> home = world.directory().require(*component->schema);
-        if (home && *home == nullptr)
+        const Result<Store*> keeper = world.directory().require(*component->schema);
+        if (keeper && *keeper == nullptr)
             if (Status status = world.manager(*component->schema).status(); !status) return status;
     }
     return {};

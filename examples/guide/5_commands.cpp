@@ -36,13 +36,13 @@ void add_hitting(World& world) {
 int main() {
     EntityManager entities;
     World world(entities);
-    // [guide/homes]
+    // [guide/stores]
     auto& bodies = world.manager<Body>();
     auto& rocks = world.manager<Rock>();
     auto& bullets = world.manager<Bullet>();
     world.manager<Gun>();
     TransformManager& transforms = world.transforms({.mode = TransformMode::kDeferred});
-    // [guide/homes]
+    // [guide/stores]
     const Ship ship = spawn_ship(world);
     std::vector<Entity> field(200);
     if (!entities.create(field) || !rocks.add(field, {.size = 4})) return 1;

@@ -59,7 +59,7 @@ inline Ship start(World& world, std::uint32_t num_rocks) {
     // [guide/database]
     Database& sea = world.database();
     world.transforms({.mode = TransformMode::kDeferred});
-    (void)sea.archetype<Body, Rock, Gun, Bullet>();  // the database is the home of these
+    (void)sea.archetype<Body, Rock, Gun, Bullet>();  // the database keeps these
     sea.spawn_into_tiles<&Body::position>(kTiles);
 
     std::vector<RootPose> scattered(num_rocks);

@@ -45,7 +45,7 @@ GROUPS = ["school/sardines", "school/fusiliers", "school/snappers", "school/parr
 
 def build_sea(schema):
     """A world with the reefs, in tiles."""
-    world = shoal.World(schema, home="database")
+    world = shoal.World(schema, default_store="database")
     world.keep_in_tiles("place.position", origin=(-SIZE / 2, -SIZE / 2, 0), tile_size=TILE, num_x=TILES, num_y=TILES)
     world.spawn(shoal.compile(REEF / "sea.sjson", schema, roots=[REEF]))
     reefs = world.query("reef, transform").entities()

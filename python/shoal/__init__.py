@@ -160,12 +160,12 @@ class World(_core.World):
     """A world: entities, their components, passes, and a step that runs them.
 
     ``schema`` says which component types there are; ``workers`` how many threads work for passes that are not Python's and
-    for settling; ``home`` where component types are kept, "managers" or "database". ``close()``, or a ``with`` block, ends
+    for settling; ``default_store`` where component types are kept, "managers" or "database". ``close()``, or a ``with`` block, ends
     the world.
     """
 
-    def __init__(self, schema=None, *, seed=1, workers=1, home="managers"):
-        super().__init__(schema, seed=seed, workers=workers, home=home)
+    def __init__(self, schema=None, *, seed=1, workers=1, default_store="managers"):
+        super().__init__(schema, seed=seed, workers=workers, default_store=default_store)
 
     def __enter__(self):
         return self

@@ -36,7 +36,7 @@ WorldOptions world_options(const WorldOptionsOfPython& options, Executor* execut
     return {.executor = executor,
             .library = &library,
             .seed = options.seed,
-            .default_home = options.in_database ? DefaultHome::kDatabase : DefaultHome::kManagers};
+            .default_store = options.in_database ? DefaultStore::kDatabase : DefaultStore::kManagers};
 }
 
 }  // namespace
@@ -472,13 +472,14 @@ py::dict components_of(const WorldState& state) {
 }
 
 std::shared_ptr<WorldState> make_world(std::shared_ptr<SchemaSet> schema, std::uint64_t seed, std::uint32_t workers,
-                                       const std::string& home) {
+                                       const std::string& default_store) {
     if (workers < 1 || workers > 1024) throw py::value_error("workers is a number from 1 to 1024");
-    if (home != "managers" && home != "database")
+    if (default_store != "managers" && default_store != "database")
         throw py::value_error(
-            "home is \"managers\" or \"database\": where component types of blobs and schemas are kept");
+            "default_store is \"managers\" or \"database\": where component types of blobs and schemas are kept");
     if (schema == nullptr) schema = std::make_shared<SchemaSet>();
-    return std::make_shared<WorldState>(std::move(schema), WorldOptionsOfPython{seed, workers, home == "database"});
+    return std::make_shared<WorldState>(std::move(schema),
+                                        WorldOptionsOfPython{seed, workers, default_store == "database"});
 }
 
 py::array_t<bool> living(const WorldState& world, const py::object& given) {
@@ -514,7 +515,7 @@ std::string picture_of_points(const std::string& name, const py::array_t<float, 
 void bind_world(py::module_& module) {
     py::class_<WorldState, std::shared_ptr<WorldState>>(module, "World", "See shoal.World.")
         .def(py::init(&make_world), py::arg("schema") = py::none(), py::kw_only(), py::arg("seed") = 1,
-             py::arg("workers") = 1, py::arg("home") = "managers")
+             py::arg("workers") = 1, py::arg("default_store") = "managers")
         .def("close", &WorldState::close,
              "Ends the world; calls raise Error from then on. Refused while arrays are in use.")
         .def_property_readonly("closed", &WorldState::is_closed, "Whether the world has ended.")

@@ -165,8 +165,8 @@ def test_calls_that_make_no_sense_say_so(world, ids):
         world.create(2**40)
     with pytest.raises(ValueError, match="workers"):
         shoal.World(workers=0)
-    with pytest.raises(ValueError, match="home"):
-        shoal.World(home="attic")
+    with pytest.raises(ValueError, match="default_store"):
+        shoal.World(default_store="attic")
     with pytest.raises(ValueError, match="finite"):
         world.step(float("nan"))
     with pytest.raises(TypeError, match="set"):

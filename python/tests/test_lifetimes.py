@@ -190,7 +190,7 @@ def test_an_error_in_the_block_of_a_world_is_not_hidden():
 
 
 def test_no_store_is_made_while_a_block_is_open():
-    world = new_world(home="database")
+    world = new_world(default_store="database")
     ids = bodies(world, 3)
     with world.query("body"):
         for use in [lambda: world.has(ids, "point_mass"), lambda: world.query("point_mass"), lambda: world.query("#red"),

@@ -40,7 +40,7 @@ class Player:
         self.begin()
 
     def begin(self):
-        self.world = new_world(home=self.rng.choice(["managers", "database"]), workers=self.rng.choice([1, 1, 1, 2]))
+        self.world = new_world(default_store=self.rng.choice(["managers", "database"]), workers=self.rng.choice([1, 1, 1, 2]))
         self.ids = self.world.create(20, body={}, health={"value": range(20)})
 
     def some_ids(self):

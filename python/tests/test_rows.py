@@ -31,9 +31,9 @@ def test_operators_work_in_place():
     assert world.get(ids[42], "body.mass") == 42
 
 
-@pytest.mark.parametrize("home", ["managers", "database"])
-def test_split_fields_are_parts(home):
-    world = new_world(home=home)
+@pytest.mark.parametrize("default_store", ["managers", "database"])
+def test_split_fields_are_parts(default_store):
+    world = new_world(default_store=default_store)
     ids = world.create(50, split_body={"velocity": (1, 2, 3), "position": (5, 5, 5)})
     with world.query("&split_body") as batches:
         p, v = batches[0]["split_body.position"], batches[0]["split_body.velocity"]
@@ -219,11 +219,11 @@ def random_columns(world, rng):
     return ids, model
 
 
-@pytest.mark.parametrize("home", ["managers", "database"])
-def test_random_queries_show_and_write_what_a_model_says(home):
+@pytest.mark.parametrize("default_store", ["managers", "database"])
+def test_random_queries_show_and_write_what_a_model_says(default_store):
     rng = np.random.default_rng(5)
     for _ in range(40):
-        world = new_world(home=home)
+        world = new_world(default_store=default_store)
         ids, model = random_columns(world, rng)
         dead = rng.permutation(ids)[:rng.integers(0, 50)]
         world.destroy(dead)

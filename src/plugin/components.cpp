@@ -184,8 +184,8 @@ Status change_fields(shoal_world& plugin, const Schema& schema, const Store& sto
 }
 
 Status make_table(shoal_world& plugin, const Schema& schema) {
-    const Result<Store*> home = plugin.world.directory().require(schema);
-    if (!home || *home != nullptr) return home.status();
+    const Result<Store*> keeper = plugin.world.directory().require(schema);
+    if (!keeper || *keeper != nullptr) return keeper.status();
     const Result<ComponentManager*> made = plugin.world.manager(schema);
     if (!made) return made.status();
     if (plugin.is_loading) plugin.made_stores.push_back(*made);

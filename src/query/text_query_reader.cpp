@@ -90,7 +90,7 @@ public:
 private:
     /// A component type that a term rules out.
     struct Excluded {
-        detail::ComponentHome home;
+        detail::OwningStore keeper;
         const Schema* schema;
     };
 
@@ -196,9 +196,9 @@ private:
         return list;
     }
     /// Finds where rows of a component type are.
-    bool find_home(std::string_view name, const Schema& schema, detail::ComponentHome& home) {
-        home = detail::look_up_home(directory_, schema);
-        if (home.store == nullptr)
+    bool find_owning_store(std::string_view name, const Schema& schema, detail::OwningStore& keeper) {
+        keeper = detail::look_up_owning_store(directory_, schema);
+        if (keeper.store == nullptr)
             return error(name, concat("the store of ", quoted(name), " shows queries no rows"), "ask the store");
         return true;
     }
@@ -212,8 +212,7 @@ private:
         if (store == nullptr)
             return error(term.path, "no store keeps tags yet", "call World::manager<Tag>() before the query is made");
         if (detail::find_tag_lists(*store) == nullptr)
-            return error(term.path,
-                         concat("tags have their home in ", store->kind(), ", which does not list who has one"),
+            return error(term.path, concat("tags are kept in ", store->kind(), ", which does not list who has one"),
                          "keep them in a manager, World::manager<Tag>()");
         plan_->places.add_tag(*store, StringId(term.path), term.sign == '!');
         any_tag_ |= term.sign != '!';
@@ -224,46 +223,47 @@ private:
         names.insert(names.begin(), term.path);
         for (const std::string_view name : names) {
             const Schema* const schema = find_component(name);
-            detail::ComponentHome home;
+            detail::OwningStore keeper;
             std::uint8_t number = 0;
-            if (schema == nullptr || !find_home(name, *schema, home) || !add_store(home, name, number)) return false;
-            plan_->places.any.push_back({static_cast<std::uint8_t>(&term - terms_.data()), number, home.component});
+            if (schema == nullptr || !find_owning_store(name, *schema, keeper) || !add_store(keeper, name, number))
+                return false;
+            plan_->places.any.push_back({static_cast<std::uint8_t>(&term - terms_.data()), number, keeper.component});
         }
         return true;
     }
     bool exclude(const ReadTerm& term) {
         const Schema* const schema = find_component(term.path);
-        detail::ComponentHome home;
-        if (schema == nullptr || !find_home(term.path, *schema, home)) return false;
-        excluded_.push_back({home, schema});
+        detail::OwningStore keeper;
+        if (schema == nullptr || !find_owning_store(term.path, *schema, keeper)) return false;
+        excluded_.push_back({keeper, schema});
         names_.push_back(term.path);
         return true;
     }
     bool include(const ReadTerm& term) {
         const std::string_view name = term.path.substr(0, term.path.find_first_of(".["));
         const Schema* const schema = find_component(name);
-        detail::ComponentHome home;
-        if (schema == nullptr || !find_home(name, *schema, home)) return false;
+        detail::OwningStore keeper;
+        if (schema == nullptr || !find_owning_store(name, *schema, keeper)) return false;
         const bool is_field = name.size() != term.path.size();
         if (is_field && term.holds_for == 0)
             return error(term.path, "a field alone says nothing about rows",
                          concat("compare it, or name the component ", quoted(name)));
         if (!check_sign(term, name, *schema)) return false;
-        const bool has_fields = home.database != nullptr || home.columns.has_fields;
+        const bool has_fields = keeper.database != nullptr || keeper.columns.has_fields;
         if (!has_fields && (term.holds_for != 0 || std::string_view("&^").find(term.sign) != std::string_view::npos))
             return error(name, concat("the store of ", quoted(name), " keeps its fields in another form"),
                          "ask the store for them");
-        if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
+        if (term.sign == '&' && keeper.database == nullptr && keeper.columns.is_read_only)
             return error(name, concat("the store of ", quoted(name), " computes it, and does not let it be written"),
-                         std::string(home.columns.instead));
-        const std::size_t end_column = home.columns.first_column + schema->columns().size();
-        if (term.sign == '&' && home.database == nullptr && home.columns.is_source && end_column > 64)
+                         std::string(keeper.columns.instead));
+        const std::size_t end_column = keeper.columns.first_column + schema->columns().size();
+        if (term.sign == '&' && keeper.database == nullptr && keeper.columns.is_source && end_column > 64)
             return error(name,
                          concat("the store of ", quoted(name),
                                 " is told of writes to columns 0 to 63, and keeps it "
                                 "behind them"),
                          "set it through the store");
-        const std::size_t component = add(*schema, home, has_fields, term);
+        const std::size_t component = add(*schema, keeper, has_fields, term);
         return term.holds_for == 0 || compare(term, component);
     }
     /// Errors: a component type of the world is not declared so, or parents are not known.
@@ -281,7 +281,7 @@ private:
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
     /// Returns the number of a component type that is shown, which is added if need be.
-    std::size_t add(const Schema& schema, const detail::ComponentHome& home, bool has_columns, const ReadTerm& term) {
+    std::size_t add(const Schema& schema, const detail::OwningStore& keeper, bool has_columns, const ReadTerm& term) {
         Array<TextComponent>& components = plan_->components;
         std::size_t i = 0;
         const bool is_of_parent = term.sign == '^', is_singleton = term.sign == '$';
@@ -291,7 +291,7 @@ private:
             ++i;
         if (i == components.size()) {
             components.push_back({&schema, has_columns, true, false, is_of_parent, is_singleton});
-            homes_.push_back(home);
+            keepers_.push_back(keeper);
             shown_names_.push_back(term.path);
         }
         components[i].is_optional = components[i].is_optional && (term.sign == '?' || is_of_parent || is_singleton);
@@ -366,11 +366,11 @@ private:
         return std::any_of(plan_->components.begin(), plan_->components.end(), is_it) ||
                std::any_of(excluded_.begin(), excluded_.end(), is_it);
     }
-    bool add_store(const detail::ComponentHome& home, std::string_view name, std::uint8_t& number) {
+    bool add_store(const detail::OwningStore& keeper, std::string_view name, std::uint8_t& number) {
         detail::TermPlaces& places = plan_->places;
-        number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
-        if (home.database == nullptr) return true;
+        number = places.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
+        places.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
+        if (keeper.database == nullptr) return true;
         if (places.has_database() && places.database != number)
             return error(name, "the components are in two databases, of which a query joins one",
                          "make a query for each");
@@ -379,31 +379,31 @@ private:
     }
     bool place_component(std::size_t i) {
         const TextComponent& component = plan_->components[i];
-        const detail::ComponentHome& home = homes_[i];
-        plan_->singletons.push_back(component.is_singleton ? home.columns.rows : nullptr);
+        const detail::OwningStore& keeper = keepers_[i];
+        plan_->singletons.push_back(component.is_singleton ? keeper.columns.rows : nullptr);
         if (component.is_singleton) {
             plan_->types.push_back({});
-            plan_->accesses.push_back({home.store, nullptr, component.schema->id(), kAllFields, false});
+            plan_->accesses.push_back({keeper.store, nullptr, component.schema->id(), kAllFields, false});
             return true;
         }
         std::uint8_t number = 0;
-        if (!add_store(home, shown_names_[i], number)) return false;
+        if (!add_store(keeper, shown_names_[i], number)) return false;
         detail::TermPlaces& places = plan_->places;
-        places.stores[number].is_told |= component.is_written && home.columns.is_source;
+        places.stores[number].is_told |= component.is_written && keeper.columns.is_source;
         places.stores[number].is_required |= !component.is_optional;
         places.store_of[i] = number;
-        places.first_column[i] = home.columns.first_column;
-        plan_->types.push_back(home.database != nullptr ? ComponentType{home.component} : ComponentType());
+        places.first_column[i] = keeper.columns.first_column;
+        plan_->types.push_back(keeper.database != nullptr ? ComponentType{keeper.component} : ComponentType());
         const bool is_derived = places.stores[number].is_derived;
-        plan_->accesses.push_back({home.store, nullptr, is_derived ? ComponentId() : component.schema->id(), kAllFields,
-                                   component.is_written});
+        plan_->accesses.push_back({keeper.store, nullptr, is_derived ? ComponentId() : component.schema->id(),
+                                   kAllFields, component.is_written});
         return true;
     }
     bool place_excluded(const Excluded& excluded) {
         std::uint8_t number = 0;
-        if (!add_store(excluded.home, names_[static_cast<std::size_t>(&excluded - excluded_.data())], number))
+        if (!add_store(excluded.keeper, names_[static_cast<std::size_t>(&excluded - excluded_.data())], number))
             return false;
-        if (excluded.home.database == nullptr) plan_->places.stores[number].is_excluded = true;
+        if (excluded.keeper.database == nullptr) plan_->places.stores[number].is_excluded = true;
         return true;
     }
     /// Whether the query asks for a `many` type of the database, and for nothing else.
@@ -428,7 +428,7 @@ private:
         for (std::size_t i = 0; i < plan_->types.size(); ++i)
             if (plan_->types[i] && !plan_->components[i].is_optional) with.push_back(plan_->types[i]);
         for (const Excluded& excluded : excluded_)
-            if (excluded.home.database != nullptr) without.push_back(ComponentType{excluded.home.component});
+            if (excluded.keeper.database != nullptr) without.push_back(ComponentType{excluded.keeper.component});
         const Store& database = *places.stores[places.database].store;
         plan_->match.emplace_back(static_cast<const Database&>(database), std::span<const ComponentType>(with),
                                   std::span<const ComponentType>(without));
@@ -440,7 +440,7 @@ private:
     std::string_view text_, rest_;
     Array<ReadTerm> terms_{Owner("query")};
     TextQuery::Plan* plan_ = nullptr;
-    Array<detail::ComponentHome> homes_{Owner("query")};   // by component that is shown
+    Array<detail::OwningStore> keepers_{Owner("query")};   // by component that is shown
     Array<std::string_view> shown_names_{Owner("query")};  // the same
     Array<Excluded> excluded_{Owner("query")};
     bool any_tag_ = false;                           // a term says which tag an entity has

@@ -13,16 +13,16 @@ namespace {
 }
 
 /// Asserts that the fields of a component type that a store keeps may be used in this way.
-void require_use(const ComponentHome& home, const Schema& component, const ComponentUse& use) {
+void require_use(const OwningStore& keeper, const Schema& component, const ComponentUse& use) {
     const std::string name = concat("a query over a world names \"", component.name(), "\", ");
-    if (home.database != nullptr) return;
-    if (use.has_field && !home.columns.has_fields)
-        refuse("home.columns.has_fields",
+    if (keeper.database != nullptr) return;
+    if (use.has_field && !keeper.columns.has_fields)
+        refuse("keeper.columns.has_fields",
                concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
-    if (use.writes && home.columns.is_read_only)
-        refuse("!home.columns.is_read_only",
-               concat(name, "which its store computes; say Read, and ", home.columns.instead));
-    if (use.writes && home.columns.is_source && home.columns.first_column + component.columns().size() > 64)
+    if (use.writes && keeper.columns.is_read_only)
+        refuse("!keeper.columns.is_read_only",
+               concat(name, "which its store computes; say Read, and ", keeper.columns.instead));
+    if (use.writes && keeper.columns.is_source && keeper.columns.first_column + component.columns().size() > 64)
         refuse("first_column + num_columns <= 64",
                concat(name,
                       "whose store is told what is written in columns 0 to 63 of its table, and keeps it behind "
@@ -41,29 +41,29 @@ TermPlaces places_of_further(Database& database, std::uint32_t component) {
     return places;
 }
 
-ComponentHome look_up_home(const ComponentDirectory& directory, const Schema& component) {
-    ComponentHome home;
-    home.store = directory.find_shown(component);
-    if (home.store == nullptr) return home;
-    home.columns = home.store->find_columns(component);
-    if (home.columns) return home;
-    home.database = dynamic_cast<Database*>(home.store);  // whose tables are matched, not looked up
+OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component) {
+    OwningStore keeper;
+    keeper.store = directory.find_shown(component);
+    if (keeper.store == nullptr) return keeper;
+    keeper.columns = keeper.store->find_columns(component);
+    if (keeper.columns) return keeper;
+    keeper.database = dynamic_cast<Database*>(keeper.store);  // whose tables are matched, not looked up
     const ComponentType type =
-        home.database == nullptr ? ComponentType() : home.database->find_component(component.id());
+        keeper.database == nullptr ? ComponentType() : keeper.database->find_component(component.id());
     if (!type) return {};
-    home.component = type.number;
-    return home;
+    keeper.component = type.number;
+    return keeper;
 }
 
-ComponentHome find_home(const ComponentDirectory& directory, const Schema& component, const ComponentUse& use) {
-    if (const ComponentHome home = look_up_home(directory, component); home.store != nullptr) {
-        require_use(home, component, use);
-        return home;
+OwningStore find_owning_store(const ComponentDirectory& directory, const Schema& component, const ComponentUse& use) {
+    if (const OwningStore keeper = look_up_owning_store(directory, component); keeper.store != nullptr) {
+        require_use(keeper, component, use);
+        return keeper;
     }
     if (directory.find(component.id()) != nullptr)
-        refuse("home.columns", concat("a query over a world names \"", component.name(),
-                                      "\", whose store shows queries no rows; see Store::find_columns()"));
-    refuse("home.store != nullptr",
+        refuse("keeper.columns", concat("a query over a world names \"", component.name(),
+                                        "\", whose store shows queries no rows; see Store::find_columns()"));
+    refuse("keeper.store != nullptr",
            concat("a query over a world names \"", component.name(),
                   "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
                   "before the query is made"));

@@ -166,7 +166,7 @@ void Reactions::mirror_all(bool have_no_rows) {
 void Reactions::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
-    // Component types that have got a home since the last time had no rows then.
+    // Component types that have got a store since the last time had no rows then.
     if (journal_.is_kept()) mirror_all(true);
     for (ComponentMirror* mirror : mirrors_) {
         mirror->compare();

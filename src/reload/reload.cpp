@@ -89,7 +89,7 @@ private:
                                     "ResourceLibrary::replace() first, and reload with what it returns"));
     }
 
-    /// Gives component types that come with the newer version a home.
+    /// Gives component types that come with the newer version a store.
     static Status take_new_types(World& world, const Blob& before, const Blob& after) {
         if (Status status = prepare_stores(world, after, "reload"); !status) return status;
         for (const BlobComponents& components : after.component_types()) {

@@ -419,8 +419,8 @@ Status change_fields(State& state, const Schema& schema, const Store& store) {
 }
 
 Status make_table(State& state, const Schema& schema) {
-    const Result<Store*> home = state.world.directory().require(schema);
-    if (!home || *home != nullptr) return home.status();
+    const Result<Store*> keeper = state.world.directory().require(schema);
+    if (!keeper || *keeper != nullptr) return keeper.status();
     const Result<ComponentManager*> made = state.world.manager(schema);
     if (!made) return made.status();
     if (state.script->is_loading) state.script->made_stores.push_back(*made);

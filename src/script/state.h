@@ -365,7 +365,7 @@ Status add_pass(PassEntry& pass);
 void suspend_pass(PassEntry& pass);
 void destroy_pass(PassEntry* pass);
 Status add_reaction(Script& script, ReactionEntry& entry);
-/// Adds it again if its component type is at home in another store now.
+/// Adds it again if its component type is kept in another store now.
 void renew_reaction(Script& script, ReactionEntry& entry);
 void destroy_channel(Channel* channel);
 void destroy_store(LuaStore* store);

@@ -201,13 +201,13 @@ Status ComponentDirectory::check(const Store& store, const Schema& component) co
     const Store* const keeper = find_shown(component);
     if (keeper == &store) return {};
     if (keeper == nullptr) return owner_ == nullptr ? Status() : owner_->check_store(store, component);
-    return Status::error(concat("\"", component.name(), "\" has its home in ", keeper->kind(),
-                                " of this world, so it cannot have another in ", store.kind(),
-                                "; use the first, or choose with World::home() before either is used"));
+    return Status::error(concat("\"", component.name(), "\" is kept in ", keeper->kind(),
+                                " of this world, so it cannot also be kept in ", store.kind(),
+                                "; use the first, or choose with World::keep_in() before either is used"));
 }
 
 Status ComponentDirectory::claim(Store& store, const Schema& component) {
-    SHOAL_ASSERT(has(store), "the home of a component type is a store of the world");
+    SHOAL_ASSERT(has(store), "the owning store of a component type is a store of the world");
     if (Status status = check(store, component); !status) return status;
     if (Status status = store.take_component(component); !status) return status;
     note(store, component.id());

@@ -56,7 +56,7 @@ void require_batch(const SpawnBatch& batch, const Schema& component) {
 Store::~Store() { leave_directory(); }
 
 Status Store::remove_one_value(const Schema& component, Entity, const ComponentRow&, std::uint32_t) {
-    return Status::error(concat("\"", component.name(), "\" has its home in ", kind(),
+    return Status::error(concat("\"", component.name(), "\" is kept in ", kind(),
                                 ", which takes no single value from an entity that has several"));
 }
 
@@ -77,7 +77,7 @@ Status Store::take_component(const Schema& component) {
         return Status::error(concat("there is another \"", schema->name(), "\" in ", kind(), ": ", schema->to_text(),
                                     ", not ", component.to_text()));
     }
-    return Status::error(concat("\"", component.name(), "\" cannot have its home in ", kind(),
+    return Status::error(concat("\"", component.name(), "\" cannot be kept in ", kind(),
                                 ", made for other component types; give it to the database, or make a manager for it"));
 }
 
@@ -123,7 +123,7 @@ Status Store::write_field(const ComponentRow& at, const FieldPart& part, const s
 namespace {
 
 Status refuse_change(const Store& store, const Schema& component) {
-    return Status::error(concat("\"", component.name(), "\" has its home in ", store.kind(),
+    return Status::error(concat("\"", component.name(), "\" is kept in ", store.kind(),
                                 ", which commands cannot change; change it when the passes have ended"));
 }
 

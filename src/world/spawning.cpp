@@ -72,7 +72,7 @@ Status World::adopt_schemas(const Blob& given) {
 
 Status World::adopt_schemas(const Schema& schema) {
     const bool fits_database = !schema.many() || !schema.enableable();
-    if (options_.default_home == DefaultHome::kDatabase && fits_database) return database().take_component(schema);
+    if (options_.default_store == DefaultStore::kDatabase && fits_database) return database().take_component(schema);
     return manager(schema).status();
 }
 

@@ -45,12 +45,12 @@ Result<Store*> World::Host::choose_store_for(const Schema& component) {
 Status World::Host::check_store(const Store& store, const Schema& component) const {
     if (component.singleton() && store.places_whole_entities())
         return Status::error(concat("\"", component.name(),
-                                    "\" is a singleton, so it cannot have its home in the database; ask for it with "
+                                    "\" is a singleton, so it cannot be kept in the database; ask for it with "
                                     "World::singleton(), or let queries name it"));
     const BuiltIn* const built_in = shoal::find_built_in(component);
     if (!store.only_keeps() || built_in == nullptr || built_in->whose.empty()) return {};
     return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,
-                                " of a world say, so it cannot have its home in ", store.kind(),
+                                " of a world say, so it cannot be kept in ", store.kind(),
                                 "; call World::", built_in->maker, "() before it is used"));
 }
 
@@ -101,8 +101,8 @@ Result<std::uint32_t> World::Host::copy(Entity original, std::span<const Entity>
 
 Status World::Host::change_text(TextChange change, Entity entity, std::string_view text) {
     const Schema& component = change == TextChange::kName ? schema_of<DebugName>() : schema_of<Tag>();
-    const Result<Store*> home = world_.directory_.require(component);
-    return home ? change_text_in(**home, component, world_.strings(), change, entity, text) : home.status();
+    const Result<Store*> keeper = world_.directory_.require(component);
+    return keeper ? change_text_in(**keeper, component, world_.strings(), change, entity, text) : keeper.status();
 }
 
 // --- what saved commands refer to --------------------------------------------------------------------------------

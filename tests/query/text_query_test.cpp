@@ -416,7 +416,7 @@ TEST_P(TextQueries, held_rows_are_marked_when_they_are_finished_and_not_before) 
     EXPECT_DEATH(drop_all(), "while a loop");
 }
 
-INSTANTIATE_TEST_SUITE_P(HomesOfTypes, TextQueries, ::testing::Values(0u, 31u, 9u, 22u, 5u));
+INSTANTIATE_TEST_SUITE_P(StoresOfTypes, TextQueries, ::testing::Values(0u, 31u, 9u, 22u, 5u));
 
 TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
     Sea sea(0);

@@ -38,7 +38,7 @@ struct Raft {
 };
 SHOAL_COMPONENT((Raft, enableable), place)
 
-enum class Home { kManager, kHashed, kHoles, kDatabase };
+enum class Keeper { kManager, kHashed, kHoles, kDatabase };
 
 const GridZones kTiles({.origin = {-10, -10, 0}, .tile_size = 5, .num_x = 4, .num_y = 4, .first_zone = 3});
 
@@ -52,15 +52,15 @@ struct Thing {
 /// A world whose places follow each other, and a model of it that is settled by hand.
 class FollowingWorld {
 public:
-    FollowingWorld(Home home, TransformMode mode, Follower follower, Executor* executor, std::uint64_t seed)
+    FollowingWorld(Keeper keeper, TransformMode mode, Follower follower, Executor* executor, std::uint64_t seed)
         : follower_(follower), world(entities, {.executor = executor}), random_(seed) {
         world.transforms({.mode = mode});
         world.database();
-        if (home == Home::kDatabase) world.database().component<Float>();
+        if (keeper == Keeper::kDatabase) world.database().component<Float>();
         const RowIndexKind kinds[] = {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity};
-        if (home != Home::kDatabase) world.manager<Float>({.index = kinds[int(home)]});
+        if (keeper != Keeper::kDatabase) world.manager<Float>({.index = kinds[int(keeper)]});
         world.places().follow<&Float::position>(follower);
-        if (home == Home::kDatabase) world.places().keep_in_tiles<&Float::position>(kTiles);
+        if (keeper == Keeper::kDatabase) world.places().keep_in_tiles<&Float::position>(kTiles);
         made_.resize(2500);
         EXPECT_TRUE(entities.create(made_).ok());
         for (const Entity entity : made_) things[entity] = {};
@@ -187,14 +187,14 @@ private:
     std::vector<Entity> made_;
 };
 
-class PlacesOfAnyStore : public ::testing::TestWithParam<std::tuple<Home, TransformMode, Follower>> {};
+class PlacesOfAnyStore : public ::testing::TestWithParam<std::tuple<Keeper, TransformMode, Follower>> {};
 
 TEST_P(PlacesOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_number_of_workers) {
     SCOPED_TRACE(shoal_test::seed_text());
-    const auto [home, mode, follower] = GetParam();
+    const auto [keeper, mode, follower] = GetParam();
     shoal_test::ThreadPoolExecutor pool(3);
-    FollowingWorld one(home, mode, follower, nullptr, shoal_test::seed());
-    FollowingWorld three(home, mode, follower, &pool, shoal_test::seed());
+    FollowingWorld one(keeper, mode, follower, nullptr, shoal_test::seed());
+    FollowingWorld three(keeper, mode, follower, &pool, shoal_test::seed());
     for (int round = 0; round < 12; ++round) {
         for (int i = 0; i < 100 * (round % 4); ++i) one.change(), three.change();
         one.settle(), three.settle();
@@ -204,8 +204,8 @@ TEST_P(PlacesOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_nu
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, PlacesOfAnyStore,
-                         ::testing::Combine(::testing::Values(Home::kManager, Home::kHashed, Home::kHoles,
-                                                              Home::kDatabase),
+                         ::testing::Combine(::testing::Values(Keeper::kManager, Keeper::kHashed, Keeper::kHoles,
+                                                              Keeper::kDatabase),
                                             ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred),
                                             ::testing::Values(Follower::kTransform, Follower::kField)));
 
@@ -659,7 +659,7 @@ TEST_P(Knights, may_come_from_a_blob_with_their_swords) {
         << "its parent has no model";
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, Knights,
+INSTANTIATE_TEST_SUITE_P(Stores, Knights,
                          ::testing::Combine(::testing::Bool(),
                                             ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred)));
 

@@ -6,7 +6,7 @@
 #include "shoal/save/save.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
-#include "support/homes.h"
+#include "support/keep_in.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 

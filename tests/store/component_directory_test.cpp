@@ -62,7 +62,7 @@ TEST_F(ComponentDirectories, find_the_one_store_that_keeps_a_component_type) {
     ASSERT_EQ(directory.stores().size(), 2u);
     EXPECT_EQ(directory.stores()[1], &whole.core());
     Manager<ApartOne> other(entities, pool);
-    EXPECT_NE(directory.add(other.core()).message().find("\"apart_one\" has its home in a manager of this world"),
+    EXPECT_NE(directory.add(other.core()).message().find("\"apart_one\" is kept in a manager of this world"),
               std::string_view::npos);
     EXPECT_FALSE(directory.has(other.core()));
     EXPECT_EQ(directory.stores().size(), 2u);
@@ -110,7 +110,7 @@ TEST_F(ComponentDirectories, ask_their_owner_for_stores_of_component_types_that_
     EXPECT_EQ(*directory.require(schema_of<ApartOne>()), &one.core());
     EXPECT_EQ(maker.num_asked, 2) << "it is kept";
     ASSERT_TRUE(directory.add(whole.core()).ok());
-    EXPECT_NE(directory.require_for_command(schema_of<SplitMany>()).message().find("cannot have its home in a manager"),
+    EXPECT_NE(directory.require_for_command(schema_of<SplitMany>()).message().find("cannot be kept in a manager"),
               std::string_view::npos)
         << "the chosen store takes no other types";
     maker.refused = schema_of<SplitMany>().id();

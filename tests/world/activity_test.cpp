@@ -10,7 +10,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/world.h"
-#include "support/homes.h"
+#include "support/keep_in.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 

@@ -8,7 +8,7 @@
 #include "shoal/save/state_hash.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
-#include "support/homes.h"
+#include "support/keep_in.h"
 #include "support/logged.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -220,7 +220,7 @@ TEST_P(AnyStore, passes_give_the_same_state_for_1_2_3_and_8_workers) {
     for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, AnyStore, ::testing::Range(0u, 32u));
+INSTANTIATE_TEST_SUITE_P(Stores, AnyStore, ::testing::Range(0u, 32u));
 
 // --- all operations ------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
-#include "support/homes.h"
+#include "support/keep_in.h"
 #include "support/rendezvous.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -130,16 +130,16 @@ private:
     unsigned in_database_;
 };
 
-class AnyHome : public ::testing::TestWithParam<unsigned> {
+class AnyOwningStore : public ::testing::TestWithParam<unsigned> {
 protected:
-    AnyHome() : random(shoal_test::seed()), harbour(GetParam()) { harbour.fill(random, 700); }
+    AnyOwningStore() : random(shoal_test::seed()), harbour(GetParam()) { harbour.fill(random, 700); }
 
     Random random;
     Harbour harbour;
 };
 
 // req: F5
-TEST_P(AnyHome, a_query_visits_the_same_entities_with_the_same_values) {
+TEST_P(AnyOwningStore, a_query_visits_the_same_entities_with_the_same_values) {
     SCOPED_TRACE(shoal_test::seed_text());
     const auto sailing = harbour.world.query<Read<&Mast::height>, Write<&Hull::position>, Read<&Hull::number>,
                                              Without<Anchored>, Maybe<&Crew::size>>();
@@ -165,7 +165,7 @@ TEST_P(AnyHome, a_query_visits_the_same_entities_with_the_same_values) {
     });
 }
 
-TEST_P(AnyHome, batches_show_what_rows_show) {
+TEST_P(AnyOwningStore, batches_show_what_rows_show) {
     const auto manned = harbour.world.query<Read<&Crew::size>, With<Mast>, Read<&Hull::number>>();
     std::map<Entity, int> by_row, by_batch;
     manned.for_each([&](Entity entity, int size, int number) { by_row[entity] = size * 1000 + number; });
@@ -181,7 +181,7 @@ TEST_P(AnyHome, batches_show_what_rows_show) {
     EXPECT_GT(by_row.size(), 50u);
 }
 
-TEST_P(AnyHome, loops_on_workers_give_what_a_loop_on_one_thread_gives) {
+TEST_P(AnyOwningStore, loops_on_workers_give_what_a_loop_on_one_thread_gives) {
     shoal_test::ThreadPoolExecutor pool(3);
     const auto raise = harbour.world.query<Write<&Hull::number>, Read<&Mast::height>, With<Crew>>();
     raise.for_each([](int& number, int height) { number += height * 1000; });
@@ -194,7 +194,7 @@ TEST_P(AnyHome, loops_on_workers_give_what_a_loop_on_one_thread_gives) {
     EXPECT_EQ(num_boats, harbour.boats.size());
 }
 
-TEST_P(AnyHome, changed_since_visits_what_was_written) {
+TEST_P(AnyOwningStore, changed_since_visits_what_was_written) {
     harbour.world.settle();
     harbour.world.settle();
     const std::uint64_t stamp = harbour.world.stamp();
@@ -209,7 +209,7 @@ TEST_P(AnyHome, changed_since_visits_what_was_written) {
     EXPECT_EQ(num_after, num_masts);
 }
 
-TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
+TEST_P(AnyOwningStore, any_of_asks_for_one_of_several_component_types) {
     std::map<Entity, bool> visited;
     harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, Without<Mast>>().for_each(
         [&](Entity entity, int) { EXPECT_TRUE(visited.insert({entity, true}).second); });
@@ -222,7 +222,7 @@ TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
     EXPECT_EQ(visited.size(), expected);
 }
 
-TEST_P(AnyHome, of_each_any_of_one_must_be_there) {
+TEST_P(AnyOwningStore, of_each_any_of_one_must_be_there) {
     std::size_t num_visited = 0, expected = 0;
     harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, AnyOf<Mast, Crew>>().for_each(
         [&](int) { ++num_visited; });
@@ -232,7 +232,7 @@ TEST_P(AnyHome, of_each_any_of_one_must_be_there) {
     EXPECT_LT(expected, harbour.boats.size());
 }
 
-TEST_P(AnyHome, a_type_may_be_read_and_be_one_of_several) {
+TEST_P(AnyOwningStore, a_type_may_be_read_and_be_one_of_several) {
     std::size_t num_visited = 0, expected = 0;
     harbour.world.query<Read<&Mast::height>, Maybe<&Anchored::depth>, AnyOf<Anchored, Crew>>().for_each(
         [&](Entity, int, const int*) { ++num_visited; });
@@ -240,7 +240,7 @@ TEST_P(AnyHome, a_type_may_be_read_and_be_one_of_several) {
     EXPECT_EQ(num_visited, expected);
 }
 
-TEST_P(AnyHome, what_a_query_may_find_counts_as_read_for_changes) {
+TEST_P(AnyOwningStore, what_a_query_may_find_counts_as_read_for_changes) {
     harbour.world.settle();
     harbour.world.settle();
     const std::uint64_t stamp = harbour.world.stamp();
@@ -256,7 +256,7 @@ TEST_P(AnyHome, what_a_query_may_find_counts_as_read_for_changes) {
     for (const auto& [entity, count] : by_row) ASSERT_EQ(by_batch[entity], count);
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, AnyHome, ::testing::Range(0u, 16u));
+INSTANTIATE_TEST_SUITE_P(Stores, AnyOwningStore, ::testing::Range(0u, 16u));
 
 /// Flags in a manager, or in the database.
 class Flagged : public ::testing::TestWithParam<bool> {
@@ -437,7 +437,7 @@ TEST_P(Flagged, changed_since_tells_of_every_value) {
     EXPECT_EQ(num_changed, 3000u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, Flagged, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Stores, Flagged, ::testing::Bool());
 
 TEST(FlaggedZones, values_are_in_the_zone_of_their_entity) {
     EntityManager entities;
@@ -880,7 +880,7 @@ TEST_F(SceneQuery, the_database_of_a_world_is_the_first_that_was_attached) {
     ASSERT_TRUE(second.add(made[1], Mast{4}).ok());
     world.commands().add(made[2], Mast{5});
     world.settle();
-    EXPECT_TRUE(second.has<Mast>(made[2])) << "commands reach the home of a type, whichever database has them";
+    EXPECT_TRUE(second.has<Mast>(made[2])) << "commands reach the owning store of a type, whichever database has them";
     world.detach(first);
     EXPECT_NE(&world.database(), &first);
 }
@@ -929,8 +929,8 @@ TEST_F(SceneQuery, a_store_that_is_told_of_writes_has_the_columns_among_its_firs
     yard.is_deep = true;
     ComponentDirectory directory(entities);
     ASSERT_TRUE(directory.add(yard));
-    EXPECT_DEATH(detail::find_home(directory, schema_of<Hull>(), {true, true}), "written in columns 0 to 63");
-    detail::find_home(directory, schema_of<Hull>(), {true, false});
+    EXPECT_DEATH(detail::find_owning_store(directory, schema_of<Hull>(), {true, true}), "written in columns 0 to 63");
+    detail::find_owning_store(directory, schema_of<Hull>(), {true, false});
 }
 
 TEST_F(SceneQuery, a_store_may_keep_two_component_types_in_tables_of_their_own) {
@@ -976,7 +976,7 @@ TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_wi
 TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
     static_assert(kIsComputed<ChildOf> && kIsComputed<WorldPose>, "Write does not compile");
     world.transforms();
-    EXPECT_DEATH(detail::find_home(world.directory(), schema_of<ChildOf>(), {true, true}),
+    EXPECT_DEATH(detail::find_owning_store(world.directory(), schema_of<ChildOf>(), {true, true}),
                  "\"child_of\", which its store computes; say Read, and link transforms with "
                  "Commands::add\\(child, ChildOf\\{parent\\}\\) or TransformManager::link\\(\\)");
 }
@@ -986,9 +986,9 @@ TEST_F(SceneQueryDeath, what_a_store_computes_is_not_written_though_its_declarat
     yard.computes_hulls = true;
     ComponentDirectory directory(entities);
     ASSERT_TRUE(directory.add(yard));
-    EXPECT_DEATH(detail::find_home(directory, schema_of<Hull>(), {true, true}),
+    EXPECT_DEATH(detail::find_owning_store(directory, schema_of<Hull>(), {true, true}),
                  "names \"hull\", which its store computes; say Read, and set what it is computed from");
-    detail::find_home(directory, schema_of<Hull>(), {true, false});
+    detail::find_owning_store(directory, schema_of<Hull>(), {true, false});
 }
 
 /// Boats in random trees, of which the stores keep some component types in the database.
@@ -1107,7 +1107,7 @@ TEST_P(Convoy, text_on_workers_gives_what_it_gives_on_one_thread) {
     EXPECT_EQ(fill(&three), expected) << "what threads have written is marked";
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, Convoy, ::testing::Values(0u, kMast, kHull | kMast, kMast | kAnchored | kCrew, 15u));
+INSTANTIATE_TEST_SUITE_P(Stores, Convoy, ::testing::Values(0u, kMast, kHull | kMast, kMast | kAnchored | kCrew, 15u));
 
 TEST_F(SceneQuery, fields_of_parents_may_be_all_that_a_query_asks_of_the_database) {
     ASSERT_TRUE(world.database().add(made[0], Mast{1}).ok());

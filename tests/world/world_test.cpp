@@ -395,7 +395,7 @@ Blob old_fleet() {
     return Blob::load(*writer.write()).value();
 }
 
-/// Where hulls are at home: 0 a manager, 1 the database, 2 where the blob's schema goes.
+/// Where hulls are kept: 0 a manager, 1 the database, 2 where the blob's schema goes.
 struct OldVersions : ::testing::TestWithParam<int> {
     OldVersions() {
         world.registry().migrations<Hull>().from(1).rename("armour", "armor");
@@ -441,6 +441,6 @@ TEST_P(OldVersions, that_cannot_be_migrated_spawn_nothing) {
     EXPECT_EQ(entities.num_alive(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, OldVersions, ::testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(Stores, OldVersions, ::testing::Values(0, 1, 2));
 
 }  // namespace

@@ -18,8 +18,8 @@
 //
 // Commands belong to the world, or to the directory of the stores (see store/component_directory.h); a database without
 // a world has its own. They reach whichever store keeps a component type: a database, a manager, the transforms, the
-// owners, or a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its
-// home in the database of the world, which makes one for that. An entity that is created with components of other
+// owners, or a store of another class that has Store::add_values(). A component type that nobody keeps yet goes to
+// the database of the world, which makes one for that. An entity that is created with components of other
 // stores only gets no row in a database, and no zone. One that is created without components gets a row in the first
 // database, if there is one.
 // What is more than a component has a component type too, or is a call:

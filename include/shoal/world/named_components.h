@@ -14,7 +14,7 @@ namespace shoal {
 SHOAL_API Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do);
 /// Whether two declarations of a component type say the same.
 SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
-/// Checks the bytes of a blob, gives its component types a home, and spawns it, so that none of them is left out.
+/// Checks the bytes of a blob, gives its component types a store, and spawns it, so that none of them is left out.
 ///
 /// `list`, if it is given, is called when the stores of all component types are there, and before anything is spawned. It
 /// appends what is to be overridden: who learns at run time which type a field has can look the field up then, and

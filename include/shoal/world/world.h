@@ -180,8 +180,8 @@ public:
 
     /// The functions that spawn component types in place of stores, and the migrations: see resource/registry.h.
     ComponentRegistry& registry() { return registry_; }
-    /// Makes a manager, or what WorldOptions::default_home says, for each component type of the blob that has neither a
-    /// store nor a spawn function. Errors: the schema of a store differs from the blob's; managers made before stay.
+    /// Makes a manager, or what WorldOptions::default_store says, for each component type of the blob that has neither
+    /// a store nor a spawn function. Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     SHOAL_API Status adopt_schemas(const Schema& schema);  ///< of one, which no store keeps
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types

@@ -11,7 +11,7 @@ class Executor;
 class ResourceLibrary;
 
 /// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
-enum class DefaultHome : std::uint8_t {
+enum class DefaultStore : std::uint8_t {
     kManagers,
     kDatabase,  ///< except `many` types that are `enableable`: managers keep them
 };
@@ -20,7 +20,7 @@ struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
-    DefaultHome default_home = DefaultHome::kManagers;
+    DefaultStore default_store = DefaultStore::kManagers;
     PagePoolOptions pages{};
 };
 

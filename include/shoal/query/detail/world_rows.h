@@ -16,7 +16,7 @@
 namespace shoal::detail {
 
 /// Where a component type is kept.
-struct ComponentHome {
+struct OwningStore {
     Store* store = nullptr;
     Database* database = nullptr;  ///< if the store is one
     std::uint32_t component = 0;   ///< its number there
@@ -41,10 +41,10 @@ SHOAL_API Store& require_tag_store(ComponentDirectory& directory);
 SHOAL_API Store& require_parents_store(ComponentDirectory& directory);
 
 /// Finds a component type; without a store if none shows it to queries.
-SHOAL_API ComponentHome look_up_home(const ComponentDirectory& directory, const Schema& component);
+SHOAL_API OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
 /// Finds a component type. Requires: a store keeps it, and its fields can be used in this way.
-SHOAL_API ComponentHome find_home(const ComponentDirectory& directory, const Schema& component,
-                                  const ComponentUse& use);
+SHOAL_API OwningStore find_owning_store(const ComponentDirectory& directory, const Schema& component,
+                                        const ComponentUse& use);
 
 template <class Stores, class Terms, class Fields>
 class WorldRows;
@@ -163,7 +163,8 @@ private:
         ((kIsOfValues<Terms, Terms...> ? void(of_values = term++) : void(++term)), ...);
         if (!places.has_database() || places.store_of[of_values] != places.database) return TermPlaces(0);
         Database& database = static_cast<Database&>(*places.stores[places.database].store);
-        const std::uint32_t component = find_home(*database.component_directory(), *schemas()[of_values], {}).component;
+        const std::uint32_t component =
+            find_owning_store(*database.component_directory(), *schemas()[of_values], {}).component;
         if constexpr (sizeof...(Terms) == 1) return places_of_further(database, component);
         const std::uint8_t number = further.add(further_store(database, component));
         term = 0;
@@ -184,32 +185,32 @@ private:
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
                 directory.require_or_end(schema_of<T>());
-                const ComponentHome home = find_home(directory, schema_of<T>(), {});
-                const std::uint8_t number = add(places, home);
-                places.any.push_back({static_cast<std::uint8_t>(term), number, home.component});
+                const OwningStore keeper = find_owning_store(directory, schema_of<T>(), {});
+                const std::uint8_t number = add(places, keeper);
+                places.any.push_back({static_cast<std::uint8_t>(term), number, keeper.component});
             });
         } else {
             const Schema& component = schema_of<typename Term::Component>();
             directory.require_or_end(component);
-            const ComponentHome home = find_home(directory, component, {Term::kIsField, Term::kWrites});
-            const std::uint8_t number = add(places, home);
-            places.stores[number].is_told |= Term::kWrites && home.columns.is_source;
+            const OwningStore keeper = find_owning_store(directory, component, {Term::kIsField, Term::kWrites});
+            const std::uint8_t number = add(places, keeper);
+            places.stores[number].is_told |= Term::kWrites && keeper.columns.is_source;
             places.stores[number].is_required |= requires_component<Term>();
-            places.stores[number].is_excluded |= home.database == nullptr && excludes_component<Term>();
+            places.stores[number].is_excluded |= keeper.database == nullptr && excludes_component<Term>();
             places.store_of[term] = number;
-            places.first_column[term] = home.columns.first_column;
+            places.first_column[term] = keeper.columns.first_column;
             // Each of its rows is a value; in the database, only the first of an entity is in a row.
             if constexpr (sizeof...(Terms) > 1 && reads_many<Term>())
-                places.stores[number].is_driver |= kVisitsEachValue<Terms...> && home.database == nullptr;
+                places.stores[number].is_driver |= kVisitsEachValue<Terms...> && keeper.database == nullptr;
         }
     }
-    static std::uint8_t add(TermPlaces& places, const ComponentHome& home) {
-        const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
-        if (home.database == nullptr) return number;
+    static std::uint8_t add(TermPlaces& places, const OwningStore& keeper) {
+        const std::uint8_t number = places.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
+        places.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
+        if (keeper.database == nullptr) return number;
         SHOAL_ASSERT(!places.has_database() || places.database == number,
                      "a query over a world names components of two databases, and joins one with other stores; make a "
-                     "query for each, or give a component type its home in a manager, World::manager<T>()");
+                     "query for each, or keep a component type in a manager, World::manager<T>()");
         places.database = number;
         return number;
     }

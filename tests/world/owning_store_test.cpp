@@ -1,4 +1,5 @@
-// In a world a component type has one home, and what is spawned later finds what was spawned before, wherever it is.
+// In a world a component type has one owning store, and what is spawned later finds what was spawned before, wherever
+// it is.
 
 #include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
@@ -64,13 +65,13 @@ Blob make_ships() {
     return *Blob::load(*writer.write());
 }
 
-class ComponentHome : public ::testing::Test {
+class OwningStores : public ::testing::Test {
 protected:
     EntityManager entities;
     World world{entities};
 };
 
-TEST_F(ComponentHome, whoever_names_a_type_first_keeps_it) {
+TEST_F(OwningStores, whoever_names_a_type_first_keeps_it) {
     ASSERT_TRUE(world.database().component<Sail>());
     world.manager<Oar>();
     EXPECT_EQ(world.directory().find(schema_of<Sail>().id()), &world.database());
@@ -78,29 +79,29 @@ TEST_F(ComponentHome, whoever_names_a_type_first_keeps_it) {
     EXPECT_TRUE(world.directory().claim<Sail>(world.database())) << "again is fine";
 }
 
-TEST_F(ComponentHome, the_database_refuses_a_type_that_a_manager_keeps) {
+TEST_F(OwningStores, the_database_refuses_a_type_that_a_manager_keeps) {
     world.manager<Oar>();
     const Status refused = world.directory().claim<Oar>(world.database());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.message(),
-              "\"oar\" has its home in a manager of this world, so it cannot have another in the database; use the "
-              "first, or choose with World::home() before either is used");
+              "\"oar\" is kept in a manager of this world, so it cannot also be kept in the database; use the "
+              "first, or choose with World::keep_in() before either is used");
     EXPECT_EQ(world.database().add_component(schema_of<Oar>()).message(), refused.message());
 }
 
-TEST_F(ComponentHome, what_transforms_say_is_kept_by_no_other_store) {
+TEST_F(OwningStores, what_transforms_say_is_kept_by_no_other_store) {
     EXPECT_EQ(world.directory().claim<ChildOf>(world.database()).message(),
-              "\"child_of\" is what the transforms of a world say, so it cannot have its home in the database; call "
+              "\"child_of\" is what the transforms of a world say, so it cannot be kept in the database; call "
               "World::transforms() before it is used");
     EXPECT_FALSE(world.directory().claim<WorldPose>(world.database()));
     world.transforms();
-    EXPECT_FALSE(world.directory().claim<ChildOf>(world.database())) << "now it has a home";
+    EXPECT_FALSE(world.directory().claim<ChildOf>(world.database())) << "now it has a store";
     EXPECT_EQ(&world.query<With<ChildOf>>().driver(), &world.transforms());
 }
 
 // --- built-in component types --------------------------------------------------------------------------------------
 
-TEST_F(ComponentHome, commands_that_name_built_in_types_make_their_stores) {
+TEST_F(OwningStores, commands_that_name_built_in_types_make_their_stores) {
     world.database().component<Sail>();
     Entity made[3];
     ASSERT_TRUE(entities.create(made));
@@ -122,7 +123,7 @@ TEST_F(ComponentHome, commands_that_name_built_in_types_make_their_stores) {
     EXPECT_FALSE(entities.alive(made[1])) << "it was owned";
 }
 
-TEST_F(ComponentHome, queries_and_reactions_that_name_built_in_types_make_their_stores) {
+TEST_F(OwningStores, queries_and_reactions_that_name_built_in_types_make_their_stores) {
     auto owned = world.query<Read<&Owned::owner>>();
     auto placed = world.query<Read<&WorldPose::matrix>, AnyOf<Tag, DebugName>>();
     std::vector<Entity> gained;
@@ -170,7 +171,7 @@ Blob make_armed_ship(bool has_model) {
     return *Blob::load(*writer.write());
 }
 
-TEST_F(ComponentHome, a_blob_with_built_in_types_makes_their_stores) {
+TEST_F(OwningStores, a_blob_with_built_in_types_makes_their_stores) {
     const Result<Spawned> spawned = world.spawn(make_armed_ship(false), {.copies = 2});
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_TRUE(spawned->unknown().empty());
@@ -178,12 +179,12 @@ TEST_F(ComponentHome, a_blob_with_built_in_types_makes_their_stores) {
     EXPECT_EQ(world.manager<Tag>().num_rows(), 2u);
     entities.destroy(spawned->entity(0, 1));
     EXPECT_FALSE(entities.alive(spawned->entity(1, 1)));
-    World of_database(entities, {.default_home = DefaultHome::kDatabase});
+    World of_database(entities, {.default_store = DefaultStore::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(make_armed_ship(false)));
     EXPECT_EQ(of_database.directory().find(schema_of<Owned>().id()), &of_database.ownership());
 }
 
-TEST_F(ComponentHome, model_poses_need_the_library_of_the_world) {
+TEST_F(OwningStores, model_poses_need_the_library_of_the_world) {
     const std::uint32_t num_before = entities.num_alive();
     const Result<Spawned> refused = world.spawn(make_armed_ship(true));
     ASSERT_FALSE(refused);
@@ -200,9 +201,9 @@ TEST_F(ComponentHome, model_poses_need_the_library_of_the_world) {
     EXPECT_EQ(&modelled.query<With<ModelPose>>().driver(), &modelled.model_poses());
 }
 
-TEST_F(ComponentHome, owners_and_model_poses_are_kept_by_no_store_that_only_keeps) {
+TEST_F(OwningStores, owners_and_model_poses_are_kept_by_no_store_that_only_keeps) {
     EXPECT_EQ(world.directory().claim<Owned>(world.database()).message(),
-              "\"owned\" is what the owners of a world say, so it cannot have its home in the database; call "
+              "\"owned\" is what the owners of a world say, so it cannot be kept in the database; call "
               "World::ownership() before it is used");
     EXPECT_FALSE(world.directory().claim<ModelPose>(world.database()));
     EXPECT_DEATH(world.manager<Owned>(), "World::ownership\\(\\)");
@@ -219,7 +220,7 @@ Schema make_other_schema(const char* name) {
     return *Schema::make(definition);
 }
 
-TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused) {
+TEST_F(OwningStores, a_blob_that_gives_a_built_in_name_other_fields_is_refused) {
     for (const char* name :
          {"owned", "inactive", "model_pose", "tag", "debug_name", "child_of", "attached_to_node", "point_mass"}) {
         BlobWriter writer;
@@ -240,7 +241,7 @@ TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused)
     EXPECT_FALSE(world.entities().is_active(entity));
 }
 
-TEST_F(ComponentHome, a_spawn_makes_the_managers_of_built_in_types) {
+TEST_F(OwningStores, a_spawn_makes_the_managers_of_built_in_types) {
     BlobWriter writer;
     writer.set_name("lamp");
     const std::uint32_t lamp = writer.add_entity({});
@@ -253,7 +254,7 @@ TEST_F(ComponentHome, a_spawn_makes_the_managers_of_built_in_types) {
     EXPECT_TRUE(world.manager<AttachedToNode>().has(spawned->entity(0)));
 }
 
-TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {
+TEST_F(OwningStores, nothing_is_attached_by_a_component_with_other_fields) {
     world.make_store<ModelPoseManager>();
     ComponentManager& others = **world.manager(make_other_schema("attached_to_node"));
     Entity made[2];
@@ -266,7 +267,7 @@ TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {
     EXPECT_EQ(others.num_rows(), 1u);
 }
 
-TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world_uses) {
+TEST_F(OwningStores, attached_stores_of_built_in_types_are_those_that_the_world_uses) {
     PagePool pool;
     ActivityManager activity(entities, pool);
     OwnershipManager ownership(entities, pool);
@@ -287,7 +288,7 @@ TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world
     EXPECT_NE(&world.transforms(), &transforms);
 }
 
-TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
+TEST_F(OwningStores, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
     TransformManager& transforms = world.transforms();
     auto& boxes = world.manager<Box>();
     world.places().follow<&Box::place>(Follower::kField);
@@ -309,14 +310,13 @@ TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world
     EXPECT_EQ(&world.query<With<Inactive>>().driver(), &world.activity());
 }
 
-TEST_F(ComponentHome, only_the_database_takes_further_types) {
-    EXPECT_EQ(
-        world.directory().claim<Oar>(world.transforms()).message(),
-        "\"oar\" cannot have its home in the transforms, made for other component types; give it to the database, or "
-        "make a manager for it");
+TEST_F(OwningStores, only_the_database_takes_further_types) {
+    EXPECT_EQ(world.directory().claim<Oar>(world.transforms()).message(),
+              "\"oar\" cannot be kept in the transforms, made for other component types; give it to the database, or "
+              "make a manager for it");
 }
 
-TEST_F(ComponentHome, a_database_that_has_left_the_world_asks_nobody) {
+TEST_F(OwningStores, a_database_that_has_left_the_world_asks_nobody) {
     PagePool pool;
     Database other(entities, pool);
     ASSERT_TRUE(world.attach(other));
@@ -325,16 +325,16 @@ TEST_F(ComponentHome, a_database_that_has_left_the_world_asks_nobody) {
     world.detach(other);
     EXPECT_TRUE(other.add_component(schema_of<Oar>()));
     EXPECT_EQ(world.attach(other).message(),
-              "\"oar\" has its home in a manager of this world, so it cannot have another in the database; use the "
-              "first, or choose with World::home() before either is used");
+              "\"oar\" is kept in a manager of this world, so it cannot also be kept in the database; use the "
+              "first, or choose with World::keep_in() before either is used");
 }
 
-TEST_F(ComponentHome, a_type_that_a_store_shows_has_its_home_there) {
+TEST_F(OwningStores, a_type_that_a_store_shows_is_kept_there) {
     world.transforms();
     EXPECT_FALSE(world.directory().claim<WorldPose>(world.database()));
 }
 
-TEST_F(ComponentHome, a_database_that_ends_leaves_its_world) {
+TEST_F(OwningStores, a_database_that_ends_leaves_its_world) {
     {
         PagePool pool;
         Database other(entities, pool);
@@ -346,7 +346,7 @@ TEST_F(ComponentHome, a_database_that_ends_leaves_its_world) {
     world.settle();
 }
 
-TEST_F(ComponentHome, a_database_outlives_its_world) {
+TEST_F(OwningStores, a_database_outlives_its_world) {
     PagePool pool;
     Database other(entities, pool);
     {
@@ -357,9 +357,9 @@ TEST_F(ComponentHome, a_database_outlives_its_world) {
     EXPECT_TRUE(other.add_component(schema_of<Oar>()));
 }
 
-TEST_F(ComponentHome, schemas_that_come_in_blobs_go_where_the_world_says) {
+TEST_F(OwningStores, schemas_that_come_in_blobs_go_where_the_world_says) {
     const Blob ships = make_ships();
-    World of_database(entities, {.default_home = DefaultHome::kDatabase});
+    World of_database(entities, {.default_store = DefaultStore::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(ships));
     EXPECT_EQ(of_database.directory().find(schema_of<Sail>().id()), &of_database.database());
     EXPECT_EQ(of_database.directory().find(schema_of<Transform>().id()), find_transforms(of_database.directory()));
@@ -369,7 +369,7 @@ TEST_F(ComponentHome, schemas_that_come_in_blobs_go_where_the_world_says) {
     EXPECT_EQ(world.directory().find(schema_of<Sail>().id())->kind(), "a manager");
 }
 
-TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_disabled) {
+TEST_F(OwningStores, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_disabled) {
     BlobWriter writer;
     const std::uint32_t owner = writer.add_entity({});
     for (const bool enableable : {false, true}) {
@@ -379,7 +379,7 @@ TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_u
         for (const int number : {7, 8, 9}) writer.add_component(type, owner, image_of(number));
     }
     const Blob blob = *Blob::load(*writer.write());
-    World of_database(entities, {.default_home = DefaultHome::kDatabase});
+    World of_database(entities, {.default_store = DefaultStore::kDatabase});
     ASSERT_TRUE(of_database.adopt_schemas(blob));
     EXPECT_EQ(of_database.directory().find(ComponentId("shell")), &of_database.database());
     EXPECT_EQ(of_database.directory().find(ComponentId("lamp"))->kind(), "a manager");
@@ -419,7 +419,7 @@ struct Found {
 };
 
 // req: D26-D30
-TEST_F(ComponentHome, a_spawn_function_finds_the_transforms_and_the_rows_of_the_database) {
+TEST_F(OwningStores, a_spawn_function_finds_the_transforms_and_the_rows_of_the_database) {
     Found found(world);
     world.transforms();
     world.database().component<Sail>();
@@ -453,7 +453,7 @@ struct FoundInManagers {
 };
 
 // req: D26-D30
-TEST_F(ComponentHome, a_spawn_function_finds_earlier_component_types_of_managers_and_no_later_ones) {
+TEST_F(OwningStores, a_spawn_function_finds_earlier_component_types_of_managers_and_no_later_ones) {
     FoundInManagers found{&world.manager<Sail>(), &world.manager<Oar>(), {}};
     ASSERT_TRUE(world.registry().set_spawn_function("mesh", FoundInManagers::spawn, &found));
     ASSERT_TRUE(world.spawn(make_ships(), {.copies = 2}));
@@ -463,7 +463,7 @@ TEST_F(ComponentHome, a_spawn_function_finds_earlier_component_types_of_managers
     EXPECT_EQ(found.oars->num_rows(), 6u);
 }
 
-TEST_F(ComponentHome, a_spawn_function_that_fails_leaves_nothing_in_any_store) {
+TEST_F(OwningStores, a_spawn_function_that_fails_leaves_nothing_in_any_store) {
     Found found(world, true);
     world.transforms();
     world.database().component<Sail>();

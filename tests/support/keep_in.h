@@ -1,11 +1,11 @@
 #pragma once
-// Where a component type has its home, for tests that hold wherever it is.
+// Which store keeps a component type, for tests that hold for each of them.
 
 #include "shoal/world/world.h"
 
 namespace shoal_test {
 
-/// Gives T its home in the world's database, or in a manager with such an index.
+/// Keeps T in the world's database, or in a manager with such an index.
 template <class T>
 void keep_in(shoal::World& world, bool in_database, shoal::RowIndexKind index) {
     if (in_database)
