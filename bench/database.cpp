@@ -197,7 +197,7 @@ class Mortals {
 public:
     explicit Mortals(std::size_t n)
         : n_(n),
-          entities_({.minimum_waiting = 1, .max_entities = n, .max_death_list = 1}),
+          entities_({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1}),
           database_(entities_, pool_),
           plain_ids_(n),
           plain_(n + 1, n),

@@ -111,7 +111,7 @@ class Shuffled {
 public:
     Shuffled(std::size_t n, RowIndexKind kind)
         : values_(2 * n),
-          entities_({.minimum_waiting = 1}),
+          entities_({.minimum_free_ids = 1}),
           manager_(entities_, pool_, {.index = kind}),
           plain_(2 * n + 1, 2 * n) {
         std::vector<Entity> stale(n / 10);

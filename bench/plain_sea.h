@@ -165,7 +165,7 @@ public:
     explicit PlainIds(std::size_t num_ids) : generations_(num_ids + 1, 1), ring_(num_ids), num_(num_ids) {
         for (std::size_t i = 0; i < num_ids; ++i) ring_[i] = shoal::make_entity(std::uint32_t(i + 1), 1);
     }
-    /// Recycles all waiting ids.
+    /// Recycles all ids of the free list.
     void create_all(std::span<shoal::Entity> out) {
         for (shoal::Entity& entity : out) {
             entity = ring_[oldest_];

@@ -58,8 +58,8 @@ bool are_consecutive(std::span<const Entity> ids) {
 
 }  // namespace
 
-EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_waiting_(options.minimum_waiting) {
-    SHOAL_ASSERT(options.minimum_waiting >= 1, "minimum_waiting must be at least 1");
+EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_free_ids_(options.minimum_free_ids) {
+    SHOAL_ASSERT(options.minimum_free_ids >= 1, "minimum_free_ids must be at least 1");
     SHOAL_ASSERT(options.max_entities >= 1 && options.max_entities <= kMaxEntities,
                  "max_entities must be between 1 and kMaxEntities");
     SHOAL_ASSERT(options.max_death_list >= 1, "max_death_list must be at least 1");
@@ -69,10 +69,10 @@ EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_wait
         generations_.reserve(num_indices, kMayLackIndices ? std::min(num_indices, kLeastIndices) : num_indices),
         "generations");
     const std::uint64_t max_entities = std::min<std::uint64_t>(options.max_entities, generations_.capacity() - 1);
-    end_program_unless(waiting_.reserve(max_entities, std::min<std::size_t>(max_entities, kLeastIndices)),
-                       "waiting ids");
+    end_program_unless(free_list_.reserve(max_entities, std::min<std::size_t>(max_entities, kLeastIndices)),
+                       "free list");
     end_program_unless(deaths_.reserve(options.max_death_list), "death list");
-    end_index_ = std::min<std::uint64_t>(max_entities, waiting_.max_size()) + 1;
+    end_index_ = std::min<std::uint64_t>(max_entities, free_list_.max_size()) + 1;
     choose_source();
 }
 
@@ -108,9 +108,9 @@ bool EntityManager::destroy(Entity entity) {
         const bool was_alive = alive(entity);
         num_ignored_destroys_ += !was_alive;
         if (!was_alive) return false;
-        waiting_.make_room(1);
+        free_list_.make_room(1);
         __atomic_store_n(generations_.data() + entity.index(), Generation(0), __ATOMIC_RELAXED);
-        waiting_.add(next_life(entity));
+        free_list_.add(next_life(entity));
         if (SHOAL_UNLIKELY(!inactive_.empty())) inactive_.forget(entity);
         choose_source();
     }
@@ -232,7 +232,7 @@ void EntityManager::hold(bool hold) {
 MemoryUse EntityManager::memory_use() const {
     const std::size_t bytes = next_index_ * sizeof(Generation);
     MemoryUse use{bytes, round_up(bytes, kPageBytes), generations_.reserved_bytes()};
-    use += waiting_.memory_use();
+    use += free_list_.memory_use();
     use += deaths_.memory_use();
     return use;
 }
@@ -248,8 +248,8 @@ Entity EntityManager::take_one() {
         return entity;
     }
     if (num_recyclable() == 0) return kNullEntity;
-    const Entity entity = waiting_[0];
-    waiting_.drop_oldest(1);
+    const Entity entity = free_list_[0];
+    free_list_.drop_oldest(1);
     __atomic_store_n(generations_.data() + entity.index(), entity.generation(), __ATOMIC_RELAXED);
     choose_source();
     return entity;
@@ -257,14 +257,14 @@ Entity EntityManager::take_one() {
 
 Status EntityManager::exhausted(std::size_t num_asked) const {
     return Status::error(concat("cannot create ", num_asked, " entities: ", num_alive(), " of at most ", max_entities(),
-                                " live and ", num_waiting(),
-                                " indices wait to be reused (an index is reused only while ", minimum_waiting_,
-                                " wait); destroy entities, raise max_entities or build with ", "SHOAL_WIDE_IDS"));
+                                " live and ", num_free_ids(), " indices are free (an index is reused only while ",
+                                minimum_free_ids_, " are free); destroy entities, raise max_entities or build with ",
+                                "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many waiting indices can be reused one after another while enough wait.
+/// Returns how many free indices can be reused one after another while enough are left.
 std::size_t EntityManager::num_recyclable() const {
-    return waiting_.size() < minimum_waiting_ ? 0 : waiting_.size() - minimum_waiting_ + 1;
+    return free_list_.size() < minimum_free_ids_ ? 0 : free_list_.size() - minimum_free_ids_ + 1;
 }
 
 /// Requires: out.size() <= num_recyclable().
@@ -272,14 +272,14 @@ void EntityManager::recycle(std::span<Entity> out) {
     if (out.empty()) return;
     Generation* const generations = generations_.data();
     while (!out.empty()) {
-        const std::span<const Entity> run = waiting_.oldest_run(std::min(out.size(), kRunLength));
+        const std::span<const Entity> run = free_list_.oldest_run(std::min(out.size(), kRunLength));
         std::memcpy(static_cast<void*>(out.data()), run.data(), run.size_bytes());
         if (are_consecutive(run))
             store_generations(generations + run.front().index(), run.size(), run.front().generation());
         else
             for (const Entity entity : run)
                 __atomic_store_n(generations + entity.index(), entity.generation(), __ATOMIC_RELAXED);
-        waiting_.drop_oldest(run.size());
+        free_list_.drop_oldest(run.size());
         out = out.subspan(run.size());
     }
     choose_source();
@@ -295,26 +295,26 @@ void EntityManager::create_fresh(std::span<Entity> out) {
 
 /// Ends the lives of those that live, and queues their ids for reuse. Returns how many lived.
 std::size_t EntityManager::retire(std::span<const Entity> entities) {
-    const std::size_t num_waiting = waiting_.size();
-    waiting_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
+    const std::size_t num_free_ids = free_list_.size();
+    free_list_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
         // Without room for more ids, no entity is left alive: the rest is only counted.
-        const std::span<Entity> next_lives = waiting_.free_run();
+        const std::span<Entity> next_lives = free_list_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);
-        waiting_.add_run(retire_run(run, next_lives.data()));
+        free_list_.add_run(retire_run(run, next_lives.data()));
         rest = rest.subspan(length);
     }
-    const std::size_t num_destroyed = waiting_.size() - num_waiting;
-    if (SHOAL_UNLIKELY(!inactive_.empty())) forget_inactive(num_waiting);
+    const std::size_t num_destroyed = free_list_.size() - num_free_ids;
+    if (SHOAL_UNLIKELY(!inactive_.empty())) forget_inactive(num_free_ids);
     num_ignored_destroys_ += entities.size() - num_destroyed;
     choose_source();
     return num_destroyed;
 }
 
-/// Takes those that wait from `first_waiting` on, who have just died, out of the inactive ones.
-void EntityManager::forget_inactive(std::size_t first_waiting) {
-    for (std::size_t i = first_waiting; i < waiting_.size(); ++i) inactive_.forget(previous_life(waiting_[i]));
+/// Removes those from `first_free` of the free list on, which have just died, from the inactive ones.
+void EntityManager::forget_inactive(std::size_t first_free) {
+    for (std::size_t i = first_free; i < free_list_.size(); ++i) inactive_.forget(previous_life(free_list_[i]));
 }
 
 std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* next_lives) {
@@ -333,9 +333,9 @@ void EntityManager::announce(std::span<const Entity> entities, std::size_t num_d
     Array<Entity> some{Owner("entity manager")};
     // Callbacks get a copy, because a store may reorder the rows that the caller's span refers to.
     if (num_destroyed < entities.size() || !callbacks_.empty()) {
-        const std::size_t first = waiting_.size() - num_destroyed;
+        const std::size_t first = free_list_.size() - num_destroyed;
         some.resize(num_destroyed);
-        for (std::size_t i = 0; i < num_destroyed; ++i) some[i] = previous_life(waiting_[first + i]);
+        for (std::size_t i = 0; i < num_destroyed; ++i) some[i] = previous_life(free_list_[first + i]);
         entities = some;
     }
     deaths_.append(entities);

@@ -17,10 +17,10 @@ void EntityManager::save(StateWriter& to) const {
     to.value("id_bytes", std::uint32_t(sizeof(Entity)));
     to.value("index_bits", std::uint32_t(kIndexBits));
     to.array("generations", generations());
-    Array<Entity> waiting{Owner("entity manager")};
-    waiting.reserve(waiting_.size());
-    for (std::size_t i = 0; i < waiting_.size(); ++i) waiting.push_back(waiting_[i]);
-    to.array("waiting", std::span<const Entity>(waiting));
+    Array<Entity> free_ids{Owner("entity manager")};
+    free_ids.reserve(free_list_.size());
+    for (std::size_t i = 0; i < free_list_.size(); ++i) free_ids.push_back(free_list_[i]);
+    to.array("free_ids", std::span<const Entity>(free_ids));
     to.value("num_ignored_destroys", num_ignored_destroys_);
     deaths_.save(to);
 }
@@ -46,30 +46,30 @@ Status EntityManager::load(StateReader& from) {
     if (Status status = check_ids(from); !status) return status;
     const StatePath::Scope scope = from.in("entities");
     Array<Generation> generations{Owner("entity manager")};
-    Array<Entity> waiting{Owner("entity manager")};
+    Array<Entity> free_ids{Owner("entity manager")};
     std::uint64_t num_ignored_destroys = 0;
     if (Status status = from.array("generations", generations); !status) return status;
-    if (Status status = from.array("waiting", waiting); !status) return status;
+    if (Status status = from.array("free_ids", free_ids); !status) return status;
     if (Status status = from.value("num_ignored_destroys", num_ignored_destroys); !status) return status;
-    if (Status status = check_loaded(from, generations, waiting); !status) return status;
+    if (Status status = check_loaded(from, generations, free_ids); !status) return status;
     if (Status status = deaths_.load(from); !status) return status;
     const std::uint64_t num_before = next_index_;
     next_index_ = generations.size();
     std::memcpy(generations_.data(), generations.data(), generations.size() * sizeof(Generation));
     if (num_before > next_index_)
         std::memset(generations_.data() + next_index_, 0, (num_before - next_index_) * sizeof(Generation));
-    waiting_.clear();
-    waiting_.make_room(waiting.size());
-    for (const Entity entity : waiting) waiting_.add(entity);
+    free_list_.clear();
+    free_list_.make_room(free_ids.size());
+    for (const Entity entity : free_ids) free_list_.add(entity);
     num_ignored_destroys_ = num_ignored_destroys;
     inactive_.forget_all();
     choose_source();
     return {};
 }
 
-/// Errors: there are too many for this manager, or an index neither lives nor waits, or does both.
+/// Errors: there are too many for this manager, or an index is neither alive nor free, or is both.
 Status EntityManager::check_loaded(StateReader& from, std::span<const Generation> generations,
-                                   std::span<const Entity> waiting) const {
+                                   std::span<const Entity> free_ids) const {
     if (generations.empty() || generations.size() > end_index_)
         return from.error("generations", concat(generations.empty() ? 0 : generations.size() - 1,
                                                 " entity indices were used, and this entity manager has ",
@@ -77,17 +77,18 @@ Status EntityManager::check_loaded(StateReader& from, std::span<const Generation
     if (from.is_trusted()) return {};
     if (generations.front() != 0) return from.error("generations", "the null entity lives");
     BitSet waits{Owner("entity manager")};
-    for (const Entity entity : waiting) {
+    for (const Entity entity : free_ids) {
         const std::uint32_t index = entity.index();
         if (index == 0 || index >= generations.size() || generations[index] != 0 || waits.test(index) ||
             entity.generation() == 0 || entity != make_entity(index, entity.generation()))
-            return from.error("waiting", concat("entity index ", index, " cannot wait to be used again"));
+            return from.error("free_ids", concat("entity index ", index, " cannot be free"));
         waits.set(index);
     }
     const auto num_dead =
         static_cast<std::size_t>(std::count(generations.begin() + 1, generations.end(), Generation(0)));
-    if (num_dead != waiting.size())
-        return from.error("waiting", concat(num_dead, " entity indices are free, and ", waiting.size(), " wait"));
+    if (num_dead != free_ids.size())
+        return from.error("free_ids",
+                          concat(num_dead, " entity indices are free, and the free list has ", free_ids.size()));
     if (std::any_of(generations.begin(), generations.end(), [](Generation g) { return g > kLastGeneration; }))
         return from.error("generations", "one of them is higher than generations are");
     return {};

@@ -22,7 +22,7 @@ namespace {
 using Words = std::vector<std::uint32_t>;
 
 struct DataOfEntities : ::testing::Test {
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
     StringTable texts;
     ResourceLibrary library;

@@ -14,7 +14,7 @@ namespace shoal {
 namespace {
 
 struct DebugNames : ::testing::Test {
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
     Manager<DebugName> manager{entities, pool};
     StringTable texts;

@@ -22,7 +22,7 @@ using Entities = std::vector<Entity>;
 
 struct Ownership : ::testing::Test {
     shoal_test::LeakCheck leaks;
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
     OwnershipManager ownership{entities, pool};
 
@@ -175,7 +175,7 @@ TEST_F(Ownership, the_owner_of_a_million_does_not_move_whenever_one_is_released)
 }
 
 TEST_F(Ownership, an_index_given_out_again_before_the_manager_was_told_inherits_nothing) {
-    EntityManager own_entities({.minimum_waiting = 1});
+    EntityManager own_entities({.minimum_free_ids = 1});
     struct Reuser {
         EntityManager& entities;
         OwnershipManager* ownership = nullptr;

@@ -16,7 +16,7 @@ namespace shoal {
 namespace {
 
 struct Tags : ::testing::Test {
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
     Manager<Tag> manager{entities, pool};
     StringTable texts;

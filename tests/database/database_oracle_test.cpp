@@ -34,7 +34,7 @@ struct Given {
 class Comparison {
 public:
     explicit Comparison(std::uint64_t seed)
-        : entities_({.minimum_waiting = 3, .max_entities = 60'000, .max_death_list = 3000}),
+        : entities_({.minimum_free_ids = 3, .max_entities = 60'000, .max_death_list = 3000}),
           database_(entities_, pool_, {.first_zone = 2}),
           random_(seed),
           settler_(seed) {

@@ -393,7 +393,7 @@ struct Scenario {
         models.apply_constraints(&executor);
     }
 
-    EntityManager entities{{.minimum_waiting = 64}};
+    EntityManager entities{{.minimum_free_ids = 64}};
     ResourceLibrary library;
     World world;
     ModelPoseManager& models;

@@ -43,7 +43,7 @@ TEST(EntityBits, index_and_generation_come_back_out_of_every_bit) {
 // req: A15
 TEST(EntityBits, the_spare_bits_of_a_given_out_id_are_free_for_a_tag) {
     if constexpr (kSpareBits == 0) GTEST_SKIP() << "wide ids have no spare bits";
-    EntityManager entities({.minimum_waiting = 1, .max_entities = 10});
+    EntityManager entities({.minimum_free_ids = 1, .max_entities = 10});
     std::vector<Entity> all(10);
     for (EntityBits life = 0; life < 2 * kGenerationMask + 90; ++life) {  // more than twice through all generations
         ASSERT_TRUE(entities.create(all));

@@ -44,7 +44,7 @@ TEST(EntityManager, a_created_entity_lives_and_a_destroyed_id_is_not_alive) {
     EXPECT_FALSE(entities.alive(a));
     EXPECT_TRUE(entities.alive(b));
     EXPECT_EQ(entities.num_alive(), 1u);
-    EXPECT_EQ(entities.num_waiting(), 1u);
+    EXPECT_EQ(entities.num_free_ids(), 1u);
     EXPECT_EQ(entities.num_indices_used(), 2u);
 }
 
@@ -104,7 +104,7 @@ TEST(EntityManager, a_living_run_is_all_alive_and_in_the_order_of_its_ids) {
 }
 
 TEST(EntityManager, an_empty_span_creates_nothing) {
-    EntityManager entities({.minimum_waiting = 1, .max_entities = 1});
+    EntityManager entities({.minimum_free_ids = 1, .max_entities = 1});
     EXPECT_TRUE(entities.create(std::span<Entity>()));
     create(entities, 1);
     EXPECT_TRUE(entities.create(std::span<Entity>())) << "also when no index is left";
@@ -112,15 +112,15 @@ TEST(EntityManager, an_empty_span_creates_nothing) {
 }
 
 // req: A19, A20
-TEST(EntityManager, freed_indices_come_back_first_in_first_out_while_enough_wait) {
-    EntityManager entities({.minimum_waiting = 3});
+TEST(EntityManager, freed_indices_come_back_first_in_first_out_while_enough_are_free) {
+    EntityManager entities({.minimum_free_ids = 3});
     const std::vector<Entity> e = create(entities, 6);
     ASSERT_TRUE(entities.destroy(e[4]));
     ASSERT_TRUE(entities.destroy(e[1]));
-    EXPECT_EQ(entities.create()->index(), 7u) << "two wait: a fresh index";
+    EXPECT_EQ(entities.create()->index(), 7u) << "two are free: a fresh index";
     ASSERT_TRUE(entities.destroy(e[0]));
-    EXPECT_EQ(*entities.create(), next_life(e[4])) << "three wait: the oldest";
-    EXPECT_EQ(entities.create()->index(), 8u) << "two wait again";
+    EXPECT_EQ(*entities.create(), next_life(e[4])) << "three are free: the oldest";
+    EXPECT_EQ(entities.create()->index(), 8u) << "two are free again";
     ASSERT_TRUE(entities.destroy(e[2]));
     ASSERT_TRUE(entities.destroy(e[3]));
     const std::vector<Entity> span = create(entities, 4);
@@ -170,33 +170,33 @@ TEST(EntityManager, generations_wrap_past_zero) {
 
 // req: A21
 TEST(EntityManager, margins_are_tunable) {
-    EntityManager entities({.minimum_waiting = 1, .max_entities = 1});
+    EntityManager entities({.minimum_free_ids = 1, .max_entities = 1});
     const Entity first = *entities.create();
     ASSERT_TRUE(entities.destroy(first));
-    EXPECT_EQ(*entities.create(), next_life(first)) << "one waits, which is enough";
+    EXPECT_EQ(*entities.create(), next_life(first)) << "one is free, which is enough";
     EXPECT_EQ(entities.max_entities(), 1u);
     EXPECT_FALSE(entities.create());
 }
 
 // req: A17
 TEST(EntityManager, exhausted_ids_are_a_status_that_changes_nothing) {
-    EntityManager entities({.minimum_waiting = 4, .max_entities = 10});
+    EntityManager entities({.minimum_free_ids = 4, .max_entities = 10});
     const std::vector<Entity> e = create(entities, 8);
     ASSERT_EQ(entities.destroy(std::span(e).first(2)), 2u);
     std::vector<Entity> out(3, make_entity(99, 9));
     const Status status = entities.create(out);
     ASSERT_FALSE(status);
     const std::string message(status.message());
-    EXPECT_NE(message.find("cannot create 3 entities: 6 of at most 10 live and 2 indices wait"), std::string::npos)
+    EXPECT_NE(message.find("cannot create 3 entities: 6 of at most 10 live and 2 indices are free"), std::string::npos)
         << message;
     EXPECT_EQ(out, std::vector<Entity>(3, make_entity(99, 9)));
     EXPECT_EQ(entities.num_alive(), 6u);
-    EXPECT_EQ(entities.num_waiting(), 2u);
+    EXPECT_EQ(entities.num_free_ids(), 2u);
     EXPECT_EQ(entities.num_indices_used(), 8u);
 
     create(entities, 2);
     const Result<Entity> one = entities.create();
-    EXPECT_FALSE(one) << "two wait, four would have to";
+    EXPECT_FALSE(one) << "two are free, four would have to be";
     EXPECT_NE(one.message().find("cannot create 1 "), std::string::npos) << one.message();
     ASSERT_EQ(entities.destroy(std::span(e).subspan(2, 2)), 2u);
     EXPECT_EQ(*entities.create(), next_life(e[0]));
@@ -214,7 +214,7 @@ TEST(EntityManager, all_indices_but_the_null_index_can_live) {
     EXPECT_FALSE(entities.create());
     EXPECT_FALSE(entities.create(std::span(all).first(1)));
     EXPECT_EQ(entities.num_alive(), kMaxEntities);
-    EXPECT_EQ(entities.destroy(all), all.size()) << "all of them can wait";
+    EXPECT_EQ(entities.destroy(all), all.size()) << "all of them can be free";
     EXPECT_EQ(entities.num_alive(), 0u);
     const std::vector<Entity> again = create(entities, all.size() - 1028);
     EXPECT_TRUE(
@@ -254,12 +254,12 @@ TEST(EntityManagerDeathTest, without_bookkeeping_memory_the_program_ends_and_nam
 }
 
 TEST(EntityManagerDeathTest, nonsense_options_are_refused) {
-    EXPECT_DEATH(EntityManager({.minimum_waiting = 0}), "minimum_waiting");
+    EXPECT_DEATH(EntityManager({.minimum_free_ids = 0}), "minimum_free_ids");
     EXPECT_DEATH(EntityManager({.max_entities = kMaxEntities + 1}), "max_entities");
 }
 
 TEST(EntityManager, what_was_inactive_is_forgotten_with_its_death) {
-    EntityManager entities({.minimum_waiting = 1});
+    EntityManager entities({.minimum_free_ids = 1});
     int store = 0;
     entities.inactive().add_speaker(&store);
     std::vector<Entity> made(10), again(10);

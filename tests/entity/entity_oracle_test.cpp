@@ -18,14 +18,14 @@ public:
     explicit HashSetEntityManager(const EntityManagerOptions& options) : options_(options) {}
 
     bool create(std::size_t count, std::vector<Entity>& out) {
-        const std::deque<Entity> waiting = count < 2 ? std::deque<Entity>() : waiting_;
+        const std::deque<Entity> free_ids = count < 2 ? std::deque<Entity>() : free_list_;
         const std::uint64_t num_used = num_used_;
         out.clear();
         for (std::size_t i = 0; i < count; ++i) {
             const Entity entity = next();
             if (!entity) {
                 for (const Entity created : out) living_.erase(created.id);
-                if (count >= 2) waiting_ = waiting;
+                if (count >= 2) free_list_ = free_ids;
                 num_used_ = num_used;
                 return false;
             }
@@ -38,22 +38,23 @@ public:
     bool destroy(Entity entity) {
         if (living_.erase(entity.id) == 0) return false;
         const EntityBits generation = entity.id >> kIndexBits;
-        waiting_.push_back(make_entity(entity.index(), Generation(generation == kGenerationMask ? 1 : generation + 1)));
+        free_list_.push_back(
+            make_entity(entity.index(), Generation(generation == kGenerationMask ? 1 : generation + 1)));
         return true;
     }
 
     bool alive(Entity entity) const { return living_.count(entity.id) != 0; }
     std::size_t num_alive() const { return living_.size(); }
-    std::size_t num_waiting() const { return waiting_.size(); }
+    std::size_t num_free_ids() const { return free_list_.size(); }
     std::uint64_t num_used() const { return num_used_; }
     /// How many indices started again at their first generation.
     std::uint64_t num_wraps() const { return num_wraps_; }
 
 private:
     Entity next() {
-        if (waiting_.size() >= options_.minimum_waiting) {
-            const Entity entity = waiting_.front();
-            waiting_.pop_front();
+        if (free_list_.size() >= options_.minimum_free_ids) {
+            const Entity entity = free_list_.front();
+            free_list_.pop_front();
             num_wraps_ += entity.generation() == 1;
             return entity;
         }
@@ -63,7 +64,7 @@ private:
 
     EntityManagerOptions options_;
     std::unordered_set<EntityBits> living_;
-    std::deque<Entity> waiting_;
+    std::deque<Entity> free_list_;
     std::uint64_t num_used_ = 0;
     std::uint64_t num_wraps_ = 0;
 };
@@ -148,7 +149,7 @@ private:
 
     void compare_counts() {
         ASSERT_EQ(entities_.num_alive(), oracle_.num_alive());
-        ASSERT_EQ(entities_.num_waiting(), oracle_.num_waiting());
+        ASSERT_EQ(entities_.num_free_ids(), oracle_.num_free_ids());
         ASSERT_EQ(entities_.num_indices_used(), oracle_.num_used());
     }
 
@@ -203,15 +204,15 @@ TEST(EntityOracle, agrees_with_a_hash_set_with_default_margins) {
 }
 
 TEST(EntityOracle, agrees_when_every_freed_index_is_used_at_once) {
-    compare_at_random({.minimum_waiting = 1, .max_entities = 10}, 12, 2'000'000, Expected::kWraps);
+    compare_at_random({.minimum_free_ids = 1, .max_entities = 10}, 12, 2'000'000, Expected::kWraps);
 }
 
 TEST(EntityOracle, agrees_when_ids_run_out_all_the_time) {
-    compare_at_random({.minimum_waiting = 7, .max_entities = 100}, 30, 2'000'000, Expected::kRefusals);
+    compare_at_random({.minimum_free_ids = 7, .max_entities = 100}, 30, 2'000'000, Expected::kRefusals);
 }
 
 TEST(EntityOracle, agrees_when_most_indices_rest) {
-    compare_at_random({.minimum_waiting = 3000, .max_entities = 4000}, 300, 2'000'000, Expected::kRefusals);
+    compare_at_random({.minimum_free_ids = 3000, .max_entities = 4000}, 300, 2'000'000, Expected::kRefusals);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 // req: A11
 TEST(EntityThreads, alive_is_right_on_other_threads_while_entities_come_and_go) {
-    EntityManager entities({.minimum_waiting = 64});
+    EntityManager entities({.minimum_free_ids = 64});
     std::vector<Entity> lasting(1000);
     ASSERT_TRUE(entities.create(lasting));
     const Entity gone = *entities.create();

@@ -116,7 +116,7 @@ inline void expect_at(Vec3 a, Vec3 b) {
 
 struct ModelPoses : ::testing::Test {
     shoal_test::LeakCheck leaks;
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
     TransformManager transforms{entities, pool};
     ModelPoseManager models{entities, pool, {.transforms = &transforms}};

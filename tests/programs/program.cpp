@@ -377,7 +377,7 @@ StageOptions random_options(Random& random) {
     options.death = DeathPolicy(random.below(3));
     options.children = ChildrenOfDead(random.below(2));
     options.num_workers = 1 + random.below(3);
-    options.minimum_waiting = random.below(2) == 0 ? 1029 : 1 + random.below(4);
+    options.minimum_free_ids = random.below(2) == 0 ? 1029 : 1 + random.below(4);
     return options;
 }
 
@@ -530,7 +530,7 @@ private:
             is_smaller |= takes(smaller);
         };
         set(&StageOptions::index), set(&StageOptions::death), set(&StageOptions::children);
-        set(&StageOptions::num_workers), set(&StageOptions::minimum_waiting);
+        set(&StageOptions::num_workers), set(&StageOptions::minimum_free_ids);
         const auto keep = [&](std::size_t world, unsigned set) {
             Program smaller = program_;
             smaller.options.in_database[world] = set;
@@ -577,8 +577,8 @@ std::string print(const StageOptions& options) {
     if (options.children != usual.children) text += ".children = ChildrenOfDead::kDie, ";
     if (options.num_workers != usual.num_workers)
         text += ".num_workers = " + std::to_string(options.num_workers) + ", ";
-    if (options.minimum_waiting != usual.minimum_waiting)
-        text += ".minimum_waiting = " + std::to_string(options.minimum_waiting) + ", ";
+    if (options.minimum_free_ids != usual.minimum_free_ids)
+        text += ".minimum_free_ids = " + std::to_string(options.minimum_free_ids) + ", ";
     return text.empty() ? "" : text.substr(0, text.size() - 2);
 }
 

@@ -286,7 +286,7 @@ struct StageOptions {
     DeathPolicy death = DeathPolicy::kAtSettle;  // of managers of Place, Body and Hunts
     ChildrenOfDead children = ChildrenOfDead::kBecomeRoots;
     unsigned num_workers = 1;
-    std::uint32_t minimum_waiting = 1029;
+    std::uint32_t minimum_free_ids = 1029;
 };
 
 inline constexpr int kNumNames = 16;
@@ -324,8 +324,8 @@ class Stage {
 public:
     explicit Stage(const StageOptions& given = {})
         : options(given),
-          entities({.minimum_waiting = given.minimum_waiting}),
-          pond_entities({.minimum_waiting = given.minimum_waiting}),
+          entities({.minimum_free_ids = given.minimum_free_ids}),
+          pond_entities({.minimum_free_ids = given.minimum_free_ids}),
           executor(given.num_workers),
           sea(entities, {.executor = &executor, .library = &libraries[0]}),
           lake(entities, {.executor = &executor, .library = &libraries[1]}),

@@ -325,7 +325,7 @@ protected:
         bool gone;
     };
 
-    EntityManager twin{{.minimum_waiting = 1}};
+    EntityManager twin{{.minimum_free_ids = 1}};
     std::vector<ComponentType> types;
     std::unordered_map<EntityBits, Model> models;
     std::vector<Entity> others, dead;       // `others`: subjects that rows may pick beside themselves

@@ -536,7 +536,7 @@ TEST_F(CommandsTest, what_destruction_callbacks_ask_for_waits_for_the_next_settl
 }
 
 TEST_F(CommandsTest, entities_that_there_is_no_id_for_are_dropped_and_logged) {
-    EntityManager few({.minimum_waiting = 1, .max_entities = 10});
+    EntityManager few({.minimum_free_ids = 1, .max_entities = 10});
     Database small(few, pool);
     std::string logged;
     set_log_hook([](void* text, LogLevel, std::string_view message) { *static_cast<std::string*>(text) = message; },

@@ -65,7 +65,7 @@ struct TypedDatabases : ::testing::Test, DatabaseFixture {
 TEST_F(TypedDatabases, the_view_does_what_the_database_does) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
-    EntityManager others({.minimum_waiting = 1});
+    EntityManager others({.minimum_free_ids = 1});
     Database plain(others, pool);
     plain.archetype<Position, Velocity, Mass, Asleep, Fuel>();  // numbers them alike
     std::vector<Entity> made;

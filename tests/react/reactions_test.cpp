@@ -106,7 +106,7 @@ private:
     unsigned in_database_;
 
 public:
-    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
+    EntityManager entities{{.minimum_free_ids = 1}};  // so that indices are used again
     World world;
     Entities known;
 };

@@ -129,7 +129,7 @@ protected:
     }
 
     Random random{shoal_test::seed()};
-    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
+    EntityManager entities{{.minimum_free_ids = 1}};  // so that indices are used again
     World world{entities};
     Entities known;
     std::map<Entity, References> model;

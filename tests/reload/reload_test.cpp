@@ -426,7 +426,7 @@ TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_al
     for (Item& item : edited) item.hull->armor += 10;
     const Blob before = blob_of(source), after = blob_of(edited);
     for (const bool loads : {false, true}) {
-        EntityManager entities({.minimum_waiting = 1});
+        EntityManager entities({.minimum_free_ids = 1});
         World world(entities);
         Reloader reloader(world);
         auto& hulls = world.manager<Hull>();

@@ -764,7 +764,7 @@ TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_prog
     // As the other build writes it: all that has entities has elements of another size.
     const SavedState other = with_parts(good, [&](ChangedPart& part) {
         const bool has_entities = part.path.ends_with("/owner") || part.path.ends_with("/entity") ||
-                                  part.path == "entities/waiting" || part.path == "world/singletons";
+                                  part.path == "entities/free_ids" || part.path == "world/singletons";
         if (part.path == "entities/id_bytes") std::memcpy(part.bytes.data(), &other_bytes, sizeof other_bytes);
         if (part.path == "entities/index_bits") std::memcpy(part.bytes.data(), &other_bits, sizeof other_bits);
         if (!has_entities) return true;

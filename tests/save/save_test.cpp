@@ -960,7 +960,7 @@ constexpr EntityBits (*kImpossible[])(Entity) = {
 };
 
 TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_something_is) {
-    const std::set<std::string> kNames = {"owner", "owners", "dead", "entities", "waiting", "singletons"};
+    const std::set<std::string> kNames = {"owner", "owners", "dead", "entities", "free_ids", "singletons"};
     Sea sea(nullptr, 13);
     sea.run(6);
     sea.meddle();

@@ -464,7 +464,7 @@ struct Recycling {
         world.settle();
         for (Entity next = *entities.create(); next != one; next = *entities.create()) entities.destroy(next);
     }
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     World world{entities};
     ZoneStreaming zones{world};
     Frames frames{world, 0};

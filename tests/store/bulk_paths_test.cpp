@@ -12,7 +12,7 @@ namespace {
 template <class T>
 class BulkPaths : public ::testing::Test {
 protected:
-    EntityManager entities_{{.minimum_waiting = 1}};
+    EntityManager entities_{{.minimum_free_ids = 1}};
     PagePool pool_;
     Settler settler_;
 };

@@ -138,7 +138,7 @@ TYPED_TEST(ManagerDeath, no_policy_leaves_a_row_to_the_entity_that_gets_the_id_o
     if (sizeof(Generation) > 1) GTEST_SKIP() << "wide ids come back after 2^32 lives";
     for (const RowIndexKind kind : kinds_of<TypeParam>())
         for (const DeathPolicy death : kPolicies) {
-            EntityManager entities({.minimum_waiting = 4});
+            EntityManager entities({.minimum_free_ids = 4});
             Manager<TypeParam> manager(entities, this->pool, {.index = kind, .death = death, .max_collected = 0});
             const std::vector<Entity> made = create(entities, 1000);
             ASSERT_TRUE(manager.add(made).ok());
@@ -204,7 +204,7 @@ TYPED_TEST(ManagerDeath, a_newer_entity_on_the_same_index_is_another_entity) {
         for (const DeathPolicy death : kPolicies)
             for (const bool through_span : {false, true}) {
                 SCOPED_TRACE(std::string(kind_name(kind)) + ", " + policy_name(death));
-                EntityManager entities({.minimum_waiting = 1});
+                EntityManager entities({.minimum_free_ids = 1});
                 Manager<TypeParam> manager(entities, this->pool, {.index = kind, .death = death});
                 const std::vector<Entity> others = create(entities, 5);
                 const Entity old = *entities.create();
@@ -234,7 +234,7 @@ TYPED_TEST(ManagerDeath, a_newer_entity_on_the_same_index_is_another_entity) {
 }
 
 TYPED_TEST(ManagerDeath, an_id_that_lives_again_keeps_what_its_new_life_added) {
-    EntityManager entities({.minimum_waiting = 1});
+    EntityManager entities({.minimum_free_ids = 1});
     Manager<TypeParam> manager(entities, this->pool);
     const Entity first = *entities.create();
     ASSERT_TRUE(manager.add(first, make_value<TypeParam>(1, 0)).ok());

@@ -78,7 +78,7 @@ public:
     static constexpr std::uint32_t kMaxKnown = 2500;
 
     Comparison(RowIndexKind kind, DeathPolicy death, std::uint64_t seed)
-        : entities_({.minimum_waiting = 1 + static_cast<std::uint32_t>(seed % 3),
+        : entities_({.minimum_free_ids = 1 + static_cast<std::uint32_t>(seed % 3),
                      .max_entities = kMaxEntities,
                      .max_death_list = 2000}),
           manager_(entities_, pool_, {.index = kind, .death = death, .max_collected = 40}),

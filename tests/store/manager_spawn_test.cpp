@@ -48,7 +48,7 @@ T referring(std::uint64_t number, EntityBits target) {
 
 template <class T>
 struct ManagerSpawn : ::testing::Test {
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
 };
 TYPED_TEST_SUITE(ManagerSpawn, AllComponents);
@@ -85,7 +85,7 @@ TYPED_TEST(ManagerSpawn, every_copy_has_its_values_and_refers_to_itself) {
 TYPED_TEST(ManagerSpawn, rows_of_the_dead_on_the_same_indices_make_way) {
     for (const RowIndexKind kind : kinds_of<TypeParam>()) {
         SCOPED_TRACE(kind_name(kind));
-        EntityManager entities({.minimum_waiting = 1});
+        EntityManager entities({.minimum_free_ids = 1});
         Manager<TypeParam> manager(entities, this->pool, {.index = kind, .death = DeathPolicy::kRandomProbe});
         const std::vector<Entity> before = create(entities, 300);
         ASSERT_TRUE(manager.add(before).ok());

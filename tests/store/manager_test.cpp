@@ -14,7 +14,7 @@ namespace {
 
 template <class T>
 struct ManagerTest : ::testing::Test {
-    EntityManager entities{{.minimum_waiting = 1}};
+    EntityManager entities{{.minimum_free_ids = 1}};
     PagePool pool;
 };
 template <class T>

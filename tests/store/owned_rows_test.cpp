@@ -90,7 +90,7 @@ TEST(OwnedRows, a_store_that_fell_behind_removes_the_dead_its_own_way) {
 }
 
 TEST(OwnedRows, what_an_older_entity_left_goes_the_stores_own_way) {
-    EntityManager entities({.minimum_waiting = 1});
+    EntityManager entities({.minimum_free_ids = 1});
     PagePool pool;
     Lamps lamps(entities, pool, DeathPolicy::kAtSettle);
     const Entity old = *entities.create();

@@ -37,7 +37,7 @@ std::set<Entity> set_of(std::span<const Entity> entities) { return {entities.beg
 class RelationIndices : public ::testing::TestWithParam<RowIndexKind> {
 protected:
     Random random{shoal_test::seed()};
-    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
+    EntityManager entities{{.minimum_free_ids = 1}};  // so that indices are used again
     PagePool pool;
     Manager<Hook> hooks{entities, pool, {.index = GetParam()}};
 };

@@ -65,7 +65,7 @@ struct Page {
 SHOAL_COMPONENT((Page, many), text, number)
 
 struct DatabaseFixture {
-    DatabaseFixture() : entities({.minimum_waiting = 1}), database(entities, pool) {}
+    DatabaseFixture() : entities({.minimum_free_ids = 1}), database(entities, pool) {}
     std::vector<Entity> make(std::size_t count) {
         std::vector<Entity> made(count);
         EXPECT_TRUE(entities.create(made).ok());

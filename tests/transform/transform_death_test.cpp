@@ -86,7 +86,7 @@ TEST_F(TransformDeaths, after_more_deaths_than_the_list_holds_all_rows_are_check
 }
 
 TEST_F(TransformDeaths, a_new_entity_on_the_index_of_a_dead_one_takes_its_place) {
-    EntityManager quick({.minimum_waiting = 1});
+    EntityManager quick({.minimum_free_ids = 1});
     TransformManager transforms(quick, pool);
     std::vector<Entity> ids(4);
     ASSERT_TRUE(quick.create(ids).ok());

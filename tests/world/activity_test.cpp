@@ -275,7 +275,7 @@ TEST(ActivityTest, loops_on_workers_pass_over_runs_of_any_length) {
 }
 
 TEST(ActivityTest, an_id_that_is_used_again_is_active) {
-    EntityManager entities({.minimum_waiting = 1});
+    EntityManager entities({.minimum_free_ids = 1});
     World world(entities);
     auto& wheels = world.manager<Wheel>();
     const Entity parent = entities.create().value(), child = entities.create().value();

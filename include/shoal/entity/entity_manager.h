@@ -4,12 +4,12 @@
 //
 //     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: no living entity
 //                     ^null               ^next fresh index
-//     waiting       [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
+//     free list     [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
 //
 // An entity lives while generations[index] is the generation in its id: one look-up in a byte per index (2 bytes for
 // generations of more than 8 bits, 4 with wide ids). Generations count from 1 to the largest, 255 in 8 bits, and start
-// again at 1. An index is reused only while at least `minimum_waiting` indices wait, so an id comes back after 255 x 1,029
-// pairs of create and destroy at the earliest.
+// again at 1. An index is reused only while at least `minimum_free_ids` indices are free, so an id comes back after 255
+// x 1,029 pairs of create and destroy at the earliest.
 //
 // Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
 // builds assert it); other threads may make const calls while it makes none. Callbacks run on the structural thread.
@@ -17,17 +17,17 @@
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/death_list.h"
+#include "shoal/entity/free_list.h"
 #include "shoal/entity/inactive_entities.h"
-#include "shoal/entity/waiting_ids.h"
 
 namespace shoal {
 
 struct EntityManagerOptions {
-    /// How many freed indices must wait before the oldest one is reused; at least 1. With the default, no id comes back
+    /// How many indices must be free before the oldest one is reused; at least 1. With the default, no id comes back
     /// before 256 x 1,024 pairs of create and destroy: 255 x 1,029 >= 256 x 1,024.
-    std::uint32_t minimum_waiting = 1029;
-    /// How many indices may be used, 1 to kMaxEntities. When they run out, up to `minimum_waiting` - 1 of them are
-    /// waiting.
+    std::uint32_t minimum_free_ids = 1029;
+    /// How many indices may be used, 1 to kMaxEntities. When they run out, up to `minimum_free_ids` - 1 of them are
+    /// free.
     std::uint64_t max_entities = kMaxEntities;
     /// How many deaths are kept for the slowest cursor before it falls behind; at least 1.
     std::size_t max_death_list = std::size_t(1) << 20;
@@ -51,10 +51,11 @@ public:
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: first on indices that have waited long enough, oldest first, then on fresh ones.
+    /// Fills `out` with new entities: first on indices that have been free long enough, oldest first, then on fresh
+    /// ones.
     /// Errors: too few indices are left. Nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
-    /// Cost: a few instructions while fewer than `minimum_waiting` indices wait.
+    /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.
     SHOAL_INLINE Result<Entity> create() {
         const Entity entity = create_or_null();
         if (SHOAL_UNLIKELY(!entity)) return exhausted(1);
@@ -105,7 +106,7 @@ public:
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
     /// Returns how many entities die, at least, from the death of one until another gets its id.
-    std::uint64_t deaths_before_reuse() const { return minimum_waiting_ * std::uint64_t(kGenerationMask); }
+    std::uint64_t deaths_before_reuse() const { return minimum_free_ids_ * std::uint64_t(kGenerationMask); }
     /// Where a cursor is in the list of deaths, for saves.
     std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
     /// Puts a cursor where it was when death_position() was saved. Errors: there are fewer deaths.
@@ -136,8 +137,8 @@ public:
     bool is_active(Entity entity) const { return alive(entity) && !inactive_.has(entity); }
     InactiveEntities& inactive() { return inactive_; }
 
-    std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }
-    std::uint64_t num_waiting() const { return waiting_.size(); }
+    std::uint64_t num_alive() const { return next_index_ - 1 - free_list_.size(); }
+    std::uint64_t num_free_ids() const { return free_list_.size(); }
     /// How many indices were ever used: 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
     /// The generation of who lives at each index, 0 if nobody does. Lifetime: until an entity is created or destroyed.
@@ -182,7 +183,7 @@ private:
     SHOAL_API Entity take_one();
     SHOAL_API Status exhausted(std::size_t num_asked) const;
     Status check_loaded(StateReader& from, std::span<const Generation> generations,
-                        std::span<const Entity> waiting) const;
+                        std::span<const Entity> free_ids) const;
 
     std::size_t num_recyclable() const;
     void recycle(std::span<Entity> out);
@@ -190,9 +191,9 @@ private:
     std::uint32_t destroy_batch(std::span<const Entity> entities);
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
-    SHOAL_NOINLINE void forget_inactive(std::size_t first_waiting);
-    /// Uses fresh indices until enough others wait.
-    void choose_source() { fresh_end_ = waiting_.size() < minimum_waiting_ ? end_index_ : 0; }
+    SHOAL_NOINLINE void forget_inactive(std::size_t first_free);
+    /// Uses fresh indices until enough others are free.
+    void choose_source() { fresh_end_ = free_list_.size() < minimum_free_ids_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
     void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
@@ -200,13 +201,13 @@ private:
     // Set by the constructor. alive() reads nothing else.
     PageArray<Generation> generations_;  // by index
     std::uint64_t end_index_ = 0;
-    std::uint32_t minimum_waiting_ = 0;
+    std::uint32_t minimum_free_ids_ = 0;
 
     // On a cache line of its own: the structural thread writes it while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
     std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled, and from hold() to the next change
     PassHold hold_;
-    WaitingIds waiting_;
+    FreeList free_list_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
     InactiveEntities inactive_{hold_};

@@ -1,5 +1,5 @@
 #pragma once
-// The ids that wait to be reused, first in, first out. Each already has its next generation.
+// The free list: ids that are reused, first in, first out. Each already has its next generation.
 //
 //     slots    [ c d e . . . . a b ]      a ring whose capacity is a power of two, in page memory
 //                      ^       ^
@@ -16,7 +16,7 @@
 
 namespace shoal {
 
-class WaitingIds {
+class FreeList {
 public:
     /// Reserves address space for `max_ids`, or for less when it is short, but at least for `minimum`.
     /// Errors: not even `minimum` fits.

@@ -1,4 +1,4 @@
-#include "shoal/entity/waiting_ids.h"
+#include "shoal/entity/free_list.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@ constexpr std::size_t kFirstCapacity = kPageBytes / sizeof(Entity);
 
 }  // namespace
 
-Status WaitingIds::reserve(std::size_t max_ids, std::size_t minimum) {
+Status FreeList::reserve(std::size_t max_ids, std::size_t minimum) {
     // Powers of two, which stay so when they are halved.
     const std::size_t most = std::bit_ceil(std::max(max_ids, kFirstCapacity));
     const std::size_t least = std::min(most, std::bit_ceil(std::max(minimum, kFirstCapacity)));
@@ -20,15 +20,15 @@ Status WaitingIds::reserve(std::size_t max_ids, std::size_t minimum) {
     return {};
 }
 
-void WaitingIds::grow(std::size_t num_ids) {
-    SHOAL_ASSERT(num_ids <= slots_.capacity(), "more ids wait than there are indices");
+void FreeList::grow(std::size_t num_ids) {
+    SHOAL_ASSERT(num_ids <= slots_.capacity(), "more ids are free than there are indices");
     const std::size_t num_wrapped = oldest_ + num_ids_ > capacity_ ? oldest_ + num_ids_ - capacity_ : 0;
     std::memcpy(slots_.data() + capacity_, slots_.data(), num_wrapped * sizeof(Entity));
     num_touched_ = std::max(num_touched_, capacity_ + num_wrapped);
     capacity_ = std::bit_ceil(num_ids);
 }
 
-MemoryUse WaitingIds::memory_use() const {
+MemoryUse FreeList::memory_use() const {
     return {num_ids_ * sizeof(Entity), round_up(num_touched_ * sizeof(Entity), kPageBytes), slots_.reserved_bytes()};
 }
 
