@@ -148,7 +148,7 @@ template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
     using Singletons = detail::Singletons<detail::TermsOfSingletons<Terms...>>;
     static constexpr bool kHasSingletons = (Terms::kIsSingleton || ...),
-                          kIsOfSingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
+                          kIsOfSingletons = detail::kOnlySingletons<Terms...>;
     static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<ComponentDirectory>>;
     using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
     using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
@@ -443,13 +443,12 @@ auto query(Stores&... stores) {
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, ComponentDirectory> || ...);
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton) || ...);
-    constexpr bool kIsOfSingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
     constexpr bool kAreSingletons = ((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...);
-    constexpr bool kLeavesSingletons = kIsOfSingletons || !((Terms::kIsSingleton && Terms::kWrites) || ...);
+    constexpr bool kLeavesSingletons = kOnlySingletons<Terms...> || !((Terms::kIsSingleton && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
     constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
     constexpr bool kDrives =
-        Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingletons || sizeof...(Terms) == 0 ||
+        Decides::kNumRequired > 0 && (!kIsOfWorld || kOnlySingletons<Terms...> || sizeof...(Terms) == 0 ||
                                       ((!Terms::kIsSingleton && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);

@@ -27,6 +27,8 @@ using TermsOfRows =
 template <class... Terms>
 using TermsOfSingletons =
     typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingleton, TermList<Terms>, TermList<>>...>::List;
+template <class... Terms>
+inline constexpr bool kOnlySingletons = sizeof...(Terms) > 0 && (Terms::kIsSingleton && ...);
 
 /// The terms that say which rows are visited: those about rows, or the row of the first singleton.
 template <class List, class First>
