@@ -30,7 +30,8 @@ Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
     constexpr std::string_view kComponentKeys[] = {"version",    "spawn_order", "many",    "singleton",
-                                                   "enableable", "whole",       "in_file", "fields"};
+                                                   "enableable", "whole",       "in_file", "fields",
+                                                   "single",     "toggled"};  // old words
     if (!root.is_mapping()) return root;
     if (const Node other = first_other(root, kKeys)) return other;
     const Node components = root.find("components");

@@ -3,6 +3,7 @@
 
 #include "resource/blob_check.h"
 
+#include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/table/value_check.h"
 
@@ -96,6 +97,7 @@ private:
     Status check_columns(const BlobComponentType& type, const Schema& schema, const std::uint64_t* column_offset,
                          std::uint64_t end);
     Status check_owners(const BlobComponentType& type, const Schema& schema);
+    void rename_old_types();
     Status check_identifiers() const;
     Status check_component_values(const BlobComponents& components) const;
     Status check_values(const Field& field, const std::byte* first, std::uint64_t stride, std::uint32_t count) const;
@@ -468,7 +470,24 @@ Status BlobCheck::check_component_types() {
         if (Status status = check_component_type(types[i], column_offset, end); !status) return status;
         column_offset += types[i].num_columns;
     }
+    rename_old_types();
     return check_identifiers();
+}
+
+/// Blobs from before `disabled` had its name are read as if they had it.
+void BlobCheck::rename_old_types() {
+    ComponentDefinition old;
+    old.name = "switched_off";  // the old word
+    old.many = true;
+    old.fields.push_back({.name = "component", .type = FieldType::kStringId});
+    static const Schema before = Schema::make(std::move(old)).value();
+    for (BlobComponents& components : blob_.component_types_) {
+        if (components.id != before.id() || components.schema->layout_hash() != before.layout_hash()) continue;
+        if (blob_.find_components(schema_of<SpawnDisabled>().id()) != nullptr) continue;
+        Schema& schema = blob_.schemas_[static_cast<std::size_t>(components.schema - blob_.schemas_.data())];
+        schema = schema_of<SpawnDisabled>();
+        components.id = schema.id();
+    }
 }
 
 Status BlobCheck::check_component_type(const BlobComponentType& type, const std::uint64_t* column_offset,

@@ -359,6 +359,21 @@ Status read_fields(lua_State* lua, State& state, int table, ComponentDefinition&
     return status;
 }
 
+/// Errors: a key has another name now.
+Status check_old_words(lua_State* lua, int table) {
+    constexpr std::pair<const char*, const char*> kRenamed[] = {
+        {"single", "singleton"},   // the old word first
+        {"toggled", "enableable"}  // the old word first
+    };
+    for (const auto& [old, word] : kRenamed) {
+        lua_getfield(lua, table, old);
+        const bool is_there = lua_type(lua, -1) != LUA_TNIL;
+        lua_pop(lua, 1);
+        if (is_there) return Status::error(concat("the key \"", old, "\" is called \"", word, "\" now"));
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_view what) {
@@ -371,6 +386,7 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
     const bool is_component = what == "component";
     static constexpr std::string_view kKeys[] = {"name", "fields",    "version", "whole", "enableable",
                                                  "many", "singleton", "compile", "keys",  "spawn_order"};
+    if (status && is_component) status = check_old_words(lua, table);
     if (status) status = check_keys(lua, table, std::span(kKeys).first(is_component ? std::size(kKeys) : 2));
     if (status) status = read_field(lua, table, "version", version);
     if (status && !(version >= 1 && version <= 1e9)) status = Status::error("\"version\" is from 1 to 1e9");

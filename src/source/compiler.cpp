@@ -1086,6 +1086,8 @@ ComposeOptions compose_options(const CompileOptions& options, const ComponentReg
         if (component->migrations != nullptr)
             for (const std::string& name : component->migrations->old_names())
                 result.renamed_types.push_back({name, component->name});
+    for (const auto& [old, name] : {std::pair("switched_off", "disabled")})  // old words
+        if (registry.find(name) != nullptr && registry.find(old) == nullptr) result.old_words.push_back({old, name});
     return result;
 }
 

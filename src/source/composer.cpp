@@ -286,6 +286,7 @@ private:
     void rename_fields(ComponentLayer& layer, std::string_view type);
     void add_renamed_fields(const EntityText& text, const Draft& draft);
     std::string_view current_type(std::string_view name);
+    std::string_view current_type(std::string_view name, SourcePosition position);
     std::uint32_t type_index(std::string_view name);
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
@@ -1067,9 +1068,21 @@ std::string Composer::suggestion(std::string_view text, const std::vector<std::s
 
 /// Returns the name that a component type has now. Lifetime: that of the composition, and that of the text.
 std::string_view Composer::current_type(std::string_view name) {
+    for (const RenamedKey& renamed : options_.old_words)
+        if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
     for (const RenamedKey& renamed : options_.renamed_types)
         if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
     return name;
+}
+
+/// The same, and reports a name that shoal itself had for a component type before.
+std::string_view Composer::current_type(std::string_view name, SourcePosition position) {
+    for (const RenamedKey& renamed : options_.old_words)
+        if (renamed.from == name)
+            diagnostics_.warning(position,
+                                 concat("the component type ", quoted(name), " is called ", quoted(renamed.to), " now"),
+                                 concat("write ", quoted(renamed.to)));
+    return current_type(name);
 }
 
 std::uint32_t Composer::type_index(std::string_view name) {
@@ -1276,7 +1289,8 @@ void Composer::add_component(const Entry& entry, bool has_only_fields) {
                            "use children");
         return;
     }
-    const std::string_view type_name = current_type(type ? type.as_string() : component.key);
+    const std::string_view type_name =
+        type ? current_type(type.as_string(), type.position()) : current_type(component.key, entry.position);
     component.type = type_index(type_name);
     read_from_file(type_name, layer);
     rename_fields(layer, type_name);
@@ -1294,7 +1308,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
     if (entry.value.is_null()) return;
     if (!read_component(entry.value, false, layer, type)) return;
     const std::string_view type_name = result_.types_[component.type];
-    if (type && current_type(type.as_string()) != type_name) {
+    if (type && current_type(type.as_string(), type.position()) != type_name) {
         diagnostics_
             .error(type.position(),
                    concat("the component ", quoted(entry.key), " is of type ", quoted(type_name), ", not ",

@@ -295,6 +295,14 @@ void SchemaReader::read_fields(Node node, const std::string& group, ComponentDef
     }
 }
 
+/// Whether a key is what `word` was called before; a warning says so.
+static bool is_old_word(Node child, std::string_view old, std::string_view word, Diagnostics& diagnostics) {
+    if (child.key() != old) return false;
+    diagnostics.warning(child.key_position(), concat('`', old, "` is called `", word, "` now"),
+                        concat("write `", word, '`'));
+    return true;
+}
+
 void SchemaReader::read_component(Node node) {
     static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "singleton",  "enableable",
                                                  "whole",   "in_file",     "fields", "migrations", "renamed_from"};
@@ -314,9 +322,9 @@ void SchemaReader::read_component(Node node) {
             if (nodes_.integer(child, -1000000, 1000000, number)) marks.spawn_order = static_cast<std::int32_t>(number);
         } else if (key == "many")
             nodes_.boolean(child, definition.many);
-        else if (key == "singleton")
+        else if (key == "singleton" || is_old_word(child, "single", "singleton", diagnostics_))
             nodes_.boolean(child, definition.singleton);
-        else if (key == "enableable")
+        else if (key == "enableable" || is_old_word(child, "toggled", "enableable", diagnostics_))
             nodes_.boolean(child, definition.enableable);
         else if (key == "whole")
             nodes_.boolean(child, definition.whole);

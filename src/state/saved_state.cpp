@@ -26,6 +26,12 @@ constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
 constexpr std::size_t kPlanBytes = 128;  // that a block counts for in a loop that looks at marks only
 
+/// Parts that have another name than in older saves.
+constexpr std::pair<std::string_view, std::string_view> kRenamedParts[] = {
+    {"world/singles", "world/singletons"},     // the old word first
+    {"entities/waiting", "entities/free_ids"}  // the old word first
+};
+
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
 /// The elements in a block of a part that is no column.
@@ -440,8 +446,16 @@ StatePart SavedState::part(std::size_t number) const {
 }
 
 std::size_t SavedState::find(std::string_view path) const {
-    const std::uint32_t* const number =
-        part_by_path_.find_if(hash_path(path), [&](std::uint32_t candidate) { return part(candidate).path == path; });
+    const auto find_path = [this](std::string_view wanted) {
+        return part_by_path_.find_if(hash_path(wanted),
+                                     [&](std::uint32_t candidate) { return part(candidate).path == wanted; });
+    };
+    const std::uint32_t* number = find_path(path);
+    for (const auto& [old, name] : kRenamedParts) {
+        if (number != nullptr) break;
+        if (path == name) number = find_path(old);
+        if (path == old) number = find_path(name);
+    }
     return number == nullptr ? num_parts() : *number;
 }
 

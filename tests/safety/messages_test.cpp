@@ -162,6 +162,7 @@ constexpr MessageCase kCases[] = {
     {"schema_misspelt", "check schema/uses_crab.sjson --schema schema/misspelt.schema.sjson"},
     {"schema_misspelt_fields", "check schema/uses_crab.sjson --schema schema/misspelt_fields.schema.sjson"},
     {"schema_none", "check schema/uses_crab.sjson"},
+    {"old_words", "check old_words/pond.sjson --schema old_words/pond.schema.sjson"},
     // Values.
     {"value_wrong", "check value/wrong.sjson"},
     {"value_numbers", "check value/numbers.sjson"},

@@ -143,6 +143,10 @@ TEST(Scripts, a_key_that_means_nothing_is_an_error_that_names_the_one_that_is_cl
         {"shoal.pass{name = 'p', run = print, 5}", "a key is a number, not a text; there are name, run, query"},
         {"shoal.component{name = 'c', feilds = {{'x', 'float'}}}",
          "component \"c\": there is no key \"feilds\"; did you mean \"fields\"?"},
+        {"shoal.component{name = 'c', toggled = true}",                         // the old word
+         "component \"c\": the key \"toggled\" is called \"enableable\" now"},  // the old word
+        {"shoal.component{name = 'c', single = true}",                          // the old word
+         "component \"c\": the key \"single\" is called \"singleton\" now"},    // the old word
         {"shoal.component{name = 'c', fields = {{'x', 'float', defualt = 1}}}",
          "field \"x\": there is no key \"defualt\"; did you mean \"default\"?"},
         {"shoal.events{name = 'e', fields = {{'x', 'float'}}, many = true}", "there is no key \"many\""},

@@ -52,6 +52,8 @@ struct ComposeOptions {
     std::vector<RenamedKey> renamed_keys;
     /// Old and new names of component types. The composition has the new ones.
     std::vector<RenamedKey> renamed_types{};
+    /// Old and new names of component types of shoal itself: the old word is read with a warning.
+    std::vector<RenamedKey> old_words{};
     /// When there are both, and this is kUndecided, that is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types whose text can be the name of a file that has their fields.

@@ -94,7 +94,7 @@ public:
     bool empty() const { return parts_.empty(); }
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API StatePart part(std::size_t number) const;
-    /// Returns the number of the part with this path, or num_parts().
+    /// Returns the number of the part with this path, or num_parts(). Parts whose names have changed are found by both.
     SHOAL_API std::size_t find(std::string_view path) const;
     /// The bytes of one block of a part. Those of a block that lies in pieces are put together in `room`.
     SHOAL_API std::span<const std::byte> block(const StatePart& part, std::size_t number, Array<std::byte>& room) const;
