@@ -78,7 +78,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_frames(bench);
     measure_events(bench);
     measure_scripts(bench);
-    measure_reactions(bench);
+    measure_observers(bench);
     measure_database_queries(bench);
     measure_typed_databases(bench);
     measure_world_queries(bench);

@@ -26,7 +26,7 @@ void measure_commands(Bench& bench);
 void measure_events(Bench& bench);
 void measure_scripts(Bench& bench);
 void measure_frames(Bench& bench);
-void measure_reactions(Bench& bench);
+void measure_observers(Bench& bench);
 void measure_saving(Bench& bench);
 void measure_database_queries(Bench& bench);
 void measure_typed_databases(Bench& bench);

@@ -1,6 +1,6 @@
 // Commands: passes ask for entities to be created, destroyed, moved and changed; it is done when the world settles.
 #include <shoal/command/commands.h>
-#include <shoal/react/reactions.h>
+#include <shoal/react/observers.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>
@@ -48,7 +48,7 @@ int main() {
         if (age == 4) commands.destroy(self);
     });
 
-    world.reactions().keep_journal(10'000);
+    world.observers().keep_journal(10'000);
     for (int frame = 1; frame <= 5; ++frame) {
         const std::uint64_t before = world.stamp();
         world.step(0);
@@ -56,7 +56,7 @@ int main() {
         std::printf(
             "frame %d: %d made, %d moved, %d destroyed, %d left out; %d in the reef, %d in the deep; journal %d\n",
             frame, int(done.num_created), int(done.num_moved), int(done.num_destroyed), int(done.num_dropped),
-            int(sea.num_rows(kReef)), int(sea.num_rows(kDeep)), int(world.reactions().journal(before).entries.size()));
+            int(sea.num_rows(kReef)), int(sea.num_rows(kDeep)), int(world.observers().journal(before).entries.size()));
         if (frame != 2) continue;
         const Entity mother = fish[9];
         const Entity egg = sea.get<&Nest::egg>(sea.find(mother));

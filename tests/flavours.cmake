@@ -38,7 +38,7 @@ set(SHOAL_TESTS_OF_thread
     query/command_oracle query/query_join query/query_oracle query/row_lock query/text_query
     resource/round_trip resource/spawner resource/spawn_zones
     pose/model_pose transform/transform_frame transform/transform_links
-    world/activity world/copy world/events world/misuse save/persist react/reactions save/recording react/relations
+    world/activity world/copy world/events world/misuse save/persist react/observers save/recording react/relations
     world/pose_query save/save save/save_commands world/schedule_groups world/schedule_order world/schedule_random
     world/schedule_rows world/schedule_threads world/stalled_executor save/state_hash world/world_commands
     world/world_query save/zone_files_save

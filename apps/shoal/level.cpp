@@ -6,7 +6,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/transform/transform.h"
 #include "signals.h"
@@ -147,7 +147,7 @@ LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& consol
       library_(library),
       level_(level) {
     watch_.set(level_.files.paths, level_.files.begin_wall_ns);
-    world_.reactions().on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
+    world_.observers().on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
     console_.print(concat("watching ", counted(watch_.num_files(), "file", "files"), "; interrupt to end\n"));
     console_.flush();
 }

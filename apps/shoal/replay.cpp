@@ -62,7 +62,7 @@ constexpr std::string_view kReplayManual =
     "With --verify, what each pass writes is compared with the recording, and so is the world at the end of each "
     "frame. The first difference ends the run and is printed: the frame, counted from the first of the world, the "
     "pass, the component and field, and an entity with both values as they are at the end of the frame. `settle` "
-    "stands for what happens between frames: commands, reactions, stores.\n"
+    "stands for what happens between frames: commands, observers, stores.\n"
     "\n"
     "A run that differs reads something that is not in the world: a clock, a variable, memory that is not "
     "initialised, or the order in which workers come. Or it runs other code than was recorded.\n"

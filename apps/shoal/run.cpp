@@ -120,7 +120,7 @@ constexpr std::string_view kRunManual =
     "A plugin is a shared library that knows the C interface (shoal_abi.h). It is loaded before the level is spawned: "
     "its component types, functions and stores take what the level has by the names of their fields.\n"
     "\n"
-    "A script is a text in Lua that adds component types, passes and reactions, without a compiler; "
+    "A script is a text in Lua that adds component types, passes and observers, without a compiler; "
     "docs/guide/scripts.md is about them. It is loaded twice: before the level is compiled, for its component types "
     "and their compile functions, and in the world of the level. An error in a pass of a script is shown with its "
     "line, and the world goes on. With --watch a script is loaded again when its file changes; if that fails, the one "

@@ -150,7 +150,7 @@ private:
                                 is_before ? std::nullopt : std::optional(components)});
     }
     /// What is saved beside entities: first the order of rows and ids, if nothing else differs, then what worlds of the tool do
-    /// not have, such as passes, events and reactions, and what needs blobs that were not given.
+    /// not have, such as passes, events and observers, and what needs blobs that were not given.
     void compare_parts() {
         const auto is_of_rows = [](std::string_view path) {
             return path.starts_with("stores/") || path.starts_with("entities/");

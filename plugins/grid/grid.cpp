@@ -1,10 +1,10 @@
-// A spatial hash as a store of a plugin, in C++. Reactions keep it right, and a pass looks up neighbours in it.
+// A spatial hash as a store of a plugin, in C++. Observers keep it right, and a pass looks up neighbours in it.
 //
 //     mote       x, y        metres; rows of the world. In a source, `mote = { at = [3 4] }` will do
 //     neighbour  x, y        where the mote was when the world settled; rows of this plugin, one for each mote
 //                num_near    other motes nearer than a metre, which the pass "neighbours" counts
 //
-//     mote is added, moved, removed --reaction--> neighbour --> cells --> pass
+//     mote is added, moved, removed --observer--> neighbour --> cells --> pass
 //
 // The store keeps columns for queries, and beside them which rows lie in which cell of one metre. When the plugin is exchanged,
 // the columns are saved, and the cells are made anew. The verb `shoal --plugin libgrid.so cell X Y` says in which cell a place is.
@@ -231,7 +231,7 @@ void end(void* context) {
     g_state.grid = nullptr;
 }
 
-// --- reactions and the pass ----------------------------------------------------------------------------------------
+// --- observers and the pass ----------------------------------------------------------------------------------------
 
 void on_placed(void* context, const shoal_change* change) {
     const State& state = *static_cast<const State*>(context);
@@ -338,14 +338,15 @@ bool add_functions(State& state, shoal_error* error) {
     verb.size = sizeof verb;
     verb.name = "cell", verb.summary = "say in which cell of the grid a place is", verb.operands = "X Y";
     verb.run = say_cell;
-    const auto react = [&](uint32_t kind, shoal_reaction_function run) {
-        return host.add_reaction(state.world, kind, state.mote, nullptr, run, &state, error) != 0;
+    const auto observe = [&](uint32_t kind, shoal_observer_function run) {
+        return host.add_observer(state.world, kind, state.mote, nullptr, run, &state, error) != 0;
     };
-    return react(SHOAL_ON_ADD, on_placed) && react(SHOAL_ON_CHANGE, on_placed) && react(SHOAL_ON_REMOVE, on_removed) &&
-           host.add_pass(state.world, &pass, error) != 0 && host.add_verb(state.world, &verb, error) != 0;
+    return observe(SHOAL_ON_ADD, on_placed) && observe(SHOAL_ON_CHANGE, on_placed) &&
+           observe(SHOAL_ON_REMOVE, on_removed) && host.add_pass(state.world, &pass, error) != 0 &&
+           host.add_verb(state.world, &verb, error) != 0;
 }
 
-/// Reactions tell of what changes from now on; what is there is placed now.
+/// Observers tell of what changes from now on; what is there is placed now.
 bool place_all(const State& state, shoal_error* error) {
     const shoal_host& host = *state.host;
     shoal_query* const motes = host.make_query(state.world, "mote", nullptr, 0, error);

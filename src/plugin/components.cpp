@@ -160,8 +160,8 @@ bool uses(const shoal_world& plugin, const Schema& component, const Store& store
         return std::ranges::any_of(pass->accesses, [&](const Access& access) { return access.store == &store; });
     };
     return std::ranges::any_of(plugin.queries, names_it) || std::ranges::any_of(plugin.passes, touches_it) ||
-           std::ranges::any_of(plugin.reactions,
-                               [&](const PluginReactionEntry& entry) { return entry.component == component.id(); });
+           std::ranges::any_of(plugin.observers,
+                               [&](const PluginObserverEntry& entry) { return entry.component == component.id(); });
 }
 
 /// Gives the rows of a component type other fields.
@@ -170,10 +170,10 @@ Status change_fields(shoal_world& plugin, const Schema& schema, const Store& sto
         return Status::error(user == &plugin
                                  ? concat("component \"", schema.name(),
                                           "\" is declared with other fields than it has, behind "
-                                          "queries and reactions that name it; declare it before them")
+                                          "queries and observers that name it; declare it before them")
                                  : concat("component \"", schema.name(),
                                           "\" is declared with other fields than it has, and plugin \"", user->name,
-                                          "\" has queries or reactions that name it; unload that one before"));
+                                          "\" has queries or observers that name it; unload that one before"));
     Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
     if (!change) return change.status();
     if (plugin.is_loading)

@@ -1,4 +1,4 @@
-// What plugins ask of a world, translated: entities, rows, commands, events, reactions and the rest.
+// What plugins ask of a world, translated: entities, rows, commands, events, observers and the rest.
 
 #include "plugin/host.h"
 
@@ -7,7 +7,7 @@
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
 
@@ -271,13 +271,13 @@ std::uint32_t read_events(const shoal_world* plugin, const shoal_channel* channe
     return static_cast<std::uint32_t>(bytes.size() / channel->event_bytes);
 }
 
-// --- reactions ---------------------------------------------------------------------------------------------------
+// --- observers ---------------------------------------------------------------------------------------------------
 
-class PluginReaction final : public Reaction {
+class PluginObserver final : public Observer {
 public:
-    PluginReaction(PluginHost& host, const PluginReactionEntry& entry, bool has_values)
+    PluginObserver(PluginHost& host, const PluginObserverEntry& entry, bool has_values)
         : host_(host), run_(entry.run), context_(entry.context), has_values_(has_values) {}
-    void run(const ReactionBatch& batch) override {
+    void run(const ObservedBatch& batch) override {
         const shoal_change change{sizeof change, static_cast<std::uint32_t>(batch.entities.size()),
                                   reinterpret_cast<const shoal_entity*>(batch.entities.data()),
                                   has_values_ ? batch.values_before : nullptr};
@@ -287,49 +287,49 @@ public:
 
 private:
     PluginHost& host_;
-    shoal_reaction_function run_;
+    shoal_observer_function run_;
     void* context_;
     bool has_values_;
 };
 
-/// Says what a reaction listens to. Errors: there is no such kind or field.
-Result<ReactionTo> reaction_to(const PluginReactionEntry& entry, const Schema& schema) {
-    if (entry.kind > SHOAL_ON_CHANGE) return Status::error(concat("there is no kind ", entry.kind, " of reactions"));
-    ReactionTo to{.kind = static_cast<ReactionKind>(entry.kind)};
+/// Says what an observer listens to. Errors: there is no such kind or field.
+Result<ObservedChange> observed_change(const PluginObserverEntry& entry, const Schema& schema) {
+    if (entry.kind > SHOAL_ON_CHANGE) return Status::error(concat("there is no kind ", entry.kind, " of observers"));
+    ObservedChange to{.kind = static_cast<ObserverKind>(entry.kind)};
     to.wants_values = entry.kind != SHOAL_ON_ADD && !schema.many() && !schema.has_opaque();
     if (entry.field.empty()) return to;
-    if (entry.kind != SHOAL_ON_CHANGE) return Status::error("only a reaction to changes names a field");
+    if (entry.kind != SHOAL_ON_CHANGE) return Status::error("only an observer of changes names a field");
     const int index = schema.find_field(entry.field);
     if (index < 0) return Status::error(concat("\"", schema.name(), "\" has no field \"", entry.field, "\""));
     to.field = static_cast<std::uint32_t>(index);
     return to;
 }
 
-std::uint32_t add_reaction(shoal_world* plugin, std::uint32_t kind, const shoal_component* component, const char* field,
-                           shoal_reaction_function run, void* context, shoal_error* error) {
+std::uint32_t add_observer(shoal_world* plugin, std::uint32_t kind, const shoal_component* component, const char* field,
+                           shoal_observer_function run, void* context, shoal_error* error) {
     if (Status status = check_given(
-            "add_reaction", {{plugin, "the world"}, {component, "the component"}, {address(run), "the function"}});
+            "add_observer", {{plugin, "the world"}, {component, "the component"}, {address(run), "the function"}});
         !status)
         return refuse(error, status.message()), 0;
     if (!plugin->world.directory().find_kept(component->id))
         return refuse(error, unknown_component(plugin->world, component->name).message()), 0;
-    PluginReactionEntry entry;
+    PluginObserverEntry entry;
     entry.component = component->id, entry.kind = kind, entry.run = run, entry.context = context;
     if (field != nullptr) entry.field = field;
     if (Status status = add_entry(*plugin, entry); !status) return refuse(error, status.message()), 0;
-    entry.number = ++plugin->num_reactions;
-    plugin->reactions.push_back(entry);
+    entry.number = ++plugin->num_observers;
+    plugin->observers.push_back(entry);
     return entry.number;
 }
 
-int remove_reaction(shoal_world* plugin, std::uint32_t reaction, shoal_error* error) {
-    if (Status status = check_given("remove_reaction", {{plugin, "the world"}}); !status) return answer(error, status);
-    const auto is_it = [&](const PluginReactionEntry& entry) { return entry.number == reaction; };
-    const auto at = std::ranges::find_if(plugin->reactions, is_it);
-    if (at == plugin->reactions.end())
-        return refuse(error, concat("plugin \"", plugin->name, "\" has no reaction ", reaction));
-    plugin->world.reactions().remove(at->id);
-    plugin->reactions.erase(at);
+int remove_observer(shoal_world* plugin, std::uint32_t observer, shoal_error* error) {
+    if (Status status = check_given("remove_observer", {{plugin, "the world"}}); !status) return answer(error, status);
+    const auto is_it = [&](const PluginObserverEntry& entry) { return entry.number == observer; };
+    const auto at = std::ranges::find_if(plugin->observers, is_it);
+    if (at == plugin->observers.end())
+        return refuse(error, concat("plugin \"", plugin->name, "\" has no observer ", observer));
+    plugin->world.observers().remove(at->id);
+    plugin->observers.erase(at);
     return 1;
 }
 
@@ -491,7 +491,7 @@ shoal_host make_host_table() {
     table.open_channel = open_channel, table.write_events = write_events;
     table.read_events = read_events<&detail::EventLog::read>;
     table.read_last_events = read_events<&detail::EventLog::read_last>;
-    table.add_reaction = add_reaction, table.remove_reaction = remove_reaction;
+    table.add_observer = add_observer, table.remove_observer = remove_observer;
     table.random_for_key = random_for_key;
     table.random_next = draw<std::uint64_t, draw_next>, table.random_unit = draw<float, draw_unit>;
     table.for_rows = run_rows, table.spawn_blob = spawn_blob, table.find_array = find_array;
@@ -510,15 +510,15 @@ CommandScope::CommandScope(const shoal_commands& commands) : before_(open_comman
 CommandScope::~CommandScope() { open_commands = before_; }
 bool CommandScope::is_open(const shoal_commands* commands) { return commands == open_commands; }
 
-Status add_entry(shoal_world& plugin, PluginReactionEntry& entry) {
+Status add_entry(shoal_world& plugin, PluginObserverEntry& entry) {
     const KeptComponent kept = plugin.world.directory().find_kept(entry.component);
-    if (!kept) return Status::error("no store keeps the component type of a reaction");
-    const Result<ReactionTo> to = reaction_to(entry, *kept.schema);
+    if (!kept) return Status::error("no store keeps the component type of an observer");
+    const Result<ObservedChange> to = observed_change(entry, *kept.schema);
     if (!to) return to.status();
-    auto* const reaction = make_owned<PluginReaction>("plugins", plugin.host, entry, to->wants_values);
-    const auto end = [](Reaction& done) { destroy_owned("plugins", static_cast<PluginReaction*>(&done)); };
-    const Result<ReactionId> added = plugin.world.reactions().react(entry.component, *to, *reaction, end);
-    if (!added) return destroy_owned("plugins", reaction), added.status();
+    auto* const observer = make_owned<PluginObserver>("plugins", plugin.host, entry, to->wants_values);
+    const auto end = [](Observer& done) { destroy_owned("plugins", static_cast<PluginObserver*>(&done)); };
+    const Result<ObserverId> added = plugin.world.observers().observe(entry.component, *to, *observer, end);
+    if (!added) return destroy_owned("plugins", observer), added.status();
     entry.id = *added;
     entry.store = kept.store;
     return {};
@@ -550,7 +550,7 @@ void shoal_world::remove_calls() {
         static_cast<void>(removed);  // the program may have removed it
         shoal::destroy_owned("plugins", passes.back());
     }
-    for (; !reactions.empty(); reactions.pop_back()) world.reactions().remove(reactions.back().id);
+    for (; !observers.empty(); observers.pop_back()) world.observers().remove(observers.back().id);
     for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned("plugins", queries.back());
     verbs.clear();
     for (; !types.empty(); types.pop_back()) {
@@ -559,7 +559,7 @@ void shoal_world::remove_calls() {
     }
     for (; !stores.empty(); stores.pop_back()) {
         for (shoal_world* other : host.plugins)
-            for (shoal::PluginReactionEntry& entry : other->reactions)
+            for (shoal::PluginObserverEntry& entry : other->observers)
                 if (entry.store == stores.back()) entry.store = nullptr;
         world.detach(*stores.back());
         shoal::destroy_owned("plugins", stores.back());

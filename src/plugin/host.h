@@ -11,7 +11,7 @@
 
 #include "shoal/plugin/shoal_abi.h"
 #include "shoal/query/text_query.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/migration.h"
 #include "shoal/world/named_components.h"
@@ -47,7 +47,7 @@ struct PluginHost : WorldService {
     PluginHost& operator=(const PluginHost&) = delete;
     ~PluginHost() override;
 
-    /// Makes all queries and reactions of all plugins anew, because stores are others now. A pass whose query cannot be
+    /// Makes all queries and observers of all plugins anew, because stores are others now. A pass whose query cannot be
     /// made rests, with a line in the log, until it can.
     void renew_all();
     void fields_changed() override { renew_all(); }
@@ -55,20 +55,20 @@ struct PluginHost : WorldService {
     World& world;
     Array<shoal_component*> components{Owner("plugins")};
     Array<shoal_world*> plugins{Owner("plugins")};  // that are loaded, or load
-    std::uint32_t num_calls = 0;                    // of load(), unload(), verbs and reactions that are under way
+    std::uint32_t num_calls = 0;                    // of load(), unload(), verbs and observers that are under way
     std::mutex compiling;           // held while a compile function runs: sources are compiled on several threads
     std::vector<SavedStore> saved;  // of the plugin that is exchanged now
 };
 
-/// A reaction that a plugin has added, and how it is added again.
-struct PluginReactionEntry {
+/// An observer that a plugin has added, and how it is added again.
+struct PluginObserverEntry {
     std::uint32_t number = 0;  // that the plugin knows
-    ReactionId id{};
+    ObserverId id{};
     const Store* store = nullptr;  // that keeps the component type; nullptr: none, and nothing is told
     ComponentId component;
     std::uint32_t kind = 0;
     std::string field;  // empty: any
-    shoal_reaction_function run = nullptr;
+    shoal_observer_function run = nullptr;
     void* context = nullptr;
 };
 
@@ -119,7 +119,7 @@ struct shoal_world {
     void remove_rest();
     /// Takes back what load() has done, or lets it be.
     void end_load(bool keep);
-    /// Makes its queries and reactions anew: see PluginHost::renew_all().
+    /// Makes its queries and observers anew: see PluginHost::renew_all().
     void renew();
 
     shoal::PluginHost& host;
@@ -128,8 +128,8 @@ struct shoal_world {
     shoal::Array<shoal::PluginPass*> passes{shoal::Owner("plugins")};
     shoal::Array<shoal_query*> queries{shoal::Owner("plugins")};
     shoal::Array<shoal_channel*> channels{shoal::Owner("plugins")};
-    std::vector<shoal::PluginReactionEntry> reactions;
-    std::uint32_t num_reactions = 0;  // ever
+    std::vector<shoal::PluginObserverEntry> observers;
+    std::uint32_t num_observers = 0;  // ever
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
     shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
     std::vector<shoal::PluginVerb> verbs;
@@ -316,7 +316,7 @@ shoal_component* component_of(PluginHost& host, const Schema& schema);
 Result<KeptComponent> find_bytes(const World& world, const shoal_component& component);
 /// The error for a component type that no store keeps.
 Status unknown_component(const World& world, std::string_view name);
-/// Returns the plugin that has queries, passes or reactions about a component type, or nullptr. `but`: not this one.
+/// Returns the plugin that has queries, passes or observers about a component type, or nullptr. `but`: not this one.
 const shoal_world* find_user(const PluginHost& host, const Schema& component, const Store& store,
                              const shoal_world* but = nullptr);
 /// Reads what a plugin says of a component type. Errors: it is no component type.
@@ -325,8 +325,9 @@ Result<Schema> read_schema(const shoal_schema& schema);
 Status read_field(const shoal_field& given, FieldDefinition& field);
 /// Notes that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
-/// Adds a reaction again, or for the first time. Errors: there is no such kind or field; no store keeps the component type.
-Status add_entry(shoal_world& plugin, PluginReactionEntry& entry);
+/// Adds an observer again, or for the first time. Errors: there is no such kind or field; no store keeps the component
+/// type.
+Status add_entry(shoal_world& plugin, PluginObserverEntry& entry);
 /// What the compile functions of plugins are called by; `context` is a PluginType.
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
 /// The same for spawn functions.

@@ -5,7 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 
 #include <algorithm>
 #include <vector>
@@ -451,9 +451,9 @@ void add_query_functions(shoal_host& table) {
 void shoal_world::renew() {
     for (shoal_query* query : queries) static_cast<void>(query->make());  // what is not there is asked for in vain
     for (shoal::PluginPass* pass : passes) shoal::renew_pass(*pass);
-    for (shoal::PluginReactionEntry& entry : reactions)
+    for (shoal::PluginObserverEntry& entry : observers)
         if (entry.store == nullptr || world.directory().find_kept(entry.component).store != entry.store) {
-            world.reactions().remove(entry.id);
+            world.observers().remove(entry.id);
             entry.store = nullptr;
             static_cast<void>(shoal::add_entry(*this, entry));  // nothing is told while nobody keeps the component type
         }

@@ -367,7 +367,7 @@ Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
         return Status::error(concat("component \"", schema.name(), "\" is kept by ", kept.store->kind(),
                                     " of the world; a store of the plugin cannot keep it too"));
     if (const shoal_world* user = find_user(plugin.host, schema, *kept.store))
-        return Status::error(concat("component \"", schema.name(), "\" is named in queries or reactions of plugin \"",
+        return Status::error(concat("component \"", schema.name(), "\" is named in queries or observers of plugin \"",
                                     user->name, "\", so that no store of this one can take its rows over"));
     const Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
     if (!change) return change.status();

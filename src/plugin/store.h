@@ -1,10 +1,10 @@
 #pragma once
 // A store that a plugin keeps: what a world asks of it as of every store, it asks the functions of the plugin. The rows
-// lie where the plugin has them; the table here only shows them, so that queries, reactions and reports find them as
+// lie where the plugin has them; the table here only shows them, so that queries, observers and reports find them as
 // everywhere else.
 //
 //     world, spawner, commands --> PluginStore --> shoal_store of the plugin
-//     queries, reactions       --> table, index --> columns of the plugin
+//     queries, observers       --> table, index --> columns of the plugin
 //
 // Thread: as for every store.
 

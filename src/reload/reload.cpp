@@ -1195,7 +1195,7 @@ void Reloader::world_ends() {
 Result<ReloadReport> Reloader::reload(const Blob& before, const Blob& after) {
     SHOAL_ASSERT(world_ != nullptr, "a blob was to be reloaded in a world that has ended");
     SHOAL_ASSERT(world_->services().is_at_rest(),
-                 "a pass, a callback or a reaction called Reloader::reload(); reload after World::step()");
+                 "a pass, a callback or an observer called Reloader::reload(); reload after World::step()");
     if (Status status = world_->services().check_all_loaded("reloaded"); !status) return status;
     return ReloadCall::run(*world_, *log_, before, after);
 }

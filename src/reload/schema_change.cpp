@@ -1,7 +1,7 @@
 #include "reload/schema_change.h"
 
 #include "shoal/base/text.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/service.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/migration.h"
@@ -85,10 +85,10 @@ Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema) {
 Result<SchemaChange*> SchemaChange::make(World& world, const Schema& schema) {
     SHOAL_ASSERT(!world.directory().is_held(),
                  "a pass changed the fields of a component type; change them between steps");
-    if (world.reactions().is_telling())
+    if (world.observers().is_telling())
         return Status::error(
             concat("component \"", schema.name(),
-                   "\" cannot get other fields while a reaction runs; declare it before the next step"));
+                   "\" cannot get other fields while an observer runs; declare it before the next step"));
     if (Status status = world.services().check_all_loaded("given other fields"); !status) return status;
     auto* const begun = make_owned<SchemaChange>("reload", world);
     if (Status status = begun->begin(schema); !status) {

@@ -617,7 +617,7 @@ Status StateMigration::write_types(StateWriter& to) {
 void StateMigration::write_rest(StateWriter& to) {
     bool is_renamed = false;
     for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
-    if (is_renamed) replace("reactions/journal/");
+    if (is_renamed) replace("observers/journal/");
     const auto is_changed = [&](std::string_view name) {
         const Type* const type = find_type(ComponentId(name));
         return type != nullptr && type->is_changed();
@@ -625,7 +625,7 @@ void StateMigration::write_rest(StateWriter& to) {
     const auto is_about = [&](std::string_view path) {
         const std::size_t begin = path.find('/') + 1;
         if (path.starts_with("relations/")) return is_changed(path.substr(begin, path.find('.', begin) - begin));
-        if (!path.starts_with("reactions/")) return false;
+        if (!path.starts_with("observers/")) return false;
         path.remove_prefix(begin);
         for (std::size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
             if (is_changed(path.substr(0, end))) return true;

@@ -10,7 +10,7 @@
 // Then the copy is loaded as if it had been saved like that.
 // Component types that a database has in another order than the state are put in the world's order, too.
 //
-// What was remembered of converted components, such as what reactions were told last, begins anew.
+// What was remembered of converted components, such as what observers were told last, begins anew.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/bit_set.h"

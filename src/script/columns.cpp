@@ -486,7 +486,7 @@ void renew_queries(State& state) {
     for (Script* script : state.scripts) {
         for (Query* query : script->queries) static_cast<void>(prepare_query(*query));  // those that use it say why
         for (PassEntry* pass : script->passes) renew_pass(*pass);
-        for (ReactionEntry& entry : script->reactions) renew_reaction(*script, entry);
+        for (ObserverEntry& entry : script->observers) renew_observer(*script, entry);
     }
 }
 

@@ -1,4 +1,4 @@
-// Channels of events, and reactions to what has come, gone or changed when the world settles.
+// Channels of events, and observers of what has come, gone or changed when the world settles.
 
 #include "script/state.h"
 
@@ -84,14 +84,14 @@ int read_last(lua_State* lua, State& state) {
     return channel == nullptr ? kFailed : push_events(lua, state, *channel, channel->log->read_last());
 }
 
-// --- reactions ---------------------------------------------------------------------------------------------------
+// --- observers ---------------------------------------------------------------------------------------------------
 
-/// What a component was: the second argument of functions that react to removals and changes.
+/// What a component was: the second argument of functions that observe removals and changes.
 int push_before(lua_State* lua, State& state) {
     const auto serial = static_cast<std::uint32_t>(lua_tonumber(lua, lua_upvalueindex(1)));
-    if (state.reaction == nullptr || state.reaction_serial != serial)
-        return fail(state, "the reaction has ended; ask what was before in its function only");
-    const ReactionBatch& batch = *state.reaction;
+    if (state.observer == nullptr || state.observer_serial != serial)
+        return fail(state, "the observer has ended; ask what was before in its function only");
+    const ObservedBatch& batch = *state.observer;
     std::int64_t i = 0;
     if (lua_type(lua, 1) != LUA_TNUMBER || !read_integer(lua, 1, i) || i < 1 ||
         static_cast<std::uint64_t>(i) > batch.entities.size())
@@ -102,10 +102,10 @@ int push_before(lua_State* lua, State& state) {
     return 1;
 }
 
-class ScriptReaction final : public Reaction {
+class ScriptObserver final : public Observer {
 public:
-    ScriptReaction(Script& script, int run, std::string_view name) : script_(script), run_(run), name_(name) {}
-    void run(const ReactionBatch& batch) override {
+    ScriptObserver(Script& script, int run, std::string_view name) : script_(script), run_(run), name_(name) {}
+    void run(const ObservedBatch& batch) override {
         State& state = *script_.state;
         const CallScope scope(state, &script_);
         lua_State* const lua = state.lua;
@@ -115,13 +115,13 @@ public:
             push_entity(lua, batch.entities[i]);
             lua_rawseti(lua, -2, static_cast<int>(i) + 1);
         }
-        state.reaction = &batch;
-        state.reaction_serial = state.next_serial();
-        lua_pushnumber(lua, state.reaction_serial);
+        state.observer = &batch;
+        state.observer_serial = state.next_serial();
+        lua_pushnumber(lua, state.observer_serial);
         lua_pushcclosure(lua, run_body<push_before>, 1);
         const Status status = state.call(lua, 2, 0);
-        state.reaction = nullptr;
-        if (!status) state.report(concat("reaction to \"", name_, "\" of script \"", script_.name, "\""), status);
+        state.observer = nullptr;
+        if (!status) state.report(concat("observer of \"", name_, "\" of script \"", script_.name, "\""), status);
     }
 
 private:
@@ -130,13 +130,13 @@ private:
     const std::string name_;
 };
 
-/// Says what a reaction listens to. Errors: there is no such field.
-Result<ReactionTo> reaction_to(const ReactionEntry& entry, const Schema& schema) {
-    ReactionTo to{.kind = entry.kind};
-    to.wants_values = entry.kind != ReactionKind::kAdd && !schema.many() && !schema.has_opaque();
+/// Says what an observer listens to. Errors: there is no such field.
+Result<ObservedChange> observed_change(const ObserverEntry& entry, const Schema& schema) {
+    ObservedChange to{.kind = entry.kind};
+    to.wants_values = entry.kind != ObserverKind::kAdd && !schema.many() && !schema.has_opaque();
     const std::size_t dot = entry.name.find('.');
     if (dot == std::string::npos) return to;
-    if (entry.kind != ReactionKind::kChange) return Status::error("only on_change names a field");
+    if (entry.kind != ObserverKind::kChange) return Status::error("only on_change names a field");
     const std::string_view field = std::string_view(entry.name).substr(dot + 1);
     const int index = schema.find_field(field);
     if (index < 0) return find_field_part(schema, field).status();
@@ -144,42 +144,42 @@ Result<ReactionTo> reaction_to(const ReactionEntry& entry, const Schema& schema)
     return to;
 }
 
-int react(lua_State* lua, State& state, ReactionKind kind) {
+int observe(lua_State* lua, State& state, ObserverKind kind) {
     std::string_view name;
     if (!read_text(lua, state, 1, "the name of a component type", name)) return kFailed;
     if (!read_function(lua, state, 2, "what is called")) return kFailed;
-    if (state.rows_are_held()) return fail(state, "reactions are added outside of passes and loops");
-    if (!has_room(state, state.script->reactions.size(), "reactions")) return kFailed;
-    ReactionEntry entry;
+    if (state.rows_are_held()) return fail(state, "observers are added outside of passes and loops");
+    if (!has_room(state, state.script->observers.size(), "observers")) return kFailed;
+    ObserverEntry entry;
     entry.name = name;
     entry.kind = kind;
     lua_pushvalue(lua, 2);
     entry.run = luaL_ref(lua, LUA_REGISTRYINDEX);
-    const Status status = add_reaction(*state.script, entry);
+    const Status status = add_observer(*state.script, entry);
     if (!status) {
         luaL_unref(lua, LUA_REGISTRYINDEX, entry.run);
-        return fail(state, "reaction to \"", name, "\": ", status.message());
+        return fail(state, "observer of \"", name, "\": ", status.message());
     }
-    state.script->reactions.push_back(entry);
+    state.script->observers.push_back(entry);
     return push_integer(lua, entry.id.number), 1;
 }
-int on_add(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kAdd); }
-int on_remove(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kRemove); }
-int on_change(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kChange); }
+int on_add(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kAdd); }
+int on_remove(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kRemove); }
+int on_change(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kChange); }
 
-int end_reaction(lua_State* lua, State& state) {
+int end_observer(lua_State* lua, State& state) {
     std::int64_t number = 0;
     if (lua_type(lua, 1) != LUA_TNUMBER || !read_integer(lua, 1, number))
         return fail(state, "argument 1 is what on_add, on_remove or on_change has returned");
-    if (state.rows_are_held()) return fail(state, "reactions are removed outside of passes and loops");
-    const auto is_it = [&](const ReactionEntry& entry) {
+    if (state.rows_are_held()) return fail(state, "observers are removed outside of passes and loops");
+    const auto is_it = [&](const ObserverEntry& entry) {
         return entry.id.number == static_cast<std::uint64_t>(number);
     };
-    const auto at = std::ranges::find_if(state.script->reactions, is_it);
-    if (at == state.script->reactions.end()) return fail(state, "the script has no reaction ", number);
-    state.world.reactions().remove(at->id);
+    const auto at = std::ranges::find_if(state.script->observers, is_it);
+    if (at == state.script->observers.end()) return fail(state, "the script has no observer ", number);
+    state.world.observers().remove(at->id);
     luaL_unref(lua, LUA_REGISTRYINDEX, at->run);
-    state.script->reactions.erase(at);
+    state.script->observers.erase(at);
     return 0;
 }
 
@@ -187,39 +187,39 @@ constexpr Function kEvents[] = {{"events", run_body<in_world<events>>},
                                 {"write", run_body<in_world<write>>},
                                 {"read", run_body<in_world<read>>},
                                 {"read_last", run_body<in_world<read_last>>}};
-constexpr Function kReactions[] = {{"on_add", run_body<in_world<on_add>>},
+constexpr Function kObservers[] = {{"on_add", run_body<in_world<on_add>>},
                                    {"on_remove", run_body<in_world<on_remove>>},
                                    {"on_change", run_body<in_world<on_change>>},
-                                   {"off", run_body<in_world<end_reaction>>}};
+                                   {"off", run_body<in_world<end_observer>>}};
 
 }  // namespace
 
-Status add_reaction(Script& script, ReactionEntry& entry) {
+Status add_observer(Script& script, ObserverEntry& entry) {
     State& state = *script.state;
     const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
     const Result<KeptComponent> kept = require_component(state, component);
     if (!kept) return kept.status();
-    const Result<ReactionTo> to = reaction_to(entry, *kept->schema);
+    const Result<ObservedChange> to = observed_change(entry, *kept->schema);
     if (!to) return to.status();
-    auto* const reaction = make_owned<ScriptReaction>("scripts", script, entry.run, entry.name);
-    const auto end = [](Reaction& done) { destroy_owned("scripts", static_cast<ScriptReaction*>(&done)); };
-    const Result<ReactionId> added = state.world.reactions().react(kept->schema->id(), *to, *reaction, end);
-    if (!added) return destroy_owned("scripts", reaction), added.status();
+    auto* const observer = make_owned<ScriptObserver>("scripts", script, entry.run, entry.name);
+    const auto end = [](Observer& done) { destroy_owned("scripts", static_cast<ScriptObserver*>(&done)); };
+    const Result<ObserverId> added = state.world.observers().observe(kept->schema->id(), *to, *observer, end);
+    if (!added) return destroy_owned("scripts", observer), added.status();
     entry.id = *added;
     entry.store = kept->store;
     return {};
 }
 
-void renew_reaction(Script& script, ReactionEntry& entry) {
+void renew_observer(Script& script, ObserverEntry& entry) {
     World& world = script.state->world;
     const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
     if (entry.store != nullptr && world.directory().find_kept(ComponentId(component)).store == entry.store) return;
-    world.reactions().remove(entry.id);
+    world.observers().remove(entry.id);
     entry.store = nullptr;
-    if (script.is_active) static_cast<void>(add_reaction(script, entry));  // nothing is told while nobody keeps it
+    if (script.is_active) static_cast<void>(add_observer(script, entry));  // nothing is told while nobody keeps it
 }
 
 std::span<const Function> event_functions() { return kEvents; }
-std::span<const Function> reaction_functions() { return kReactions; }
+std::span<const Function> observer_functions() { return kObservers; }
 
 }  // namespace shoal::lua

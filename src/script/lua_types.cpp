@@ -99,7 +99,7 @@ constexpr std::string_view kFunctions = R"lua(
 ---@field on_add fun(component: shoal.component_name, run: fun(entities: shoal.entity[])): integer
 ---@field on_remove fun(component: shoal.component_name, run: fun(entities: shoal.entity[], before: fun(i: integer): table)): integer
 ---@field on_change fun(name: shoal.component_name|shoal.path, run: fun(entities: shoal.entity[], before: fun(i: integer): table)): integer
----@field off fun(reaction: integer)
+---@field off fun(observer: integer)
 ---@field spawn fun(resource_or_source: string, overrides?: table<string, table<shoal.path, any>>): shoal.entity[]
 ---@field random fun(low?: integer, high?: integer): number
 ---@field log fun(...: any)

@@ -412,8 +412,8 @@ const Script* find_user(const State& state, const Schema& component, const Store
         for (const PassEntry* pass : script->passes)
             for (const Access& access : pass->accesses)
                 if (access.store == &store) return script;
-        for (const ReactionEntry& reaction : script->reactions)
-            if (ComponentId(std::string_view(reaction.name).substr(0, reaction.name.find('.'))) == component.id())
+        for (const ObserverEntry& observer : script->observers)
+            if (ComponentId(std::string_view(observer.name).substr(0, observer.name.find('.'))) == component.id())
                 return script;
     }
     return nullptr;
@@ -423,7 +423,7 @@ Status change_fields(State& state, const Schema& schema, const Store& store) {
     if (const Script* const user = find_user(state, schema, store))
         return Status::error(concat("component \"", schema.name(),
                                     "\" is declared with other fields than it has, and script \"", user->name,
-                                    "\" has queries, passes or reactions that name it; ",
+                                    "\" has queries, passes or observers that name it; ",
                                     user == state.script ? "declare it before them" : "unload that one before"));
     const Result<SchemaChange*> change = begin_schema_change(state.world, schema);
     if (!change) return change.status();

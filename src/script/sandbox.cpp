@@ -189,7 +189,7 @@ void push_environment(lua_State* lua, State&) {
     lua_newtable(lua);
     for (const auto functions :
          {entity_functions(), row_functions(), query_functions(), pass_functions(), component_functions(),
-          event_functions().first(1), reaction_functions(), store_functions(), other_functions()})
+          event_functions().first(1), observer_functions(), store_functions(), other_functions()})
         add_functions(lua, functions);
     lua_getfield(lua, -1, "log");
     lua_setfield(lua, -3, "print");

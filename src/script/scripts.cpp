@@ -6,7 +6,7 @@
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"
 
 #include <algorithm>
@@ -38,9 +38,9 @@ void suspend(Script& script) {
     State& state = *script.state;
     script.is_active = false;
     for (PassEntry* pass : script.passes) suspend_pass(*pass);
-    for (ReactionEntry& reaction : script.reactions) {
-        state.world.reactions().remove(reaction.id);
-        reaction.store = nullptr;
+    for (ObserverEntry& observer : script.observers) {
+        state.world.observers().remove(observer.id);
+        observer.store = nullptr;
     }
     for (LuaStore* store : script.stores) detach_store(*store);
 }
@@ -52,8 +52,8 @@ Status resume(Script& script) {
         if (Status status = attach_store(*store); !status) return status;
     for (PassEntry* pass : script.passes)
         if (Status status = add_pass(*pass); !status) return status;
-    for (ReactionEntry& reaction : script.reactions)
-        if (Status status = add_reaction(script, reaction); !status) return status;
+    for (ObserverEntry& observer : script.observers)
+        if (Status status = add_observer(script, observer); !status) return status;
     return {};
 }
 
@@ -61,8 +61,8 @@ void remove_all(Script& script) {
     State& state = *script.state;
     suspend(script);
     while (!script.passes.empty()) destroy_pass(script.passes.back());
-    for (const ReactionEntry& reaction : script.reactions) luaL_unref(state.lua, LUA_REGISTRYINDEX, reaction.run);
-    script.reactions.clear();
+    for (const ObserverEntry& observer : script.observers) luaL_unref(state.lua, LUA_REGISTRYINDEX, observer.run);
+    script.observers.clear();
     while (!script.stores.empty()) destroy_store(script.stores.back());
     for (; !script.types.empty(); script.types.pop_back()) destroy_owned("scripts", script.types.back());
     while (!script.queries.empty()) destroy_query(script.queries.back());

@@ -2,7 +2,7 @@
 // A Lua state in a world, and what its scripts have made.
 //
 //     State      the world, Lua, its budgets, the slots of columns, the scripts
-//     Script     passes, queries, channels, reactions and stores that one script has made
+//     Script     passes, queries, channels, observers and stores that one script has made
 //     Query      a TextQuery, and the columns that a function gets
 //     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
 //
@@ -16,7 +16,7 @@
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/service.h"
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
@@ -101,12 +101,12 @@ struct PassEntry {
     std::string last_error;
 };
 
-struct ReactionEntry {
-    ReactionId id;
+struct ObserverEntry {
+    ObserverId id;
     const Store* store = nullptr;  // where it listens; nullptr: nowhere, because nobody keeps the component type
     int run = LUA_NOREF;
     std::string name;  // of the component type or the field
-    ReactionKind kind = ReactionKind::kAdd;
+    ObserverKind kind = ObserverKind::kAdd;
 };
 
 class LuaStore;
@@ -123,7 +123,7 @@ struct Script {
     Array<PassEntry*> passes{Owner("scripts")};
     Array<Query*> queries{Owner("scripts")};
     Array<Channel*> channels{Owner("scripts")};
-    Array<ReactionEntry> reactions{Owner("scripts")};
+    Array<ObserverEntry> observers{Owner("scripts")};
     Array<LuaStore*> stores{Owner("scripts")};
     Array<DeclaredType*> types{Owner("scripts")};  // that it has declared
     bool is_active = true;                         // false: a newer version is tried in its place
@@ -170,8 +170,8 @@ struct State : WorldService {
     Script* script = nullptr;
     PassEntry* pass = nullptr;
     Commands* commands = nullptr;             // of the chunk
-    const ReactionBatch* reaction = nullptr;  // that runs
-    std::uint32_t reaction_serial = 0;
+    const ObservedBatch* observer = nullptr;  // that runs
+    std::uint32_t observer_serial = 0;
     std::uint32_t num_loops = 0;         // rows stay where they are
     std::recursive_mutex compile_mutex;  // compile functions are called from one thread at a time
     Compilation* compilation = nullptr;  // of the component that a function compiles
@@ -293,7 +293,7 @@ std::span<const Function> query_functions();
 std::span<const Function> pass_functions();
 std::span<const Function> component_functions();
 std::span<const Function> event_functions();
-std::span<const Function> reaction_functions();
+std::span<const Function> observer_functions();
 std::span<const Function> store_functions();
 std::span<const Function> other_functions();
 /// In place of those of the library string.
@@ -353,7 +353,7 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
 
 Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names);
 void destroy_query(Query* query);
-/// Makes the queries, passes and reactions of all scripts anew, because stores are others now. What needs a store that
+/// Makes the queries, passes and observers of all scripts anew, because stores are others now. What needs a store that
 /// is gone rests until there is one again.
 void renew_queries(State& state);
 void renew_pass(PassEntry& pass);
@@ -364,9 +364,9 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
 Status add_pass(PassEntry& pass);
 void suspend_pass(PassEntry& pass);
 void destroy_pass(PassEntry* pass);
-Status add_reaction(Script& script, ReactionEntry& entry);
+Status add_observer(Script& script, ObserverEntry& entry);
 /// Adds it again if its component type is kept in another store now.
-void renew_reaction(Script& script, ReactionEntry& entry);
+void renew_observer(Script& script, ObserverEntry& entry);
 void destroy_channel(Channel* channel);
 void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);

@@ -1,7 +1,7 @@
 #pragma once
 // A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle()
 // are functions of a script. The script says what a component is; the rows here repeat it in columns, so that queries,
-// reactions, properties and reports find it as everywhere else.
+// observers, properties and reports find it as everywhere else.
 //
 //     spawner, commands -->  add, remove of the script  --get-->  row
 //     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row

@@ -11,8 +11,8 @@
 #include "shoal/components/ownership.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/react/relations.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/transform/transform.h"
@@ -25,15 +25,15 @@ namespace shoal {
 /// The services that every world has.
 struct World::OwnServices {
     explicit OwnServices(World& world)
-        : relations(world.directory()), places(world.directory()), reactions(world.directory()), texts(world) {
+        : relations(world.directory()), places(world.directory()), observers(world.directory()), texts(world) {
         for (WorldService* service : {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&places),
-                                      static_cast<WorldService*>(&reactions), static_cast<WorldService*>(&texts)})
+                                      static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
             world.services().add(*service);
     }
 
     Relations relations;
     FollowedPlaces places;
-    Reactions reactions;
+    Observers observers;
     TextCollection texts;
 };
 
@@ -64,8 +64,8 @@ World::~World() {
     destroy_owned("world", host_);
 }
 
-Reactions& World::reactions() { return own_services_->reactions; }
-const Reactions& World::reactions() const { return own_services_->reactions; }
+Observers& World::observers() { return own_services_->observers; }
+const Observers& World::observers() const { return own_services_->observers; }
 Relations& World::relations() { return own_services_->relations; }
 const Relations& World::relations() const { return own_services_->relations; }
 FollowedPlaces& World::places() { return own_services_->places; }
@@ -105,7 +105,7 @@ void World::detach(Store& store) {
     SHOAL_ASSERT(!directory_.is_held(),
                  "a pass detached a store of the world that runs it; detach it after World::step()");
     SHOAL_ASSERT(!services_.is_settling(),
-                 "a destruction callback or a reaction detached a store while its world settles; detach it after "
+                 "a destruction callback or an observer detached a store while its world settles; detach it after "
                  "World::settle()");
     SHOAL_ASSERT(!services_.is_spawning(),
                  "a spawn function detached a store; detach it when World::spawn() has returned");
@@ -175,7 +175,7 @@ void World::run_frame(float dt) {
     SHOAL_ASSERT(!directory_.is_held(),
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!services_.is_settling(),
-                 "a destruction callback or a reaction called World::step() while the world settles; step it later");
+                 "a destruction callback or an observer called World::step() while the world settles; step it later");
     SHOAL_ASSERT(!services_.is_spawning(),
                  "a spawn function called World::step(); step the world when spawn() has returned");
     SHOAL_CHECK(
@@ -221,7 +221,7 @@ void World::settle() {
         !directory_.is_held(),
         "a pass called World::settle() of the world that runs it; World::step() settles when all passes have ended");
     SHOAL_ASSERT(!services_.is_settling(),
-                 "a destruction callback or a reaction called World::settle() while the world settles; its "
+                 "a destruction callback or an observer called World::settle() while the world settles; its "
                  "commands are carried out without another call");
     SHOAL_ASSERT(!services_.is_spawning(),
                  "a spawn function called World::settle(); settle the world when spawn() has returned");

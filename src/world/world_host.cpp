@@ -61,7 +61,7 @@ void World::Host::note_store(Store& store) {
 
 void World::Host::forget_store(Store& store) {
     SHOAL_ASSERT(!world_.services_.is_settling(),
-                 "a callback or a reaction destroyed a database while its world settles; do it later");
+                 "a callback or an observer destroyed a database while its world settles; do it later");
     world_.services_.for_each([&](WorldService& service) { service.forget(store); });
     world_.schedule_.forget(store);
 }

@@ -9,8 +9,8 @@
 #include "shoal/database/grid_zones.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/save/save.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/table/field_part.h"
@@ -187,8 +187,8 @@ struct Scenario {
         world.places().follow<&Buoy::position>(Follower::kField);
         world.places().keep_in_tiles<&Buoy::position>(
             GridZones({.origin = {-40, -40, 0}, .tile_size = 7.3f, .num_x = 11, .num_y = 11}));
-        world.reactions().on_change<&Heat::level>([this](std::span<const Entity> all) { tell(all, 1); });
-        world.reactions().on_add<Spin>([this](std::span<const Entity> all) { tell(all, 2); });
+        world.observers().on_change<&Heat::level>([this](std::span<const Entity> all) { tell(all, 1); });
+        world.observers().on_add<Spin>([this](std::span<const Entity> all) { tell(all, 2); });
         fill();
         add_passes();
     }
@@ -401,7 +401,7 @@ struct Scenario {
     TransformMode mode;
     std::vector<Entity> bodies;
     NodeTreeId tree;
-    std::uint64_t told = 0;  // to reactions, mixed
+    std::uint64_t told = 0;  // to observers, mixed
     std::string problems;    // that must not be
 };
 

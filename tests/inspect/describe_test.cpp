@@ -7,7 +7,7 @@
 #include "shoal/database/database.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
@@ -70,13 +70,13 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
     const Frames frames(world, 4);
     world.services().add(tide);
     world.manager<Body>();
-    world.reactions().keep_journal(10);
+    world.observers().keep_journal(10);
     for (int i = 0; i < 6; ++i) world.step(0);
     EXPECT_EQ(describe(world),
               "frame 6: entities 0, stores 1, passes 0; services:\n"
               "  relations\n"
               "  places\n"
-              "  reactions: the journal is kept\n"
+              "  observers: the journal is kept\n"
               "  tide: it comes in\n"
               "  texts: 0 are kept\n"
               "  frames: 4 of 4 are kept, from 3 to 6\n");

@@ -5,7 +5,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/report.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/relations.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
@@ -128,13 +128,13 @@ struct Likes {
 };
 SHOAL_COMPONENT(Likes, (whom, relation(cleared)))
 
-TEST_F(ComingFrom, reactions_relations_and_copies) {
+TEST_F(ComingFrom, observers_relations_and_copies) {
     std::size_t num_told = 0;
     const auto tell = [&](std::span<const Entity> entities) { num_told += entities.size(); };
     sea.component<Place>();
     sea.component<Likes>();
-    world.reactions().on_add<Place>(tell);
-    world.reactions().on_remove<Place>(tell);
+    world.observers().on_add<Place>(tell);
+    world.observers().on_remove<Place>(tell);
     const Result<Entity> e = sea.create(Place{});
     const Entity friendly = sea.create(Place{}, Likes{*e}).value();
     world.settle();

@@ -8,8 +8,8 @@
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
 #include "shoal/pose/attached_to_node.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/library.h"
@@ -459,15 +459,15 @@ TEST(Cookbook, a_renderer_is_told_what_it_draws) {
     auto& meshes = world.manager<Mesh>();
     std::size_t num_drawn = 0, num_changed = 0;
     std::vector<int> released;
-    // [guide/reaction]
-    world.reactions().on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
-    world.reactions().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+    // [guide/observer]
+    world.observers().on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
+    world.observers().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (const Mesh& mesh : before) released.push_back(mesh.handle);
         num_drawn -= entities.size();
     });
-    world.reactions().on_change<&Mesh::handle>(
+    world.observers().on_change<&Mesh::handle>(
         [&](std::span<const Entity> entities) { num_changed += entities.size(); });
-    // [guide/reaction]
+    // [guide/observer]
     std::vector<Entity> made(5);
     ASSERT_TRUE(entities.create(made));
     ASSERT_TRUE(meshes.add(made, Mesh{3}));

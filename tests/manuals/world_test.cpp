@@ -9,8 +9,8 @@
 #include "shoal/components/tag.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/pose/attached_to_node.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
@@ -312,7 +312,7 @@ struct Door {
 };
 SHOAL_COMPONENT(Door, is_open)
 
-TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
+TEST(WorldManuals, a_scene_and_its_sounds_follow_observers) {
     struct {
         std::map<Entity, int> all;
         void insert(std::span<const Entity> entities) {
@@ -328,13 +328,13 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
     World world(entities);
     auto& meshes = world.manager<Mesh>();
     auto& all_doors = world.manager<Door>();
-    // [world/reactions]
-    world.reactions().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
-    world.reactions().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+    // [world/observers]
+    world.observers().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+    world.observers().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
     });
-    world.reactions().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
-    // [world/reactions]
+    world.observers().on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
+    // [world/observers]
     std::vector<Entity> made(3);
     ASSERT_TRUE(entities.create(made));
     ASSERT_TRUE(meshes.add(made, Mesh{7}));
@@ -427,10 +427,10 @@ TEST(WorldManuals, a_copy_follows_the_journal) {
     ASSERT_TRUE(meshes.add(*entities.create(), Mesh{}));
     const float dt = 0.1f;
     // [world/journal]
-    world.reactions().keep_journal(100'000);
+    world.observers().keep_journal(100'000);
     std::uint64_t seen = world.stamp();  // and all is copied
     world.step(dt);
-    const Journal journal = world.reactions().journal(seen);
+    const Journal journal = world.observers().journal(seen);
     if (!journal.is_complete) copy_all();  // too much has changed since
     for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
     seen = world.stamp();
@@ -438,7 +438,7 @@ TEST(WorldManuals, a_copy_follows_the_journal) {
     EXPECT_EQ(copy.size(), 3u) << "what changed before the journal was kept is not in it";
     meshes.remove(made[1]);
     world.step(dt);
-    for (const JournalEntry& entry : world.reactions().journal(seen).entries)
+    for (const JournalEntry& entry : world.observers().journal(seen).entries)
         apply(entry.component, entry.kind, entry.entities);
     EXPECT_EQ(copy.count(made[1]), 0u);
 }

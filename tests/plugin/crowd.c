@@ -2,7 +2,7 @@
 //
 //     walker    walks at random, until it gets tired: a command, and an event
 //     tired     rests for two frames; then a command makes another walker
-//     census    one entity counts what events and reactions tell
+//     census    one entity counts what events and observers tell
 
 #include "shoal/plugin/shoal_abi.h"
 
@@ -72,7 +72,7 @@ static void count(void* context, const shoal_pass* pass, const shoal_batch* batc
     add_to_census("census.events_last", g.host->read_last_events(g.world, g.falls, &events));
 }
 
-/* --- reactions --- */
+/* --- observers --- */
 static void on_tired(void* context, const shoal_change* change) {
     (void)context;
     add_to_census("census.tired", change->num_entities);
@@ -191,13 +191,13 @@ static int add_passes(shoal_error* error) {
     return 1;
 }
 
-static int add_reactions(shoal_error* error) {
-    uint32_t reaction;
-    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error));
-    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_REMOVE, g.tired, NULL, on_rested, NULL, error));
-    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_CHANGE, g.walker, "steps", on_step, NULL, error));
-    EXPECT((reaction = g.host->add_reaction(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error)) != 0);
-    g.host->remove_reaction(g.world, reaction, error);
+static int add_observers(shoal_error* error) {
+    uint32_t observer;
+    EXPECT(g.host->add_observer(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error));
+    EXPECT(g.host->add_observer(g.world, SHOAL_ON_REMOVE, g.tired, NULL, on_rested, NULL, error));
+    EXPECT(g.host->add_observer(g.world, SHOAL_ON_CHANGE, g.walker, "steps", on_step, NULL, error));
+    EXPECT((observer = g.host->add_observer(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error)) != 0);
+    g.host->remove_observer(g.world, observer, error);
     return 1;
 }
 
@@ -210,7 +210,7 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
     EXPECT(host->create_entities(world, &g.clerk, 1, error) && host->create_entities(world, walkers, 3000, error));
     EXPECT(host->add_rows(world, g.census, &g.clerk, 1, NULL, 0, error));
     EXPECT(host->add_rows(world, g.walker, walkers, 3000, NULL, 0, error));
-    return add_passes(error) && add_reactions(error);
+    return add_passes(error) && add_observers(error);
 }
 
 SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void) {

@@ -240,7 +240,7 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
     EXPECT_EQ(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries or "
-              "reactions that name it; unload that one before");
+              "observers that name it; unload that one before");
     other.remove_calls();
     EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
 }
@@ -612,19 +612,19 @@ TEST(PluginHost, blobs_are_spawned_with_values_in_place_of_their_own) {
     EXPECT_EQ(spawn({}), 2u) << guest.error.text;
 }
 
-TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
+TEST(PluginHost, an_observer_names_a_kind_and_a_field_that_there_are) {
     Guest guest;
     const shoal_schema schema = box();
     const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     const auto nothing = [](void*, const shoal_change*) {};
-    const auto add = [&](std::uint32_t kind, const char* field, shoal_reaction_function run) {
-        EXPECT_EQ(guest.table.add_reaction(&guest.plugin, kind, type, field, run, nullptr, &guest.error), 0u);
+    const auto add = [&](std::uint32_t kind, const char* field, shoal_observer_function run) {
+        EXPECT_EQ(guest.table.add_observer(&guest.plugin, kind, type, field, run, nullptr, &guest.error), 0u);
         return guest.take_error();
     };
-    EXPECT_EQ(add(3, nullptr, nothing), "there is no kind 3 of reactions");
+    EXPECT_EQ(add(3, nullptr, nothing), "there is no kind 3 of observers");
     EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
-    EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only a reaction to changes names a field");
-    EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_reaction: the function is NULL");
+    EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only an observer of changes names a field");
+    EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_observer: the function is NULL");
 }
 
 struct Dent {
@@ -632,7 +632,7 @@ struct Dent {
 };
 SHOAL_COMPONENT((Dent, many), depth)
 
-TEST(PluginHost, a_reaction_is_told_values_unless_an_entity_may_have_several_until_it_is_removed) {
+TEST(PluginHost, an_observer_is_told_values_unless_an_entity_may_have_several_until_it_is_removed) {
     Guest guest;
     Manager<Crate>& crates = guest.world.manager<Crate>();
     Manager<Dent>& dents = guest.world.manager<Dent>();
@@ -643,7 +643,7 @@ TEST(PluginHost, a_reaction_is_told_values_unless_an_entity_may_have_several_unt
     };
     const auto listen = [&](std::uint32_t kind, const char* name) {
         const shoal_component* const type = guest.table.find_component(&guest.plugin, name, &guest.error);
-        return guest.table.add_reaction(&guest.plugin, kind, type, nullptr, tell, &told, &guest.error);
+        return guest.table.add_observer(&guest.plugin, kind, type, nullptr, tell, &told, &guest.error);
     };
     const std::uint32_t first = listen(SHOAL_ON_REMOVE, "crate");
     ASSERT_NE(first, 0u) << guest.error.text;
@@ -657,8 +657,8 @@ TEST(PluginHost, a_reaction_is_told_values_unless_an_entity_may_have_several_unt
     crates.remove(made[0]), dents.remove({&made[1], 1});
     guest.world.settle();
     EXPECT_EQ(told, "1+1-");
-    ASSERT_EQ(guest.table.remove_reaction(&guest.plugin, first, &guest.error), 1);
-    EXPECT_EQ(guest.table.remove_reaction(&guest.plugin, first, &guest.error), 0);
+    ASSERT_EQ(guest.table.remove_observer(&guest.plugin, first, &guest.error), 1);
+    EXPECT_EQ(guest.table.remove_observer(&guest.plugin, first, &guest.error), 0);
     told.clear();
     crates.remove(made[1]);
     guest.world.settle();
@@ -728,8 +728,8 @@ TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
     is_refused(host.write_events(world, nullptr, &entity, 1), "a plugin called write_events: the channel is NULL");
     const void* events = nullptr;
     is_refused(host.read_events(world, nullptr, &events), "a plugin called read_events: the channel is NULL");
-    is_refused(host.add_reaction(world, SHOAL_ON_ADD, nullptr, nullptr, nothing, nullptr, error),
-               "add_reaction: the component is NULL");
+    is_refused(host.add_observer(world, SHOAL_ON_ADD, nullptr, nullptr, nothing, nullptr, error),
+               "add_observer: the component is NULL");
     is_refused(host.random_next(nullptr), "a plugin called random_next: the generator is NULL");
     is_refused(host.for_rows(world, nullptr, 5, nullptr, nullptr), "a plugin called for_rows: the function is NULL");
     is_refused(host.spawn_blob(world, nullptr, 5, nullptr, error), "spawn_blob: the blob is NULL");

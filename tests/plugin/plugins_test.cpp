@@ -6,7 +6,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
@@ -449,15 +449,15 @@ std::uint64_t count_matches(World& world, std::string_view text) {
 }
 
 // req: A1, G3-G4
-TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_store) {
+TEST(PluginStores, take_part_in_queries_commands_observers_and_reports_as_every_store) {
     const LeakCheck leaks;
     Host host;
     ASSERT_TRUE(host.load("stock_1"));
     std::vector<Entity> came, gone;
     std::vector<float> weights;
-    host.world.reactions().on_add<Item>(
+    host.world.observers().on_add<Item>(
         [&](std::span<const Entity> entities) { came.assign(entities.begin(), entities.end()); });
-    host.world.reactions().on_remove<Item>([&](std::span<const Entity> entities, std::span<const Item> before) {
+    host.world.observers().on_remove<Item>([&](std::span<const Entity> entities, std::span<const Item> before) {
         gone.assign(entities.begin(), entities.end());
         for (const Item& item : before) weights.push_back(item.weight);
     });
@@ -742,10 +742,9 @@ TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
     ASSERT_TRUE(host.load("stock_3"));
     const std::vector<Entity> items = make_items(host, 5);
     EXPECT_EQ(count_matches(host.world, "item"), 5u);
-    EXPECT_NE(TextQuery::make(host.world.directory(), "item.weight < 3")
-                  .message()
-                  .find("keeps its fields in another form"),
-              std::string_view::npos);
+    EXPECT_NE(
+        TextQuery::make(host.world.directory(), "item.weight < 3").message().find("keeps its fields in another form"),
+        std::string_view::npos);
     EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
     const std::uint64_t before = state_hash(host.world);
     ASSERT_TRUE(host.world.set_field(items[3], "item.weight", 9.0f));
@@ -816,7 +815,7 @@ TEST(Plugins, that_were_built_with_the_first_header_load_and_work) {
     ASSERT_TRUE(host.plugins.unload("early"));
 }
 
-TEST(SamplePlugins, a_grid_is_kept_right_by_reactions_and_used_by_a_pass) {
+TEST(SamplePlugins, a_grid_is_kept_right_by_observers_and_used_by_a_pass) {
     const LeakCheck leaks;
     for (const std::uint32_t num_workers : {1u, 3u}) {
         Host host(num_workers);

@@ -20,7 +20,7 @@ static struct {
     shoal_query* queries[kHandles]; /* some of them were destroyed */
     shoal_channel* channels[kHandles];
     shoal_commands* commands; /* of an earlier call */
-    uint32_t reactions[kHandles];
+    uint32_t observers[kHandles];
     uint32_t num_stores;
     unsigned char bytes[kBytes];
     shoal_error error;
@@ -122,7 +122,7 @@ static void look(void* context, const shoal_pass* pass, const shoal_batch* batch
     (void)context, (void)batch;
     call_commands(once_in(10) ? g.commands : pass->commands);
 }
-static void react(void* context, const shoal_change* change) {
+static void observe(void* context, const shoal_change* change) {
     (void)context;
     g.entities[draw(kEntities)] = change->entities[0];
 }
@@ -330,17 +330,17 @@ static void call_about_events(void) {
     }
 }
 
-static void call_about_reactions(void) {
+static void call_about_observers(void) {
     const uint32_t i = draw(kHandles);
     static const char* const fields[] = {"x", "y", "nothing"};
-    if (g.reactions[i] != 0 || once_in(3)) {
-        g.host->remove_reaction(world(), once_in(5) ? draw(1000) : g.reactions[i], error());
-        g.reactions[i] = 0;
+    if (g.observers[i] != 0 || once_in(3)) {
+        g.host->remove_observer(world(), once_in(5) ? draw(1000) : g.observers[i], error());
+        g.observers[i] = 0;
         return;
     }
     if (!once_in(8)) return;
-    g.reactions[i] = g.host->add_reaction(world(), draw(5), component(), once_in(2) ? NULL : fields[draw(3)],
-                                          once_in(10) ? NULL : react, NULL, error());
+    g.observers[i] = g.host->add_observer(world(), draw(5), component(), once_in(2) ? NULL : fields[draw(3)],
+                                          once_in(10) ? NULL : observe, NULL, error());
 }
 
 static void call_about_sources(void) {
@@ -426,7 +426,7 @@ static void call_about_passes(void) {
 static void call_once(void) {
     static void (*const calls[])(void) = {call_about_rows,      call_about_rows,    call_about_rows,
                                           call_about_queries,   call_about_queries, call_about_events,
-                                          call_about_reactions, call_about_passes,  call_others};
+                                          call_about_observers, call_about_passes,  call_others};
     if (once_in(64)) g.bytes[draw(kBytes)] = (unsigned char)draw(256);
     if (once_in(400)) declare();
     if (once_in(400)) define();

@@ -20,8 +20,8 @@
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_values.h"
@@ -499,7 +499,7 @@ public:
         return all + "with " + std::to_string(statistics.num_rows) + " rows, unloaded " +
                std::to_string(statistics.num_unloads) + ", loaded " + std::to_string(statistics.num_loads);
     }
-    /// What reactions were told by the last settle.
+    /// What observers were told by the last settle.
     std::string told(const World& world) {
         std::vector<std::string> all;
         for (const Told& one : told_[std::size_t(number_of(world))])
@@ -579,7 +579,7 @@ public:
     std::string catch_up(World& world) {
         world.settle();
         Reader& reader = readers_[std::size_t(number_of(world))][std::size_t(type_of<T>())];
-        const Journal journal = world.reactions().journal(reader.since);
+        const Journal journal = world.observers().journal(reader.since);
         const auto note = [&](Entity who, int n) { reader.numbers[who] = n; };
         if (!reader.is_current || !journal.is_complete) {
             reader.numbers.clear();
@@ -598,11 +598,11 @@ public:
         return joined(all);
     }
     /// Readers that have read it since the last settle miss nothing.
-    static void keep_journal_again(World& world) { world.reactions().keep_journal(100); }
-    /// Ends the reactions to scars, and adds them again.
+    static void keep_journal_again(World& world) { world.observers().keep_journal(100); }
+    /// Ends the observers of scars, and adds them again.
     void listen_again(World& world) {
-        ReactionId* const ids = scar_reactions_[std::size_t(number_of(world))].data();
-        for (int i = 0; i < 2; ++i) world.reactions().remove(ids[i]);
+        ObserverId* const ids = scar_observers_[std::size_t(number_of(world))].data();
+        for (int i = 0; i < 2; ++i) world.observers().remove(ids[i]);
         listen_to_scars(number_of(world));
     }
     /// Gives the copies of an entity names.
@@ -1083,9 +1083,9 @@ private:
         world.singleton<Wind>();
         world.manager<Origin>();
         world.events<Bell>();
-        world.reactions().keep_journal(100);
+        world.observers().keep_journal(100);
         if (!attach(world)) std::abort();
-        add_reactions(number);
+        add_observers(number);
         add_passes(number);
     }
     auto telling(int number, const char* what) {
@@ -1093,26 +1093,26 @@ private:
             for (const Entity entity : all) note(number, what, entity);
         };
     }
-    void add_reactions(int number) {
+    void add_observers(int number) {
         World& world = this->world(number);
         const auto tell = [&](const char* what) { return telling(number, what); };
-        world.reactions().on_add<Mark>(tell("+mark:"));
-        world.reactions().on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
+        world.observers().on_add<Mark>(tell("+mark:"));
+        world.observers().on_remove<Mark>([this, number](std::span<const Entity> all, std::span<const Mark> before) {
             for (std::size_t i = 0; i < all.size(); ++i) note(number, "-mark(" + text_of(before[i]) + "):", all[i]);
         });
-        world.reactions().on_change<&Mark::n>([this, number](std::span<const Entity> all, std::span<const int> before) {
+        world.observers().on_change<&Mark::n>([this, number](std::span<const Entity> all, std::span<const int> before) {
             for (std::size_t i = 0; i < all.size(); ++i) note(number, "~mark(" + text_of(before[i]) + "):", all[i]);
         });
-        world.reactions().on_add<Hungry>(tell("+hungry:"));
-        world.reactions().on_remove<Hungry>(tell("-hungry:"));
-        world.reactions().on_change<&Buoy::seen>(tell("~seen:"));
+        world.observers().on_add<Hungry>(tell("+hungry:"));
+        world.observers().on_remove<Hungry>(tell("-hungry:"));
+        world.observers().on_change<&Buoy::seen>(tell("~seen:"));
         listen_to_scars(number);
     }
-    /// The last ones: so reactions have the same numbers when they are added again, and states find theirs.
+    /// The last ones: so observers have the same numbers when they are added again, and states find theirs.
     void listen_to_scars(int number) {
         World& world = this->world(number);
-        scar_reactions_[std::size_t(number)] = {world.reactions().on_add<Scar>(telling(number, "+scar:")),
-                                                world.reactions().on_remove<Scar>(telling(number, "-scar:"))};
+        scar_observers_[std::size_t(number)] = {world.observers().on_add<Scar>(telling(number, "+scar:")),
+                                                world.observers().on_remove<Scar>(telling(number, "-scar:"))};
     }
     void add_passes(int number) {
         World& world = this->world(number);
@@ -1250,7 +1250,7 @@ private:
         }
     };
     std::array<std::array<Reader, std::size(kTypeNames)>, 3> readers_;  // by world and type
-    std::array<std::array<ReactionId, 2>, 3> scar_reactions_{};
+    std::array<std::array<ObserverId, 2>, 3> scar_observers_{};
     std::array<std::vector<Told>, 3> told_;
     std::string folder_;
     std::map<int, Blob> scenes_;

@@ -1,7 +1,7 @@
 // Services, observers and relations need a directory of stores, and no world.
 
 #include "shoal/job/executor.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/relations.h"
 #include "shoal/react/service.h"
 #include "shoal/store/component_directory.h"
@@ -30,7 +30,7 @@ SHOAL_COMPONENT(Barnacle, (whale, relation(dies_too)))
 struct Bay : ::testing::Test {
     Bay() {
         services.add(relations);
-        services.add(reactions);
+        services.add(observers);
     }
     void settle() {
         directory.set_stamp(directory.stamp() + 1);
@@ -50,7 +50,7 @@ struct Bay : ::testing::Test {
     ComponentDirectory directory{entities};
     WorldServices services{directory};
     Relations relations{directory};
-    Reactions reactions{directory};
+    Observers observers{directory};
 };
 
 TEST_F(Bay, who_refers_to_the_dead_dies_too_and_observers_are_told) {
@@ -62,7 +62,7 @@ TEST_F(Bay, who_refers_to_the_dead_dies_too_and_observers_are_told) {
     ASSERT_TRUE(barnacles.add(made[2], {made[0]}));
     ASSERT_TRUE(barnacles.add(made[3], {made[1]}));
     std::vector<Entity> gone;
-    reactions.on_remove<Barnacle>(
+    observers.on_remove<Barnacle>(
         [&](std::span<const Entity> told) { gone.insert(gone.end(), told.begin(), told.end()); });
     settle();
     EXPECT_EQ(relations.referrers<&Barnacle::whale>(made[1]).size(), 1u);
@@ -79,11 +79,11 @@ TEST_F(Bay, a_store_that_the_directory_ends_is_forgotten_by_who_observes_it) {
     EXPECT_TRUE(directory.owns(whales.core()));
     EXPECT_EQ(directory.num_owned(), 1u);
     bool was_told = false;
-    reactions.on_add<Whale>([&](std::span<const Entity>) { was_told = true; });
+    observers.on_add<Whale>([&](std::span<const Entity>) { was_told = true; });
     Entity whale;
     ASSERT_TRUE(entities.create(std::span(&whale, 1)));
     ASSERT_TRUE(whales.add(whale));
-    reactions.forget(whales.core());
+    observers.forget(whales.core());
     directory.destroy_after(0);
     settle();
     EXPECT_FALSE(was_told);

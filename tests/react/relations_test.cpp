@@ -3,7 +3,7 @@
 #include "shoal/react/relations.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/save/save.h"
 #include "shoal/state/saved_state.h"
 #include "shoal/transform/transform.h"
@@ -286,13 +286,13 @@ TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
     EXPECT_TRUE(world.relations().referrers(schema_of<Missile>().id(), 0, ship).empty()) << "the speed is no relation";
 }
 
-TEST_F(RelationRules, the_death_of_a_target_is_seen_by_reactions_of_the_same_settle) {
+TEST_F(RelationRules, the_death_of_a_target_is_seen_by_observers_of_the_same_settle) {
     Entities made(2);
     ASSERT_TRUE(entities.create(made));
     ASSERT_TRUE(limpets.add(made[1], Limpet{made[0]}));
     world.settle();
     Entities gone;
-    world.reactions().on_remove<Limpet>(
+    world.observers().on_remove<Limpet>(
         [&](std::span<const Entity> removed) { gone.assign(removed.begin(), removed.end()); });
     world.commands().destroy(made[0]);
     world.settle();

@@ -7,8 +7,8 @@
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
@@ -526,18 +526,18 @@ TEST_F(Reload, does_not_fill_copies_of_which_nobody_lives) {
     EXPECT_EQ(entities.num_alive(), 2u);
 }
 
-TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
+TEST_F(Reload, tells_observers_and_the_journal_as_every_other_change_does) {
     const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3}};
     const Source edited = {{.guid = 1, .hull = Hull{7}}, {.guid = 3, .hull = Hull{3}}, {.guid = 4, .hull = Hull{4}}};
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
     std::size_t num_added = 0, num_removed = 0;
     std::vector<Entity> changed;
-    world.reactions().on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
-    world.reactions().on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
-    world.reactions().on_change<&Hull::armor>(
+    world.observers().on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
+    world.observers().on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
+    world.observers().on_change<&Hull::armor>(
         [&](std::span<const Entity> all) { changed.assign(all.begin(), all.end()); });
-    world.reactions().keep_journal(100);
+    world.observers().keep_journal(100);
     const std::uint64_t seen = world.stamp();
     reloaded(before, after);
     EXPECT_EQ(num_added + num_removed, 0u) << "not before the world settles";
@@ -545,7 +545,7 @@ TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
     EXPECT_EQ(num_added, 2u);
     EXPECT_EQ(num_removed, 1u);
     EXPECT_EQ(changed, std::vector<Entity>{ships.entity(0)});
-    EXPECT_EQ(world.reactions().journal(seen).entries.size(), 2u);
+    EXPECT_EQ(world.observers().journal(seen).entries.size(), 2u);
 }
 
 TEST_F(Reload, keeps_owners_as_the_source_says) {

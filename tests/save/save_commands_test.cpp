@@ -165,7 +165,7 @@ TEST(SaveCommands, what_is_asked_for_after_loading_is_carried_out_in_the_same_ca
     EXPECT_EQ(difference(state_of(saved), state_of(loaded)), "");
 }
 
-TEST(SaveCommands, what_callbacks_and_reactions_ask_for_is_part_of_kept_frames) {
+TEST(SaveCommands, what_callbacks_and_observers_ask_for_is_part_of_kept_frames) {
     Sea sea(nullptr, 5);
     Frames frames(sea.world, 3);
     for (int i = 0; i < 200 && num_waiting(sea.world) == 0; ++i) sea.run(1);

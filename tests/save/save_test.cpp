@@ -117,7 +117,7 @@ TEST(Save, a_state_in_memory_brings_a_world_back_and_the_program_that_goes_on_do
         const Status status = load(sea.world, then);
         ASSERT_TRUE(status.ok()) << status.message();
         EXPECT_EQ(difference(then, state_of(sea.world)), "");
-        EXPECT_EQ(sea.told, "") << "reactions are told of nothing when a state is loaded";
+        EXPECT_EQ(sea.told, "") << "observers are told of nothing when a state is loaded";
         sea.run(15);
         EXPECT_EQ(difference(first, state_of(sea.world)), "");
         EXPECT_EQ(sea.told, told);

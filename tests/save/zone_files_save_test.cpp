@@ -4,7 +4,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/recording.h"
@@ -215,7 +215,7 @@ TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     Pond saved(folder("zones")), loaded;
     std::vector<Entity> come;
     for (Pond* pond : {&saved, &loaded})
-        pond->world.reactions().on_add<Spot>([&, pond](std::span<const Entity> some) {
+        pond->world.observers().on_add<Spot>([&, pond](std::span<const Entity> some) {
             if (pond == &loaded) come.insert(come.end(), some.begin(), some.end());
         });
     const std::vector<Entity> all = saved.fill(1, 40);
@@ -238,7 +238,7 @@ TEST_F(ZoneFilesSave, a_world_that_does_not_stream_zones_loads_all_rows) {
     EXPECT_EQ(come.size(), 0u);
     for (int i = 0; i < 3; ++i) saved.world.step(0.1f), loaded.world.step(0.1f);
     EXPECT_EQ(state_hash(saved.world), state_hash(loaded.world));
-    EXPECT_EQ(come.size(), 65u) << "reactions are told of the rows that were away";
+    EXPECT_EQ(come.size(), 65u) << "observers are told of the rows that were away";
     Pond streaming(folder("others"));
     ASSERT_TRUE(load(streaming.world, bytes_of_save(loaded.world)).ok());
     EXPECT_EQ(streaming.zones.unloaded(), ZoneSet()) << "all were in memory";

@@ -1,6 +1,6 @@
 // Zones that are unloaded to files: their rows come back as they were, by hand, by queries and within a budget.
 
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/save.h"
 #include "shoal/save/zone_streaming.h"
@@ -670,13 +670,13 @@ TEST_F(ZoneFilesTest, rows_that_come_to_an_unloaded_zone_stay_beside_those_that_
     expect_whole();
 }
 
-TEST_F(ZoneFilesTest, reactions_are_told_that_rows_have_gone_and_come) {
+TEST_F(ZoneFilesTest, observers_are_told_that_rows_have_gone_and_come) {
     stream();
     std::uint64_t num_added = 0, num_removed = 0;
     fill(1, 10);
     world.step(0.01f);
-    world.reactions().on_add<Spot>([&](std::span<const Entity> all) { num_added += all.size(); });
-    world.reactions().on_remove<Spot>([&](std::span<const Entity> all) { num_removed += all.size(); });
+    world.observers().on_add<Spot>([&](std::span<const Entity> all) { num_added += all.size(); });
+    world.observers().on_remove<Spot>([&](std::span<const Entity> all) { num_removed += all.size(); });
     world.step(0.01f);
     const std::uint64_t known = num_added;
     ASSERT_TRUE(zones.unload(1).ok());

@@ -292,7 +292,7 @@ TEST(Sandbox, what_a_script_makes_outside_of_lua_has_a_limit_and_a_query_is_made
     const char* const made[][2] = {
         {"shoal.query('wheel, wheel.angle < ' .. i)", "queries"},
         {"shoal.events{name = 'channel' .. i, fields = {{'x', 'float'}}}", "channels"},
-        {"shoal.on_add('wheel', print)", "reactions"},
+        {"shoal.on_add('wheel', print)", "observers"},
     };
     for (const auto& one : made) {
         const std::string error =

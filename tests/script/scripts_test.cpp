@@ -315,7 +315,7 @@ TEST(Scripts, a_pass_touches_only_what_it_declares) {
     EXPECT_TRUE(test.run("assert(seen == 2)"));
 }
 
-TEST(Scripts, events_reach_later_passes_and_reactions_tell_what_was) {
+TEST(Scripts, events_reach_later_passes_and_observers_tell_what_was) {
     ScriptWorld test;
     test.make_wheels(3);
     ASSERT_TRUE(test.run(R"lua(
@@ -349,7 +349,7 @@ shoal.pass{name = "deaf", query = "wheel", run = function() hits:read() end}
     test.world.settle();
     EXPECT_TRUE(test.run("assert(added == 1 and removed == 2 and changed == 1)"));
     EXPECT_TRUE(test.run("assert(refused == 6, refused)")) << "what is no number of one of the list";
-    EXPECT_NE(test.error_of("kept(1)").find("the reaction has ended"), std::string::npos);
+    EXPECT_NE(test.error_of("kept(1)").find("the observer has ended"), std::string::npos);
 }
 
 enum class Tone : std::uint8_t { kLow = 1, kMiddle = 127, kHigh = 128, kTop = 255 };
@@ -554,7 +554,7 @@ TEST_F(ScriptFiles, a_reload_exchanges_passes_and_keeps_what_a_faulty_version_wo
         ASSERT_TRUE(test.scripts.run("keep.told = 0", "wheels").ok());
         test.make_wheels(1);
         test.world.step(1);
-        EXPECT_TRUE(test.scripts.run("assert(keep.told == 1)", "wheels").ok()) << "its reaction works on, too";
+        EXPECT_TRUE(test.scripts.run("assert(keep.told == 1)", "wheels").ok()) << "its observer works on, too";
     }
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(test.world.schedule().num_passes(), 0u);
@@ -667,7 +667,7 @@ TEST_F(ScriptFiles, a_store_in_lua_that_refuses_one_of_many_keeps_what_it_had) {
     EXPECT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
 }
 
-TEST(Scripts, component_types_get_no_other_fields_while_a_reaction_runs) {
+TEST(Scripts, component_types_get_no_other_fields_while_an_observer_runs) {
     ScriptWorld test;
     test.make_wheels(1);
     ASSERT_TRUE(
@@ -676,7 +676,7 @@ TEST(Scripts, component_types_get_no_other_fields_while_a_reaction_runs) {
                  "for _, e in ipairs(shoal.find('wheel')) do shoal.remove(e, 'wheel') end"));
     test.world.settle();
     EXPECT_EQ(test.scripts.num_failures(), 1u);
-    EXPECT_NE(test.scripts.last_failure().message().find("while a reaction runs"), std::string::npos)
+    EXPECT_NE(test.scripts.last_failure().message().find("while an observer runs"), std::string::npos)
         << test.scripts.last_failure().message();
 }
 
@@ -738,8 +738,8 @@ TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_sett
     write(kHeat);
     ASSERT_TRUE(test.scripts.load(path).ok());
     ASSERT_TRUE(
-        test.run("for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat', {kelvin = 2}) end reacted = 0 "
-                 "shoal.on_change('heat.kelvin', function(list) reacted = reacted + #list end) "
+        test.run("for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat', {kelvin = 2}) end observed = 0 "
+                 "shoal.on_change('heat.kelvin', function(list) observed = observed + #list end) "
                  "shoal.pass{name = 'warm', query = '&heat', columns = 'heat.kelvin', run = function(f, b, k) "
                  "for i = 0, b.count - 1 do k[i] = k[i] + 1 end end}"));
     test.world.schedule().add("heat", test.world.query<Write<&Heat::kelvin>>(),
@@ -747,7 +747,7 @@ TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_sett
     test.world.step(1);
     EXPECT_EQ(test.scripts.num_failures(), 0u);
     EXPECT_TRUE(test.scripts.run("assert(sum() == 0)", "wheels").ok());
-    EXPECT_TRUE(test.run("assert(reacted == 100, reacted)"));
+    EXPECT_TRUE(test.run("assert(observed == 100, observed)"));
     test.world.step(1);  // colder than nothing
     EXPECT_EQ(test.scripts.num_failures(), 100u);
     EXPECT_TRUE(test.scripts.run("assert(sum() == 0 and refused == 100)", "wheels").ok());

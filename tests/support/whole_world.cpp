@@ -1,6 +1,6 @@
 #include "support/whole_world.h"
 
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/save/save.h"
 
 namespace shoal_test {
@@ -15,12 +15,12 @@ Sea::Sea(Executor* executor, std::uint64_t seed, bool reloadable)
     world.transforms({.mode = TransformMode::kDeferred});
     world.ownership(), world.activity(), world.data(), world.manager<Tag>(), world.manager<DebugName>();
     world.singleton<Current>();
-    world.reactions().keep_journal(1000);
-    world.reactions().on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
-    world.reactions().on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
+    world.observers().keep_journal(1000);
+    world.observers().on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
+    world.observers().on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
         for (std::size_t i = 0; i < all.size(); ++i) told += "-" + std::to_string(before[i].position.x);
     });
-    world.reactions().on_change<&Fin::drag>([this](std::span<const Entity> all) {
+    world.observers().on_change<&Fin::drag>([this](std::span<const Entity> all) {
         told += "~" + std::to_string(all.size());
         sea.commands().add(all[0], Spot{{float(all.size()), 3, 0}});  // waits for the next settle
     });

@@ -3,7 +3,7 @@
 #include "shoal/components/activity.h"
 
 #include "shoal/query/text_query.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
 #include "shoal/state/saved_state.h"
@@ -414,23 +414,23 @@ TEST(ActivityTest, worlds_that_share_entities_do_not_undo_what_the_other_says) {
     EXPECT_TRUE(one.entities().is_active(child));
 }
 
-TEST(ActivityTest, reactions_and_the_journal_tell_of_it_as_of_other_components) {
+TEST(ActivityTest, observers_and_the_journal_tell_of_it_as_of_other_components) {
     EntityManager entities;
     World world(entities);
     const Entity entity = entities.create().value();
     std::vector<Entity> off, on;
-    world.reactions().on_add<Inactive>(
+    world.observers().on_add<Inactive>(
         [&](std::span<const Entity> told) { off.insert(off.end(), told.begin(), told.end()); });
-    world.reactions().on_remove<Inactive>(
+    world.observers().on_remove<Inactive>(
         [&](std::span<const Entity> told) { on.insert(on.end(), told.begin(), told.end()); });
-    world.reactions().keep_journal(10);
+    world.observers().keep_journal(10);
     world.settle();
     const std::uint64_t since = world.stamp();
     world.commands().add(entity, Inactive{});
     world.settle();
     EXPECT_EQ(off, std::vector<Entity>{entity});
-    ASSERT_EQ(world.reactions().journal(since).entries.size(), 1u);
-    EXPECT_EQ(world.reactions().journal(since).entries[0].component, schema_of<Inactive>().id());
+    ASSERT_EQ(world.observers().journal(since).entries.size(), 1u);
+    EXPECT_EQ(world.observers().journal(since).entries[0].component, schema_of<Inactive>().id());
     world.commands().remove<Inactive>(entity);
     world.settle();
     EXPECT_EQ(on, std::vector<Entity>{entity});

@@ -251,7 +251,7 @@ bool is_stamps(const SavedState&, const StatePart& part) { return part.path.ends
 /// Whether a part says which tables there are, or belongs to one without rows: those stay when a call fails.
 bool is_of_tables(const SavedState& state, const StatePart& part) {
     constexpr std::string_view kDatabase = "stores/database/", kTable = "table/";
-    if (part.path.ends_with("/pictures")) return true;  // which tables the journal and reactions have looked at
+    if (part.path.ends_with("/pictures")) return true;  // which tables the journal and observers have looked at
     if (!part.path.starts_with(kDatabase)) return false;
     const std::string_view name = part.path.substr(kDatabase.size());
     if (name.find('/') == std::string_view::npos) return true;

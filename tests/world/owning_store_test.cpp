@@ -8,8 +8,8 @@
 #include "shoal/components/tag.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/react/observers.h"
 #include "shoal/react/places.h"
-#include "shoal/react/reactions.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -123,13 +123,13 @@ TEST_F(OwningStores, commands_that_name_built_in_types_make_their_stores) {
     EXPECT_FALSE(entities.alive(made[1])) << "it was owned";
 }
 
-TEST_F(OwningStores, queries_and_reactions_that_name_built_in_types_make_their_stores) {
+TEST_F(OwningStores, queries_and_observers_that_name_built_in_types_make_their_stores) {
     auto owned = world.query<Read<&Owned::owner>>();
     auto placed = world.query<Read<&WorldPose::matrix>, AnyOf<Tag, DebugName>>();
     std::vector<Entity> gained;
     {
         World other(entities);
-        other.reactions().on_add<Owned>(
+        other.observers().on_add<Owned>(
             [&](std::span<const Entity> added) { gained.assign(added.begin(), added.end()); });
         Entity made[2];
         ASSERT_TRUE(entities.create(made));

@@ -2,7 +2,7 @@
 
 #include "shoal/base/log.h"
 #include "shoal/command/commands.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/frames.h"
@@ -117,9 +117,9 @@ constexpr Caller kCallers[] = {
          garden.entities.destroy(garden.snails[0]);
          garden.world.settle();
      }},
-    {"a_reaction_to_what_came",
+    {"an_observer_of_what_came",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.reactions().on_add<Leaf>([function](std::span<const Entity>) mutable {
+         garden.world.observers().on_add<Leaf>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          EXPECT_TRUE(garden.world.manager<Leaf>().add(garden.snails[0]));
@@ -127,17 +127,17 @@ constexpr Caller kCallers[] = {
          EXPECT_TRUE(garden.world.manager<Leaf>().add(garden.snails[1]));
          garden.world.settle();
      }},
-    {"a_reaction_to_what_went",
+    {"an_observer_of_what_went",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.reactions().on_remove<Slime>([function](std::span<const Entity>) mutable {
+         garden.world.observers().on_remove<Slime>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          garden.entities.destroy(garden.snails[0]);
          garden.world.settle();
      }},
-    {"a_reaction_to_a_change",
+    {"an_observer_of_a_change",
      [](Garden& garden, std::function<void()> function) {
-         garden.world.reactions().on_change<&Slime::number>([function](std::span<const Entity>) mutable {
+         garden.world.observers().on_change<&Slime::number>([function](std::span<const Entity>) mutable {
              if (function) std::exchange(function, nullptr)();
          });
          garden.entities.destroy(garden.snails[0]);
@@ -244,16 +244,16 @@ TEST_P(Reentry, may_ask_by_command_which_is_done_at_the_next_settle_at_the_lates
         });
 }
 
-TEST_P(Reentry, may_make_and_attach_stores_and_add_reactions_and_passes) {
+TEST_P(Reentry, may_make_and_attach_stores_and_add_observers_and_passes) {
     EntityManager others;
     PagePool pool;
     expect(
         [](Garden& garden) {
             ASSERT_TRUE(garden.world.manager<Moss>().add(garden.snails[5], Moss{3}));
-            garden.world.reactions().on_add<Moss>([&](std::span<const Entity>) { ++garden.num_runs; });
-            const ReactionId ended =
-                garden.world.reactions().on_add<Leaf>([&](std::span<const Entity>) { garden.num_runs += 100; });
-            garden.world.reactions().remove(ended);
+            garden.world.observers().on_add<Moss>([&](std::span<const Entity>) { ++garden.num_runs; });
+            const ObserverId ended =
+                garden.world.observers().on_add<Leaf>([&](std::span<const Entity>) { garden.num_runs += 100; });
+            garden.world.observers().remove(ended);
             garden.world.schedule().add("new", [&](PassContext&) { garden.num_runs += 10; });
             ASSERT_TRUE(garden.world.manager<Moss>().add(garden.snails[4]));
         },
@@ -288,7 +288,7 @@ constexpr Refused kRefused[] = {
 
 /// What messages call it: each names the kind of caller that made the call.
 const char* expected_caller(std::string_view caller) {
-    return caller == "a_spawn_function" ? "spawn function|callback" : "callback|reaction";
+    return caller == "a_spawn_function" ? "spawn function|callback" : "callback|observer";
 }
 
 TEST(ReentryDeathTest, steps_settles_saves_loads_and_detached_stores_in_a_callback_end_the_program) {
@@ -334,9 +334,9 @@ TEST(ReentryDeathTest, a_pass_that_calls_what_changes_the_world_ends_the_program
     EXPECT_DEATH(run([&] { static_cast<void>(copy(garden.world, garden.leaves[0])); }), "a pass called World::spawn");
     EXPECT_DEATH(run([&] { static_cast<void>(garden.slimes.add(garden.leaves[0])); }),
                  "add\\(\\) of a manager for \"slime\" was called in the pass");
-    EXPECT_DEATH(run([&] { garden.world.reactions().remove({1}); }), "a pass removed a reaction");
-    EXPECT_DEATH(run([&] { garden.world.reactions().on_add<Leaf>([](std::span<const Entity>) {}); }),
-                 "a pass added a reaction");
+    EXPECT_DEATH(run([&] { garden.world.observers().remove({1}); }), "a pass removed an observer");
+    EXPECT_DEATH(run([&] { garden.world.observers().on_add<Leaf>([](std::span<const Entity>) {}); }),
+                 "a pass added an observer");
 }
 
 /// Calls that change which entities there are, or who is told of it.
@@ -402,19 +402,19 @@ TEST(ReentryInPasses, may_ask_which_entities_live_and_between_frames_they_come_a
     EXPECT_TRUE(garden.entities.destroy(newest));
 }
 
-// --- chains and circles ------------------------------------------------------------------------------------------------
+// --- chains and circles ----------------------------------------------------------------------------------------------
 
-TEST(ReentryChains, reactions_that_cause_reactions_go_one_round_per_settle_also_in_a_circle) {
+TEST(ReentryChains, observers_that_cause_each_other_go_one_round_per_settle_also_in_a_circle) {
     Garden garden;
     auto& leaves = garden.world.manager<Leaf>();
     auto& moss = garden.world.manager<Moss>();
     int num_leaves = 0, num_moss = 0;
-    garden.world.reactions().on_add<Leaf>([&](std::span<const Entity> added) {
+    garden.world.observers().on_add<Leaf>([&](std::span<const Entity> added) {
         ++num_leaves;
         ASSERT_TRUE(moss.add(added));
         leaves.remove(added);
     });
-    garden.world.reactions().on_add<Moss>([&](std::span<const Entity> added) {
+    garden.world.observers().on_add<Moss>([&](std::span<const Entity> added) {
         ++num_moss;
         ASSERT_TRUE(leaves.add(added));
         moss.remove(added);
@@ -496,7 +496,7 @@ TEST(ReentryChainsDeathTest, a_spawn_function_that_spawns_into_the_database_that
     EXPECT_EQ(garden.world.database().validate().message(), "");
 }
 
-// --- hooks and listeners -----------------------------------------------------------------------------------------------
+// --- hooks and listeners ---------------------------------------------------------------------------------------------
 
 TEST(ReentryHooks, a_log_hook_may_log_which_goes_to_standard_error) {
     int num_calls = 0;

@@ -4,7 +4,7 @@
 #include "shoal/components/activity.h"
 #include "shoal/database/database.h"
 #include "shoal/job/executor.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/world.h"
@@ -182,7 +182,7 @@ TEST_F(Singletons, a_query_of_singletons_alone_visits_one_row_and_writes_it) {
     auto blow = world.query<Singleton<Write<&Wind::gust>>, Singleton<Read<&Tide::height>>>();
     EXPECT_EQ(blow.num_rows(), 1u);
     std::vector<std::vector<float>> told;
-    world.reactions().on_change<&Wind::gust>([&](std::span<const Entity>, std::span<const float> before) {
+    world.observers().on_change<&Wind::gust>([&](std::span<const Entity>, std::span<const float> before) {
         told.emplace_back(before.begin(), before.end());
     });
     world.settle();
@@ -190,7 +190,7 @@ TEST_F(Singletons, a_query_of_singletons_alone_visits_one_row_and_writes_it) {
     blow.for_each([&](Entity entity, float& gust, int height) { gust += float(height), visited = entity; });
     EXPECT_EQ(visited, world.directory().singletons().entity());
     world.settle();
-    EXPECT_EQ(told, (std::vector<std::vector<float>>{{2}})) << "what was written is marked, and reacted to";
+    EXPECT_EQ(told, (std::vector<std::vector<float>>{{2}})) << "what was written is marked, and observed";
     EXPECT_EQ(world.singleton<Wind>().gust, 7);
     world.query<Singleton<Read<&Wind::gust>>>().for_each([&](float gust) { EXPECT_EQ(gust, 7); });
     ThreadedExecutor executor(2);

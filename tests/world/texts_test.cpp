@@ -5,7 +5,7 @@
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/frames.h"
@@ -217,7 +217,7 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     auto& heard_words = world.events<HeardWords>();
     const Entity listener = *entities.create();
     world.data();
-    world.reactions().on_add<DebugName>([&](std::span<const Entity>) {
+    world.observers().on_add<DebugName>([&](std::span<const Entity>) {
         keep("in data"), keep("as a value");
         world.commands().add(listener, Sign{keep("in a command"), {}}, DataValue("in data", "as a value"));
     });
@@ -229,7 +229,7 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     keep("in an event"), keep("in words");
     world.run_passes(0.1f);  // those of the next frame may read the event
     ASSERT_TRUE(names.set_name(listener, "listener"));
-    collect();  // its first settle tells the reaction, and its second carries out the command
+    collect();  // its first settle tells the observer, and its second carries out the command
     EXPECT_TRUE(signs.has(listener));
     EXPECT_TRUE(has("in a command"));
     EXPECT_EQ(world.data().text(listener, "in data"), "as a value");
@@ -237,21 +237,21 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     EXPECT_TRUE(has("in words"));
 }
 
-TEST_F(TextsTest, of_values_before_are_kept_until_reactions_are_told) {
+TEST_F(TextsTest, of_values_before_are_kept_until_observers_are_told) {
     auto& signs = world.manager<Sign>();
     const Entity entity = *entities.create();
     ASSERT_TRUE(signs.add(entity, {keep("a"), {keep("x"), {}}}).ok());
     std::vector<std::string> before;
-    world.reactions().on_change<&Sign::text>([&](std::span<const Entity>, std::span<const StringId> texts) {
+    world.observers().on_change<&Sign::text>([&](std::span<const Entity>, std::span<const StringId> texts) {
         before.emplace_back(world.strings().text(texts[0]));
     });
-    world.reactions().on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
+    world.observers().on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
         for (const StringId id : {values[0].text, values[0].others[0]}) before.emplace_back(world.strings().text(id));
     });
     ASSERT_TRUE(world.set_field(entity, "sign.text", "b"));
     EXPECT_EQ(num_saved_texts(world), 3u);
     world.settle();
-    world.reactions().on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
+    world.observers().on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
         if (!signs.has(entity)) return;
         ASSERT_TRUE(world.set_field(entity, "sign.text", "c"));
         signs.remove(entity);
@@ -319,7 +319,7 @@ TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_sav
 
 TEST_F(OverriddenTexts, of_spawns_that_wait_are_kept) {
     world.manager<DebugName>();
-    world.reactions().on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
+    world.observers().on_add<Tag>([&](std::span<const Entity>) {  // it runs just before the world collects
         world.commands().spawn(named, kNoZone, {{"sign", "debug_name.name", typed}});
     });
     ASSERT_TRUE(world.manager<Tag>().add(*entities.create(), {}).ok());

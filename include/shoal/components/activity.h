@@ -11,7 +11,7 @@
 //      |- wheel                     passed over             because of the car
 //      '- driver Inactive           passed over             by itself, and because of the car
 //
-// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, reactions, the
+// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, observers, the
 // journal and describe() know it. A query that names it, such as With<Inactive>, and one that says with_inactive(),
 // visit inactive entities too. A child that is linked to an inactive parent becomes inactive, and one that is unlinked,
 // or whose parent dies, is what it is by itself.
@@ -26,7 +26,7 @@
 // is so in the world whose transforms say that it does.
 //
 // A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in that way
-// is told who is back by world.reactions().on_remove<Inactive>().
+// is told who is back by world.observers().on_remove<Inactive>().
 // Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/owned_rows.h"

@@ -10,8 +10,8 @@
 //
 // Rows lie in stores of the world, so they outlive the code. A plugin declares its component types when it loads: if they
 // have other fields than before, rows keep what fits by name and type, as in Reloader::reload(). What a plugin has made
-// otherwise goes with it, in this order: passes, reactions, queries, verbs, what it gave for component types, its stores with
-// their data, the last first; then its unload() is called, and channels of events are closed behind.
+// otherwise goes with it, in this order: passes, observers, queries, verbs, what it gave for component types, its
+// stores with their data, the last first; then its unload() is called, and channels of events are closed behind.
 //
 //     load      copy the file | check what it exports | its load()                      an error: all of that is taken back
 //     reload    copy, check | save stores | unload() of the old | load() of the new     an error: the old one is loaded again

@@ -188,7 +188,7 @@ typedef struct shoal_change {
     const shoal_entity* entities;
     const void* values_before; /* removed or changed: images of what was there, image_bytes each; else NULL */
 } shoal_change;
-typedef void (*shoal_reaction_function)(void* context, const shoal_change* change);
+typedef void (*shoal_observer_function)(void* context, const shoal_change* change);
 typedef void (*shoal_rows_function)(void* context, uint32_t begin, uint32_t end);
 typedef struct shoal_verb_call {
     uint32_t size, num_words;
@@ -254,9 +254,9 @@ typedef struct shoal_host {
     uint32_t (*read_events)(const shoal_world*, const shoal_channel*, const void** events);
     uint32_t (*read_last_events)(const shoal_world*, const shoal_channel*, const void** events);
     /* `kind` SHOAL_ON_ADD ... of a component type, or, for changes, of one of its fields; field NULL: any. Returns a number. */
-    uint32_t (*add_reaction)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
-                             shoal_reaction_function run, void* context, shoal_error*);
-    int (*remove_reaction)(shoal_world*, uint32_t reaction, shoal_error*);
+    uint32_t (*add_observer)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
+                             shoal_observer_function run, void* context, shoal_error*);
+    int (*remove_observer)(shoal_world*, uint32_t observer, shoal_error*);
     uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; a generator, the same on every machine */
     uint64_t (*random_next)(uint64_t* generator);
     float (*random_unit)(uint64_t* generator); /* in [0, 1) */

@@ -2,17 +2,17 @@
 // The journal of a world: which entities have gained or lost components of which type, for code that asks when it has
 // time, such as an index, a renderer or a replica.
 //
-//     world.reactions().keep_journal(100'000);
+//     world.observers().keep_journal(100'000);
 //     std::uint64_t seen = world.stamp();  // and all is copied
 //     world.step(dt);
-//     const Journal journal = world.reactions().journal(seen);
+//     const Journal journal = world.observers().journal(seen);
 //     if (!journal.is_complete) copy_all();  // too much has changed since
 //     for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
 //     seen = world.stamp();
 //
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
-// An entry tells how a settle differs from the one before, as reactions do (see reactions.h): what comes and goes in
+// An entry tells how a settle differs from the one before, as observers do (see observers.h): what comes and goes in
 // between is not in it, and neither are values; blocks of rows that were written are found with changed_since() of queries.
 // The journal covers all stores of the world, those that come later too. It is bounded: when its entries name more
 // entities than asked for, those of the oldest settles are dropped. Another keep_journal() drops all of them.

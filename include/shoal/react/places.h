@@ -11,7 +11,7 @@
 // What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either
 // was written; new entities are no exception. If both were written, the one that is followed counts.
 //
-//     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, reactions -|
+//     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, observers -|
 //                                                                   world poses of deferred transforms
 //
 // Where the transform follows, a spawned field that has its default value was not given: then it begins as the position

@@ -22,7 +22,7 @@
 //     detach()    before_detach, forget        load(world, ...)    note_deaths, load_part, after_load
 //     ~World()    world_ends
 //
-// In the hooks of a settle, a service may do what reactions may: it may spawn, destroy, add and remove, and may not
+// In the hooks of a settle, a service may do what observers may: it may spawn, destroy, add and remove, and may not
 // settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; one that is
 // added there is called from the next hook on.
 // Cost: a virtual call for each hook and service.
@@ -54,7 +54,7 @@ enum class ServiceStage : std::uint8_t {
     kZones,  ///< these come before those of programs
     kRelations,
     kPlaces,
-    kReactions,
+    kObservers,
     kReloads,
     kProgram,  ///< what programs add
     kTexts,    ///< these come after them, because they look at what the others have done

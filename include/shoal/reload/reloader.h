@@ -26,7 +26,7 @@
 // and an override of a value of a `many` type goes with that value. A model pose whose tree has changed starts anew.
 // Data that the program has set stays on top of what the source says.
 //
-// Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the
+// Changes go through the stores, as those of commands do, so children follow their transforms, and observers and the
 // journal tell of all that came, went and changed when the world settles next. Entities that are gone from the source
 // are destroyed at once.
 // An entity that SpawnOptions::first_entities has made part of a copy is part of no other from then on.
@@ -35,7 +35,7 @@
 //
 // Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a
 // manager gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what
-// ComponentRegistry::migrations() says is done. The manager is another one then: reactions to the type end, and
+// ComponentRegistry::migrations() says is done. The manager is another one then: observers of the type end, and
 // references to the manager see no rows. Commands that wait with values of the older fields are dropped when the world
 // settles, which is logged: settle before if they count.
 //
@@ -126,7 +126,7 @@ private:
 /// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. Those who keep what
 /// they have made from schemas are told, by WorldService::fields_changed(), when the change is kept. The change is
 /// taken back unless end_schema_change() keeps it.
-/// Errors: as of reload(); a reaction runs; nothing has changed. Requires: no passes run.
+/// Errors: as of reload(); an observer runs; nothing has changed. Requires: no passes run.
 SHOAL_API Result<SchemaChange*> begin_schema_change(World& world, const Schema& schema);
 SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
 

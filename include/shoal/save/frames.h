@@ -45,7 +45,7 @@ public:
     /// rest.
     SHOAL_API void keep(std::uint32_t max_frames);
     /// Takes the world back to the end of a step: World::frame() is `frame` then, and later states are forgotten.
-    /// Stepping goes on from there. Reactions are told of nothing; what programs keep beside the world is theirs to
+    /// Stepping goes on from there. Observers are told of nothing; what programs keep beside the world is theirs to
     /// take back.
     /// Errors: the frame is not kept; the message says which ones are; the file of a zone that was unloaded then cannot
     /// be written.

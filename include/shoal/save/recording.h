@@ -26,7 +26,7 @@
 //
 // The file has the state with which the recording began, and for each frame its dt, its inputs, hashes of what each
 // pass wrote, hashes of all fields and zones at its end (see state_hash.h), and what has changed in the state, for the
-// values. The passes, reactions and callbacks are the program's, which makes them again. What a program does to the
+// values. The passes, observers and callbacks are the program's, which makes them again. What a program does to the
 // world between two steps counts for the first pass, or for the settle, that shows it.
 //
 // Cost, for each step: that of saving the state, what differs being compressed and written; hashing all rows once, and once

@@ -1,6 +1,6 @@
 #pragma once
 // Saves the whole world, and loads it: ids, all stores, commands that wait, events, clocks, random numbers, and what
-// passes, reactions, the journal and the services go by. After loading, the run goes on bit for bit as it would have
+// passes, observers, the journal and the services go by. After loading, the run goes on bit for bit as it would have
 // gone on.
 //
 //     if (Status status = save(world, path); !status) return status;  // the file is what it was then

@@ -13,7 +13,7 @@
 //
 // An entity whose zone is unloaded is alive, and has no row in the database; what it has in other stores stays there.
 // Queries pass over it, `has()` is false, and commands about its components are dropped or give it a row of its own,
-// which is added to the one that comes back. Reactions are told that its components have gone, and later that they have
+// which is added to the one that comes back. Observers are told that its components have gone, and later that they have
 // come. If it dies meanwhile, its row does not come back.
 //
 // A query *visits* the zones that it was given, with Query::in(), whenever it loops. The settle of that frame loads

@@ -1,5 +1,5 @@
 #pragma once
-// Runs scripts in Lua in a world: passes, queries, commands, events, reactions and component types, without a compiler.
+// Runs scripts in Lua in a world: passes, queries, commands, events, observers and component types, without a compiler.
 //
 //     Scripts scripts(world);
 //     if (Status status = scripts.load(path); !status) return status;        // file, line, why, and a traceback
@@ -30,7 +30,7 @@
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
-// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by
+// Queries, passes and observers of scripts look at the new table when a component type gets other fields by
 // Reloader::reload(). What needs a store that is gone rests, with a line in the log, until there is one again.
 // Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
@@ -82,7 +82,7 @@ public:
     /// Exchanges a script for what its file has become; its table `keep` stays. Errors: as of load(), and then the old one
     /// works on; there is no such script; it has no file.
     SHOAL_API Status reload(std::string_view name);
-    /// Removes passes, queries, reactions, stores and channels of a script. Errors: there is no such script.
+    /// Removes passes, queries, observers, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);
 
     /// Registers the component types that scripts have declared, with their compile functions, for whoever compiles sources.
@@ -97,7 +97,7 @@ public:
     /// Requires: index < num_scripts().
     SHOAL_API ScriptInfo script(std::size_t index) const;
 
-    /// Returns the last error in a function of a script that a world called: in a pass, a reaction or a store.
+    /// Returns the last error in a function of a script that a world called: in a pass, an observer or a store.
     SHOAL_API const Status& last_failure() const;
     /// How often such a function has failed.
     SHOAL_API std::uint64_t num_failures() const;

@@ -6,7 +6,7 @@
 //     read-only arrays  of string ids, tables of data, names of nodes of models
 //     defaults          of component types
 //     waiting           values in commands, and events: every word of their bytes that is the id of a text
-//     services          what they mark: values before, for reactions, and overrides of spawns, for reloads
+//     services          what they mark: values before, for observers, and overrides of spawns, for reloads
 //
 // Ids elsewhere, in variables of the program or in opaque fields, are not seen.
 // Thread: the structural thread of the world; const calls of its stores.

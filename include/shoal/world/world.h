@@ -15,15 +15,15 @@
 //     schedule()    the passes, and their order                                  world/schedule.h
 //     commands()    what passes ask for, carried out when the world settles      command/commands.h
 //     services()    what a settle does besides: those below, and a program's     react/service.h
-//     reactions(), relations(), places()                                         room react
+//     observers(), relations(), places()                                         room react
 //     beside it     save(), load(), Frames, Persistence, ZoneStreaming, ...      room save; Reloader: room reload
 //
-//     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, places, reactions -|
+//     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, places, observers -|
 //                  Commands request changes         callbacks are told which entities died
 //
 // While passes run, the rows of all stores stay where they are: a structural call, a new or detached store, step() or
-// settle() ends the program. A callback or a reaction of a settle may spawn, destroy, add and remove, and may not settle,
-// step, save or load the world, nor detach a store; docs/guarantees.md has the whole table.
+// settle() ends the program. A callback or an observer of a settle may spawn, destroy, add and remove, and may not
+// settle, step, save or load the world, nor detach a store; docs/guarantees.md has the whole table.
 //
 // A world owns the stores that it makes, their pages, the texts of string ids and a random generator. Several worlds can
 // share one entity manager: each removes the rows of dead entities when it settles.
@@ -48,7 +48,7 @@ class DataManager;
 class FollowedPlaces;
 class ModelPoseManager;
 class OwnershipManager;
-class Reactions;
+class Observers;
 class Relations;
 class TransformManager;
 struct TransformOptions;
@@ -146,9 +146,9 @@ public:
 
     WorldServices& services() { return services_; }
     const WorldServices& services() const { return services_; }
-    /// Functions that are told what has come, gone and changed, and the journal: see react/reactions.h.
-    SHOAL_API Reactions& reactions();
-    SHOAL_API const Reactions& reactions() const;
+    /// Functions that are told what has come, gone and changed, and the journal: see react/observers.h.
+    SHOAL_API Observers& observers();
+    SHOAL_API const Observers& observers() const;
     /// Who refers to whom: see react/relations.h.
     SHOAL_API Relations& relations();
     SHOAL_API const Relations& relations() const;

@@ -1,6 +1,6 @@
-// Reactions and the journal tell how a world differs from when it settled last, whatever store keeps a component.
+// Observers and the journal tell how a world differs from when it settled last, whatever store keeps a component.
 
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/save/save.h"
@@ -111,7 +111,7 @@ public:
     Entities known;
 };
 
-class ReactionsOfAnyStore : public ::testing::TestWithParam<unsigned> {
+class ObserversOfAnyStore : public ::testing::TestWithParam<unsigned> {
 protected:
     Random random{shoal_test::seed()};
     Lighthouse house{GetParam()};
@@ -171,7 +171,7 @@ const auto kCame = [](int before, int now) { return before < 0 && now >= 0; };
 const auto kWent = [](int before, int now) { return before >= 0 && now < 0; };
 const auto kChanged = [](int before, int now) { return before >= 0 && now >= 0 && before != now; };
 
-TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before) {
+TEST_P(ObserversOfAnyStore, what_is_told_is_what_differs_from_the_settle_before) {
     SCOPED_TRACE(shoal_test::seed_text());
     std::map<std::string, Entities> told;
     std::map<std::string, int> num_calls;
@@ -184,25 +184,25 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         for (std::size_t i = 0; i < entities.size(); ++i) EXPECT_EQ(value_before(i), before[entities[i]].*member);
     };
     World& world = house.world;
-    world.reactions().on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
-    world.reactions().on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
+    world.observers().on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
+    world.observers().on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
         tell("lamp went", entities);
         check_values(entities, [&](std::size_t i) { return old[i].oil; }, &Has::oil);
     });
-    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> entities, std::span<const int> old) {
+    world.observers().on_change<&Lamp::oil>([&](std::span<const Entity> entities, std::span<const int> old) {
         tell("oil changed", entities);
         check_values(entities, [&](std::size_t i) { return old[i]; }, &Has::oil);
     });
-    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
-    world.reactions().on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
-    world.reactions().on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
-    world.reactions().on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
+    world.observers().on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
+    world.observers().on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
+    world.observers().on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
+    world.observers().on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
         tell("wick changed", entities);
         check_values(entities, [&](std::size_t i) { return int(old[i].length); }, &Has::length);
     });
-    world.reactions().on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
-    world.reactions().on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
-    world.reactions().keep_journal(1'000'000);
+    world.observers().on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
+    world.observers().on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
+    world.observers().keep_journal(1'000'000);
     house.known.resize(1500);
     ASSERT_TRUE(house.entities.create(house.known));
     for (const Entity entity : house.known) house.add(entity, Lamp{1, {}});
@@ -224,7 +224,7 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         ASSERT_EQ(sorted(told["lit came"]), differing(before, now, &Has::lit, kCame));
         ASSERT_EQ(sorted(told["lit went"]), differing(before, now, &Has::lit, kWent));
 
-        const Journal journal = world.reactions().journal(stamp);
+        const Journal journal = world.observers().journal(stamp);
         ASSERT_TRUE(journal.is_complete);
         std::map<std::pair<ComponentId, JournalEntry::Kind>, Entities> listed;
         for (const JournalEntry& entry : journal.entries) {
@@ -241,12 +241,12 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Reactions, ReactionsOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u),
+INSTANTIATE_TEST_SUITE_P(Observers, ObserversOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u),
                          [](const auto& info) { return "database_keeps_" + std::to_string(info.param); });
 
 // --- rules -------------------------------------------------------------------------------------------------------
 
-class ReactionRules : public ::testing::Test {
+class ObserverRules : public ::testing::Test {
 protected:
     Entities make(std::size_t count) {
         Entities made(count);
@@ -260,10 +260,10 @@ protected:
     int num_told = 0;
 };
 
-TEST_F(ReactionRules, what_was_there_before_is_not_told) {
+TEST_F(ObserverRules, what_was_there_before_is_not_told) {
     const Entities made = make(10);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
-    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) { num_told += int(added.size()); });
+    world.observers().on_add<Lamp>([&](std::span<const Entity> added) { num_told += int(added.size()); });
     world.settle();
     EXPECT_EQ(num_told, 0);
     ASSERT_TRUE(lamps.add(make(3), Lamp{}));
@@ -274,9 +274,9 @@ TEST_F(ReactionRules, what_was_there_before_is_not_told) {
     EXPECT_EQ(num_told, 3);
 }
 
-TEST_F(ReactionRules, what_comes_and_goes_in_between_is_not_told) {
-    world.reactions().on_add<Lamp>([&](std::span<const Entity>) { ++num_told; });
-    world.reactions().on_remove<Lamp>([&](std::span<const Entity>) { ++num_told; });
+TEST_F(ObserverRules, what_comes_and_goes_in_between_is_not_told) {
+    world.observers().on_add<Lamp>([&](std::span<const Entity>) { ++num_told; });
+    world.observers().on_remove<Lamp>([&](std::span<const Entity>) { ++num_told; });
     const Entities made = make(2000);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     entities.destroy(made);
@@ -284,14 +284,14 @@ TEST_F(ReactionRules, what_comes_and_goes_in_between_is_not_told) {
     EXPECT_EQ(num_told, 0);
 }
 
-TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
+TEST_F(ObserverRules, an_observer_of_one_field_hears_of_no_other) {
     const Entities made = make(3);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     world.settle();
     Entities oiled, moved, any;
-    world.reactions().on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
-    world.reactions().on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
-    world.reactions().on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
+    world.observers().on_change<&Lamp::oil>([&](std::span<const Entity> all) { oiled.assign(all.begin(), all.end()); });
+    world.observers().on_change<&Lamp::at>([&](std::span<const Entity> all) { moved.assign(all.begin(), all.end()); });
+    world.observers().on_change<Lamp>([&](std::span<const Entity> all) { any.assign(all.begin(), all.end()); });
     lamps.set<&Lamp::oil>(lamps.instance(made[0]), 7);
     lamps.set<&Lamp::at>(lamps.instance(made[2]), {1, 2, 3});
     world.settle();
@@ -300,39 +300,39 @@ TEST_F(ReactionRules, a_reaction_to_one_field_hears_of_no_other) {
     EXPECT_EQ(any, (Entities{made[0], made[2]}));
 }
 
-TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
+TEST_F(ObserverRules, what_an_observer_changes_is_told_at_the_next_settle) {
     auto& wicks = world.manager<Wick>();
     Entities lit;
-    world.reactions().on_add<Lamp>([&](std::span<const Entity> added) {
+    world.observers().on_add<Lamp>([&](std::span<const Entity> added) {
         ASSERT_TRUE(wicks.add(added, Wick{}));    // at once
         world.commands().destroy(added.front());  // by command
         entities.destroy(added.back());           // and before its own row goes
         ASSERT_TRUE(lamps.add(make(1), Lamp{}));
         num_told += int(added.size());
     });
-    world.reactions().on_add<Wick>([&](std::span<const Entity> added) { lit.assign(added.begin(), added.end()); });
+    world.observers().on_add<Wick>([&](std::span<const Entity> added) { lit.assign(added.begin(), added.end()); });
     const Entities made = make(4);
     ASSERT_TRUE(lamps.add(made, Lamp{}));
     world.settle();
     EXPECT_EQ(num_told, 4);
     EXPECT_TRUE(lit.empty());
     world.settle();
-    EXPECT_EQ(num_told, 5) << "the lamp of the reaction";
+    EXPECT_EQ(num_told, 5) << "the lamp of the observer";
     EXPECT_EQ(sorted(lit), (Entities{made[1], made[2]})) << "those that live by now";
 }
 
-TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added_and_may_come_and_go) {
+TEST_F(ObserverRules, observers_are_called_in_the_order_in_which_they_were_added_and_may_come_and_go) {
     std::string order;
-    ReactionId second;
-    world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
+    ObserverId second;
+    world.observers().on_add<Lamp>([&](std::span<const Entity>) {
         order += 'a';
-        world.reactions().remove(second);
-        world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'd'; });
+        world.observers().remove(second);
+        world.observers().on_add<Lamp>([&](std::span<const Entity>) { order += 'd'; });
     });
-    second = world.reactions().on_add<Lamp>([&](std::span<const Entity>) { order += 'b'; });
-    const ReactionId third = world.reactions().on_add<Lamp>([&](std::span<const Entity>) {
+    second = world.observers().on_add<Lamp>([&](std::span<const Entity>) { order += 'b'; });
+    const ObserverId third = world.observers().on_add<Lamp>([&](std::span<const Entity>) {
         order += 'c';
-        world.reactions().remove(ReactionId{3});
+        world.observers().remove(ObserverId{3});
     });
     EXPECT_EQ(third.number, 3u);
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
@@ -341,11 +341,11 @@ TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added
     ASSERT_TRUE(lamps.add(make(1), Lamp{}));
     world.settle();
     EXPECT_EQ(order, "acad");
-    world.reactions().remove({});
-    world.reactions().remove({99});
+    world.observers().remove({});
+    world.observers().remove({99});
 }
 
-TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
+TEST_F(ObserverRules, tags_owners_and_computed_poses_can_be_listened_to) {
     TagManager tags(world.manager<Tag>(), world.strings());
     auto& owners = world.ownership();
     TransformManager& transforms = world.transforms();
@@ -353,11 +353,11 @@ TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
     const auto into = [](Entities& list) {
         return [&list](std::span<const Entity> told) { list.insert(list.end(), told.begin(), told.end()); };
     };
-    world.reactions().on_add<Tag>(into(tagged));
-    world.reactions().on_remove<Tag>(into(tagged));
-    world.reactions().on_add<Owned>(into(owned));
-    world.reactions().on_remove<Owned>(into(owned));
-    world.reactions().on_change<&WorldPose::matrix>(into(moved));
+    world.observers().on_add<Tag>(into(tagged));
+    world.observers().on_remove<Tag>(into(tagged));
+    world.observers().on_add<Owned>(into(owned));
+    world.observers().on_remove<Owned>(into(owned));
+    world.observers().on_change<&WorldPose::matrix>(into(moved));
     const Entities made = make(3);
     ASSERT_TRUE(tags.add_tag(made[0], "red"));
     ASSERT_TRUE(tags.add_tag(made[0], "round"));
@@ -378,29 +378,29 @@ TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
     EXPECT_EQ(sorted(moved), (Entities{made[1], made[2]})) << "a child moves with its parent";
 }
 
-TEST_F(ReactionRules, of_several_components_those_that_move_are_not_told) {
+TEST_F(ObserverRules, of_several_components_those_that_move_are_not_told) {
     auto& tags = world.manager<Tag>();
     const Entities made = make(2);
     for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
         ASSERT_TRUE(tags.add(entity, Tag{StringId("spot")}));
     Entities told;
-    world.reactions().on_add<Tag>([&](std::span<const Entity> added) { told.assign(added.begin(), added.end()); });
-    world.reactions().on_remove<Tag>(
+    world.observers().on_add<Tag>([&](std::span<const Entity> added) { told.assign(added.begin(), added.end()); });
+    world.observers().on_remove<Tag>(
         [&](std::span<const Entity> removed) { told.assign(removed.begin(), removed.end()); });
     tags.remove(made[0]);  // rows of made[1] take the places
     world.settle();
     EXPECT_EQ(told, (Entities{made[0], made[0]}));
 }
 
-TEST_F(ReactionRules, of_several_components_in_the_database_those_that_move_are_not_told) {
+TEST_F(ObserverRules, of_several_components_in_the_database_those_that_move_are_not_told) {
     Database& database = world.database();
     database.component<Tag>();
     const Entities made = make(2);
     for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
         ASSERT_TRUE(database.add(entity, Tag{StringId("spot")}));
     Entities added, removed;
-    world.reactions().on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
-    world.reactions().on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
+    world.observers().on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
+    world.observers().on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
     ASSERT_TRUE(database.remove<Tag>(made[0]));  // rows of made[1] take the places
     ASSERT_TRUE(database.move(made[1], 3));
     world.settle();
@@ -411,12 +411,12 @@ TEST_F(ReactionRules, of_several_components_in_the_database_those_that_move_are_
     EXPECT_EQ(added, Entities{made[1]});
 }
 
-TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
+TEST_F(ObserverRules, a_store_that_leaves_takes_its_observers_along) {
     {
         PagePool pool;
         Manager<Wick> wicks(entities, pool);
         ASSERT_TRUE(world.attach(wicks.core()));
-        world.reactions().on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
+        world.observers().on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
         ASSERT_TRUE(wicks.add(make(1), Wick{}));
         world.settle();
         world.detach(wicks.core());
@@ -426,9 +426,9 @@ TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
     EXPECT_EQ(num_told, 1);
 }
 
-TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
-    struct Counter final : Reaction {
-        void run(const ReactionBatch& batch) override { total += int(batch.entities.size()); }
+TEST_F(ObserverRules, each_of_many_fields_is_told_of_itself) {
+    struct Counter final : Observer {
+        void run(const ObservedBatch& batch) override { total += int(batch.entities.size()); }
         int total = 0;
     };
     ComponentDefinition wide{.name = "wide"};
@@ -440,8 +440,8 @@ TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
     ASSERT_TRUE(manager.add_images(made, manager.schema().default_image().data(), 0).ok());
     Counter counters[64];
     for (std::uint32_t i = 0; i < 64; ++i)
-        ASSERT_TRUE(world.reactions()
-                        .react(manager.schema().id(), {ReactionKind::kChange, i}, counters[i], [](Reaction&) {})
+        ASSERT_TRUE(world.observers()
+                        .observe(manager.schema().id(), {ObserverKind::kChange, i}, counters[i], [](Observer&) {})
                         .ok());
     world.settle();
     for (const std::uint32_t changed : {1u, 31u, 32u, 33u, 62u, 63u}) {
@@ -453,10 +453,10 @@ TEST_F(ReactionRules, each_of_many_fields_is_told_of_itself) {
     }
 }
 
-TEST_F(ReactionRules, a_component_type_without_a_cpp_type_can_be_listened_to) {
-    struct Counter final : Reaction {
+TEST_F(ObserverRules, a_component_type_without_a_cpp_type_can_be_listened_to) {
+    struct Counter final : Observer {
         explicit Counter(int& all) : total(all) {}
-        void run(const ReactionBatch& batch) override {
+        void run(const ObservedBatch& batch) override {
             total += int(batch.entities.size());
             EXPECT_EQ(batch.component.name(), "lamp");
         }
@@ -466,26 +466,26 @@ TEST_F(ReactionRules, a_component_type_without_a_cpp_type_can_be_listened_to) {
     int num_ended = 0;
     static int* ended;
     ended = &num_ended;
-    const auto end = [](Reaction&) { ++*ended; };
-    const Result<ReactionId> id = world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kAdd}, counter, end);
+    const auto end = [](Observer&) { ++*ended; };
+    const Result<ObserverId> id = world.observers().observe(schema_of<Lamp>().id(), {ObserverKind::kAdd}, counter, end);
     ASSERT_TRUE(id);
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
     world.settle();
     EXPECT_EQ(num_told, 5);
-    world.reactions().remove(*id);
+    world.observers().remove(*id);
     EXPECT_EQ(num_ended, 1);
-    EXPECT_EQ(world.reactions().react(StringId("nothing"), {}, counter, end).message(),
+    EXPECT_EQ(world.observers().observe(StringId("nothing"), {}, counter, end).message(),
               "no store of the world keeps the component type; make its manager, or name it to the database, before "
-              "anything reacts to it");
-    EXPECT_EQ(world.reactions().react(schema_of<Lamp>().id(), {ReactionKind::kChange, 2}, counter, end).message(),
+              "anything observes it");
+    EXPECT_EQ(world.observers().observe(schema_of<Lamp>().id(), {ObserverKind::kChange, 2}, counter, end).message(),
               "\"lamp\" has 2 fields, and none with number 2");
     world.manager<Tag>();
-    EXPECT_EQ(world.reactions().react(schema_of<Tag>().id(), {ReactionKind::kChange}, counter, end).message(),
+    EXPECT_EQ(world.observers().observe(schema_of<Tag>().id(), {ObserverKind::kChange}, counter, end).message(),
               "an entity may have several \"tag\", so their values cannot be compared; use on_add() and on_remove()");
     EXPECT_EQ(num_ended, 1) << "what was refused stays the caller's";
 }
 
-TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
+TEST_F(ObserverRules, the_order_is_that_of_rows_for_any_number_of_workers) {
     const auto told_with = [](std::uint32_t num_workers) {
         shoal_test::ThreadPoolExecutor executor(num_workers);
         EntityManager entities;
@@ -494,7 +494,7 @@ TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
         world.database().component<Filler>();
         Entities made(20'000), told;
         EXPECT_TRUE(world.database().create<Filler>(made, 0, Filler{}));
-        world.reactions().on_add<Lamp>(
+        world.observers().on_add<Lamp>(
             [&](std::span<const Entity> added) { told.insert(told.end(), added.begin(), added.end()); });
         world.schedule().add("give", query<With<Filler>>(world.database()), [](Commands& commands, Entity entity) {
             if (entity.id % 3 == 0) commands.add(entity, Lamp{});
@@ -507,80 +507,80 @@ TEST_F(ReactionRules, the_order_is_that_of_rows_for_any_number_of_workers) {
     for (const std::uint32_t num_workers : {2u, 3u, 8u}) EXPECT_EQ(told_with(num_workers), alone);
 }
 
-TEST_F(ReactionRules, the_journal_is_bounded_and_says_when_it_is_not_complete) {
-    EXPECT_FALSE(world.reactions().journal(0).is_complete) << "none is kept";
+TEST_F(ObserverRules, the_journal_is_bounded_and_says_when_it_is_not_complete) {
+    EXPECT_FALSE(world.observers().journal(0).is_complete) << "none is kept";
     ASSERT_TRUE(lamps.add(make(7), Lamp{}));
     const std::uint64_t begin = world.stamp();
-    world.reactions().keep_journal(25);
-    EXPECT_TRUE(world.reactions().journal(begin).is_complete);
-    EXPECT_FALSE(world.reactions().journal(begin - 1).is_complete);
+    world.observers().keep_journal(25);
+    EXPECT_TRUE(world.observers().journal(begin).is_complete);
+    EXPECT_FALSE(world.observers().journal(begin - 1).is_complete);
     auto& wicks = world.manager<Wick>();  // a store that comes later
     ASSERT_TRUE(wicks.add(make(10), Wick{}));
     world.settle();
-    ASSERT_EQ(world.reactions().journal(begin).entries.size(), 1u) << "what was there before is not in it";
-    EXPECT_EQ(world.reactions().journal(begin).entries[0].component, schema_of<Wick>().id());
-    EXPECT_EQ(world.reactions().journal(begin).entries[0].entities.size(), 10u);
+    ASSERT_EQ(world.observers().journal(begin).entries.size(), 1u) << "what was there before is not in it";
+    EXPECT_EQ(world.observers().journal(begin).entries[0].component, schema_of<Wick>().id());
+    EXPECT_EQ(world.observers().journal(begin).entries[0].entities.size(), 10u);
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(lamps.add(make(10), Lamp{}));
         world.settle();
     }
-    EXPECT_FALSE(world.reactions().journal(begin).is_complete) << "30 entities are more than 25";
-    EXPECT_TRUE(world.reactions().journal(begin + 1).is_complete);
-    EXPECT_EQ(world.reactions().journal(begin + 1).entries.size(), 2u);
-    EXPECT_EQ(world.reactions().journal(begin + 2).entries.size(), 1u);
-    EXPECT_EQ(world.reactions().journal(world.stamp()).entries.size(), 0u);
+    EXPECT_FALSE(world.observers().journal(begin).is_complete) << "30 entities are more than 25";
+    EXPECT_TRUE(world.observers().journal(begin + 1).is_complete);
+    EXPECT_EQ(world.observers().journal(begin + 1).entries.size(), 2u);
+    EXPECT_EQ(world.observers().journal(begin + 2).entries.size(), 1u);
+    EXPECT_EQ(world.observers().journal(world.stamp()).entries.size(), 0u);
     ASSERT_TRUE(lamps.add(make(30), Lamp{}));
     world.settle();
-    EXPECT_FALSE(world.reactions().journal(begin + 3).is_complete) << "one settle alone is more than fits";
+    EXPECT_FALSE(world.observers().journal(begin + 3).is_complete) << "one settle alone is more than fits";
     ASSERT_TRUE(lamps.add(make(20), Lamp{}));
     world.settle();
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
-    world.reactions().keep_journal(25);
+    world.observers().keep_journal(25);
     const std::uint64_t again = world.stamp();
     ASSERT_TRUE(wicks.add(make(10), Wick{}));
     world.settle();
-    EXPECT_FALSE(world.reactions().journal(again - 1).is_complete)
+    EXPECT_FALSE(world.observers().journal(again - 1).is_complete)
         << "one that is kept again has forgotten what it had";
-    ASSERT_TRUE(world.reactions().journal(again).is_complete);
+    ASSERT_TRUE(world.observers().journal(again).is_complete);
     const auto added = [&](std::uint64_t stamp) {
         std::map<ComponentId, std::size_t> result;
-        for (const JournalEntry& entry : world.reactions().journal(stamp).entries)
+        for (const JournalEntry& entry : world.observers().journal(stamp).entries)
             result[entry.component] += entry.entities.size();
         return result;
     };
     const ComponentId lamp = schema_of<Lamp>().id(), wick = schema_of<Wick>().id();
     EXPECT_EQ(added(again), (std::map<ComponentId, std::size_t>{{lamp, 5}, {wick, 10}}))
         << "a reader that has this stamp is told all that has changed since it settled last";
-    world.reactions().keep_journal(0);
-    EXPECT_FALSE(world.reactions().journal(world.stamp()).is_complete);
+    world.observers().keep_journal(0);
+    EXPECT_FALSE(world.observers().journal(world.stamp()).is_complete);
     ASSERT_TRUE(lamps.add(make(5), Lamp{}));
-    world.reactions().keep_journal(25);
+    world.observers().keep_journal(25);
     world.settle();
-    EXPECT_EQ(world.reactions().journal(world.stamp() - 1).entries.size(), 0u) << "none was kept when these came";
+    EXPECT_EQ(world.observers().journal(world.stamp() - 1).entries.size(), 0u) << "none was kept when these came";
 }
 
-TEST_F(ReactionRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_journal) {
+TEST_F(ObserverRules, what_a_store_that_came_with_a_state_has_is_not_new_to_the_journal) {
     ASSERT_TRUE(world.manager<Wick>().add(make(3), Wick{}));
     world.settle();
     Array<std::byte> bytes{Owner("test")};
     ASSERT_TRUE(save(world, bytes));
     EntityManager others;
     World other(others);
-    other.reactions().keep_journal(25);
+    other.observers().keep_journal(25);
     ASSERT_TRUE(load(other, bytes));
     const std::uint64_t loaded = other.stamp();
     other.settle();
-    ASSERT_TRUE(other.reactions().journal(loaded).is_complete);
-    EXPECT_EQ(other.reactions().journal(loaded).entries.size(), 0u);
+    ASSERT_TRUE(other.observers().journal(loaded).is_complete);
+    EXPECT_EQ(other.observers().journal(loaded).entries.size(), 0u);
 }
 
-using ReactionDeathTest = ReactionRules;
+using ObserverDeathTest = ObserverRules;
 
-TEST_F(ReactionDeathTest, reactions_to_what_no_store_keeps_and_from_passes_end_the_program) {
-    EXPECT_DEATH(world.reactions().on_add<Wick>([](std::span<const Entity>) {}),
-                 "no store of the world keeps the component type of a reaction, \"wick\"; call World::manager<Wick>");
-    world.schedule().add("late", [&](PassContext&) { world.reactions().on_add<Lamp>([](std::span<const Entity>) {}); });
-    EXPECT_DEATH(world.step(0.1f), "a pass added a reaction; add it before World::step");
+TEST_F(ObserverDeathTest, observers_of_what_no_store_keeps_and_from_passes_end_the_program) {
+    EXPECT_DEATH(world.observers().on_add<Wick>([](std::span<const Entity>) {}),
+                 "no store of the world keeps the component type of an observer, \"wick\"; call World::manager<Wick>");
+    world.schedule().add("late", [&](PassContext&) { world.observers().on_add<Lamp>([](std::span<const Entity>) {}); });
+    EXPECT_DEATH(world.step(0.1f), "a pass added an observer; add it before World::step");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
@@ -14,19 +14,19 @@ namespace shoal {
 namespace {
 
 ComponentMirror& make_mirror(Store& store, const Schema& component, ComponentMirror::Start start) {
-    return *::new (allocate_memory(sizeof(ComponentMirror), "reactions")) ComponentMirror(store, component, start);
+    return *::new (allocate_memory(sizeof(ComponentMirror), "observers")) ComponentMirror(store, component, start);
 }
 
 void destroy_mirror(ComponentMirror* mirror) {
     mirror->~ComponentMirror();
-    release_memory(mirror, sizeof(ComponentMirror), "reactions");
+    release_memory(mirror, sizeof(ComponentMirror), "observers");
 }
 
 }  // namespace
 
-Reactions::~Reactions() { world_ends(); }
+Observers::~Observers() { world_ends(); }
 
-void Reactions::world_ends() {
+void Observers::world_ends() {
     for (Entry& entry : entries_) entry.is_removed = true;
     drop_removed();
     drop_mirrors(nullptr);
@@ -37,9 +37,9 @@ void Reactions::world_ends() {
 
 namespace {
 
-/// Errors: what the reaction asks of the components cannot be had.
-Status check_values(Store& store, const Schema& component, const ReactionTo& to) {
-    const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
+/// Errors: what the observer asks of the components cannot be had.
+Status check_values(Store& store, const Schema& component, const ObservedChange& to) {
+    const bool needs_values = to.wants_values || to.kind == ObserverKind::kChange;
     const OwnedColumns columns = store.find_columns(component);
     if (needs_values && columns && !columns.has_fields)
         return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
@@ -47,11 +47,12 @@ Status check_values(Store& store, const Schema& component, const ReactionTo& to)
     if (needs_values && component.many())
         return Status::error(concat("an entity may have several \"", component.name(),
                                     "\", so their values cannot be compared; use on_add() and on_remove()"));
-    const bool is_one_field = to.kind == ReactionKind::kChange && to.field < component.fields().size();
+    const bool is_one_field = to.kind == ObserverKind::kChange && to.field < component.fields().size();
     if (needs_values && component.has_opaque() && (!is_one_field || component.fields()[to.field].opaque != nullptr))
-        return Status::error(
-            concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
-    if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
+        return Status::error(concat("\"", component.name(),
+                                    "\" has opaque fields, whose values cannot be kept; observe without values"));
+    if (to.kind == ObserverKind::kChange && to.field != ObservedChange::kAnyField &&
+        to.field >= component.fields().size())
         return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
                                     " fields, and none with number ", to.field));
     return {};
@@ -59,26 +60,26 @@ Status check_values(Store& store, const Schema& component, const ReactionTo& to)
 
 }  // namespace
 
-Result<ReactionId> Reactions::react(ComponentId component, const ReactionTo& to, Reaction& reaction,
-                                    void (*destroy)(Reaction&)) {
+Result<ObserverId> Observers::observe(ComponentId component, const ObservedChange& to, Observer& observer,
+                                      void (*destroy)(Observer&)) {
     Store* const store = directory_.find(component);
     if (store == nullptr)
         return Status::error(
             "no store of the world keeps the component type; make its manager, or name it to the "
-            "database, before anything reacts to it");
+            "database, before anything observes it");
     const Schema& schema = *directory_.find_schema(component);
     if (Status status = check_values(*store, schema, to); !status) return status;
-    return require(schema, to, reaction, destroy);
+    return require(schema, to, observer, destroy);
 }
 
-ReactionId Reactions::require(const Schema& component, const ReactionTo& to, Reaction& reaction,
-                              void (*destroy)(Reaction&)) {
-    SHOAL_ASSERT(!directory_.is_held(), "a pass added a reaction; add it before World::step()");
+ObserverId Observers::require(const Schema& component, const ObservedChange& to, Observer& observer,
+                              void (*destroy)(Observer&)) {
+    SHOAL_ASSERT(!directory_.is_held(), "a pass added an observer; add it before World::step()");
     Store* const store = directory_.require_or_end(component);
     if (store == nullptr) {
         const std::string type = type_name_of(component.name());
         const std::string message =
-            concat("no store of the world keeps the component type of a reaction, \"", component.name(),
+            concat("no store of the world keeps the component type of an observer, \"", component.name(),
                    "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
         fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
     }
@@ -87,35 +88,35 @@ ReactionId Reactions::require(const Schema& component, const ReactionTo& to, Rea
                  "the store of this component type was made from another schema than that of the C++ type");
     const Status status = check_values(*store, component, to);
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-    return add(*store, component, to, reaction, destroy);
+    return add(*store, component, to, observer, destroy);
 }
 
 // --- adding and removing -----------------------------------------------------------------------------------------
 
-ReactionId Reactions::add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
-                          void (*destroy)(Reaction&)) {
+ObserverId Observers::add(Store& store, const Schema& component, const ObservedChange& to, Observer& observer,
+                          void (*destroy)(Observer&)) {
     ComponentMirror& mirror = make_mirror(store, component, ComponentMirror::Start::kRowsOfNow);
     if (to.wants_values) mirror.keep_values();
-    for (std::uint32_t field = 0; to.kind == ReactionKind::kChange && field < component.fields().size(); ++field)
-        if (to.field == ReactionTo::kAnyField || to.field == field) mirror.watch_field(field);
-    entries_.push_back({{++num_made_}, to, &mirror, &reaction, destroy});
+    for (std::uint32_t field = 0; to.kind == ObserverKind::kChange && field < component.fields().size(); ++field)
+        if (to.field == ObservedChange::kAnyField || to.field == field) mirror.watch_field(field);
+    entries_.push_back({{++num_made_}, to, &mirror, &observer, destroy});
     return entries_.back().id;
 }
 
-void Reactions::remove(ReactionId id) {
-    SHOAL_ASSERT(!directory_.is_held(), "a pass removed a reaction; remove it after World::step()");
+void Observers::remove(ObserverId id) {
+    SHOAL_ASSERT(!directory_.is_held(), "a pass removed an observer; remove it after World::step()");
     for (Entry& entry : entries_) entry.is_removed |= entry.id.number == id.number;
     if (!is_telling_) drop_removed();
 }
 
-void Reactions::forget(const Store& store) {
+void Observers::forget(const Store& store) {
     for (Entry& entry : entries_) entry.is_removed |= &entry.mirror->store() == &store;
     drop_removed();
     drop_mirrors(&store);
 }
 
-/// Destroys removed reactions. Their destructors may remove others.
-void Reactions::drop_removed() {
+/// Destroys removed observers. Their destructors may remove others.
+void Observers::drop_removed() {
     for (std::size_t i = 0; i < entries_.size();) {
         if (!entries_[i].is_removed) {
             ++i;
@@ -124,13 +125,13 @@ void Reactions::drop_removed() {
         const Entry entry = entries_[i];
         entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
         destroy_mirror(entry.mirror);
-        entry.destroy(*entry.reaction);
+        entry.destroy(*entry.observer);
         i = 0;
     }
 }
 
 /// Forgets what the journal knows of a store; nullptr: of all.
-void Reactions::drop_mirrors(const Store* store) {
+void Observers::drop_mirrors(const Store* store) {
     const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
         return store != nullptr && &mirror->store() != store;
     });
@@ -138,9 +139,9 @@ void Reactions::drop_mirrors(const Store* store) {
     mirrors_.erase(end, mirrors_.end());
 }
 
-void Reactions::keep_journal(std::size_t max_entities) {
+void Observers::keep_journal(std::size_t max_entities) {
     SHOAL_ASSERT(!directory_.is_held(), "a pass began or ended the journal; do it before World::step()");
-    SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
+    SHOAL_ASSERT(!is_telling_, "an observer began or ended the journal; do it before or after World::settle()");
     const bool was_kept = journal_.is_kept();
     journal_.keep(max_entities, directory_.stamp());
     if (!journal_.is_kept()) return drop_mirrors(nullptr);
@@ -149,7 +150,7 @@ void Reactions::keep_journal(std::size_t max_entities) {
 }
 
 /// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.
-void Reactions::mirror_all(bool have_no_rows) {
+void Observers::mirror_all(bool have_no_rows) {
     const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     for (Store* store : directory_.stores())
         for (const Schema* component : store->schemas()) {
@@ -163,7 +164,7 @@ void Reactions::mirror_all(bool have_no_rows) {
 
 // --- telling -----------------------------------------------------------------------------------------------------
 
-void Reactions::after_settle(const SettleContext& context) {
+void Observers::after_settle(const SettleContext& context) {
     if (entries_.empty() && !journal_.is_kept()) return;
     const std::uint64_t stamp = context.stamp - 1;
     // Component types that have got a store since the last time had no rows then.
@@ -176,28 +177,28 @@ void Reactions::after_settle(const SettleContext& context) {
     journal_.trim();
     for (const Entry& entry : entries_) entry.mirror->compare();
     is_telling_ = true;
-    const std::size_t num_entries = entries_.size();  // those that are added by reactions have nothing to tell yet
+    const std::size_t num_entries = entries_.size();  // those that are added by observers have nothing to tell yet
     for (std::size_t i = 0; i < num_entries; ++i) tell(Entry(entries_[i]));
     is_telling_ = false;
     drop_removed();
 }
 
-/// Calls a reaction, unless it was removed or nothing has happened.
-void Reactions::tell(const Entry& entry) {
+/// Calls an observer, unless it was removed or nothing has happened.
+void Observers::tell(const Entry& entry) {
     if (entry.is_removed) return;
     const ComponentMirror& mirror = *entry.mirror;
-    ReactionBatch batch{{}, nullptr, mirror.component()};
-    Array<Entity> entities{Owner("reactions")};
-    Array<std::byte> values{Owner("reactions")};
-    if (entry.to.kind == ReactionKind::kAdd) {
+    ObservedBatch batch{{}, nullptr, mirror.component()};
+    Array<Entity> entities{Owner("observers")};
+    Array<std::byte> values{Owner("observers")};
+    if (entry.to.kind == ObserverKind::kAdd) {
         batch.entities = mirror.added();
-    } else if (entry.to.kind == ReactionKind::kRemove) {
+    } else if (entry.to.kind == ObserverKind::kRemove) {
         batch.entities = mirror.removed();
         batch.values_before = mirror.removed_values();
     } else {
         const std::size_t bytes = mirror.component().struct_bytes();
         const std::uint64_t fields =
-            entry.to.field == ReactionTo::kAnyField ? ~std::uint64_t(0) : std::uint64_t(1) << entry.to.field;
+            entry.to.field == ObservedChange::kAnyField ? ~std::uint64_t(0) : std::uint64_t(1) << entry.to.field;
         for (std::size_t i = 0; i < mirror.changed().size(); ++i) {
             if ((mirror.changed_fields()[i] & fields) == 0) continue;
             entities.push_back(mirror.changed()[i]);
@@ -206,10 +207,10 @@ void Reactions::tell(const Entry& entry) {
         batch.entities = entities;
         batch.values_before = values.data();
     }
-    if (!batch.entities.empty()) entry.reaction->run(batch);
+    if (!batch.entities.empty()) entry.observer->run(batch);
 }
 
-void Reactions::mark_texts(TextMarks& marks) const {
+void Observers::mark_texts(TextMarks& marks) const {
     const auto mark = [](void* to, const Field& field, const std::byte* value) {
         static_cast<TextMarks*>(to)->mark_values(field, value);
     };
@@ -217,7 +218,7 @@ void Reactions::mark_texts(TextMarks& marks) const {
     for (const ComponentMirror* mirror : mirrors_) mirror->visit_texts(mark, &marks);
 }
 
-std::string Reactions::describe() const {
+std::string Observers::describe() const {
     std::string text = entries_.empty() ? std::string() : concat(entries_.size(), " are there");
     if (journal_.is_kept()) text += text.empty() ? "the journal is kept" : ", and the journal is kept";
     return text;
@@ -227,18 +228,18 @@ std::string Reactions::describe() const {
 
 namespace {
 
-/// The name of a reaction's part: reactions are the same in another run if they are made in the same order.
-std::string reaction_name(std::size_t number, const ComponentMirror& mirror) {
-    return concat("reaction/", number, '/', mirror.component().name());
+/// The name of an observer's part: observers are the same in another run if they are made in the same order.
+std::string observer_name(std::size_t number, const ComponentMirror& mirror) {
+    return concat("observer/", number, '/', mirror.component().name());
 }
 std::string journal_name(const ComponentMirror& mirror) { return concat("journal/", mirror.component().name()); }
 
 }  // namespace
 
-void Reactions::save_part(StateWriter& to) const {
-    SHOAL_ASSERT(!is_telling_, "a reaction saved its world; save it when it has settled");
+void Observers::save_part(StateWriter& to) const {
+    SHOAL_ASSERT(!is_telling_, "an observer saved its world; save it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const StatePath::Scope scope = to.in(reaction_name(i, *entries_[i].mirror));
+        const StatePath::Scope scope = to.in(observer_name(i, *entries_[i].mirror));
         entries_[i].mirror->save(to);
     }
     for (const ComponentMirror* mirror : mirrors_) {
@@ -249,10 +250,10 @@ void Reactions::save_part(StateWriter& to) const {
     journal_.save(to);
 }
 
-Status Reactions::load_part(StateReader& from, std::uint32_t) {
-    SHOAL_ASSERT(!is_telling_, "a reaction loaded its world; load it when it has settled");
+Status Observers::load_part(StateReader& from, std::uint32_t) {
+    SHOAL_ASSERT(!is_telling_, "an observer loaded its world; load it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const StatePath::Scope scope = from.in(reaction_name(i, *entries_[i].mirror));
+        const StatePath::Scope scope = from.in(observer_name(i, *entries_[i].mirror));
         if (const Result<bool> known = entries_[i].mirror->load(from); !known) return known.status();
     }
     if (journal_.is_kept()) mirror_all(false);

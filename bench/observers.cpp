@@ -1,6 +1,6 @@
-// What reactions cost: finding out who has gained a component, and whose component has changed.
+// What observers cost: finding out who has gained a component, and whose component has changed.
 
-#include "shoal/react/reactions.h"
+#include "shoal/react/observers.h"
 #include "shoal/query/query.h"
 #include "shoal/world/world.h"
 
@@ -35,25 +35,25 @@ struct Gate {
     std::vector<Mass> values;
 };
 
-/// Adding with a reaction, against adding alone.
+/// Adding with an observer, against adding alone.
 void on_add(Bench& bench, std::size_t n) {
-    if (!bench.wants("reactions/on_add")) return;
+    if (!bench.wants("observers/on_add")) return;
     Gate heard(n), unheard(n);
     std::size_t num_told = 0;
-    heard.world.reactions().on_add<Mass>([&](std::span<const Entity> added) { num_told += added.size(); });
-    bench.compare({"reactions/on_add", n, n == 100'000 ? 1.3 : 0},
+    heard.world.observers().on_add<Mass>([&](std::span<const Entity> added) { num_told += added.size(); });
+    bench.compare({"observers/on_add", n, n == 100'000 ? 1.3 : 0},
                   {[&] { heard.leave(), num_told = 0; }, [&] { heard.join(); }, [&] { return num_told; }},
                   {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
 }
 
 /// Every hundredth value of a column changes and is found, against a loop that compares with a copy.
 void on_change(Bench& bench, std::size_t n) {
-    if (!bench.wants("reactions/on_change")) return;
+    if (!bench.wants("observers/on_change")) return;
     Gate heard(n);
     heard.join();
     std::size_t num_told = 0;
     std::uint64_t sum = 0;
-    heard.world.reactions().on_change<&Mass::value>([&](std::span<const Entity> changed) {
+    heard.world.observers().on_change<&Mass::value>([&](std::span<const Entity> changed) {
         num_told = changed.size();
         for (const Entity entity : changed) sum += entity.index();
     });
@@ -62,7 +62,7 @@ void on_change(Bench& bench, std::size_t n) {
     float heard_value = 2, plain_value = 2;
     std::vector<std::uint32_t> changed;
     const auto all = query<Write<&Mass::value>>(heard.masses);
-    bench.compare({"reactions/on_change", n, 0},
+    bench.compare({"observers/on_change", n, 0},
                   {[&] {
                        std::size_t row = 0;
                        heard_value += 1;
@@ -85,7 +85,7 @@ void on_change(Bench& bench, std::size_t n) {
 
 }  // namespace
 
-void measure_reactions(Bench& bench) {
+void measure_observers(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         on_add(bench, n);
         on_change(bench, n);
