@@ -85,7 +85,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_memory(bench);
     measure_baselines(bench);
     measure_access(bench);
-    measure_data(bench);
+    measure_properties(bench);
     measure_plugins(bench);
     measure_build_time(bench);
     if (bench.results().empty()) fail("no workload matches the filter");

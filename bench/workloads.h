@@ -34,7 +34,7 @@ void measure_world_queries(Bench& bench);
 void measure_memory(Bench& bench);
 void measure_baselines(Bench& bench);
 void measure_access(Bench& bench);
-void measure_data(Bench& bench);
+void measure_properties(Bench& bench);
 void measure_plugins(Bench& bench);
 void measure_build_time(Bench& bench);
 

@@ -1,5 +1,5 @@
 // The import of glTF: whatever the bytes are, they give a source that reads and composes, or a diagnostic.
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
@@ -23,7 +23,7 @@ void require(bool condition) {
 struct Types {
     Types() {
         Diagnostics diagnostics;
-        require(add_transform(registry) && add_model_pose(registry) && add_data(registry));
+        require(add_transform(registry) && add_model_pose(registry) && add_properties(registry));
         require(registry.add<Tag>() && registry.add<AttachedToNode>());
         require(read_schema_text(diagnostics.add_file("gltf", std::string(gltf_schema_text())), registry, rules,
                                  diagnostics));

@@ -15,7 +15,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/resource/data_table.h"
+#include "shoal/resource/property_table.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
@@ -253,16 +253,16 @@ std::vector<std::byte> blob_of_ship() {
     BlobWriter writer;
     writer.set_name("ship");
     const std::uint32_t words[] = {5};
-    const DataEntry entry{DataPath("speed").id, {DataType::kFloat, 1, 1}, words};
-    const Array<std::uint32_t> table = make_data_table({&entry, 1});
-    Data data;
-    data.values = add_array(writer, std::vector<std::uint32_t>(table.begin(), table.end()));
+    const PropertyEntry entry{PropertyPath("speed").id, {PropertyType::kFloat, 1, 1}, words};
+    const Array<std::uint32_t> table = make_property_table({&entry, 1});
+    Properties properties;
+    properties.values = add_array(writer, std::vector<std::uint32_t>(table.begin(), table.end()));
     const ModelPose pose{add_array(writer, std::vector<StringId>{StringId("hull"), StringId("mast")}),
                          add_array(writer, std::vector<std::uint32_t>{kNilRow, 0}),
                          add_array(writer, std::vector<Vec3>(2)), add_array(writer, std::vector<Quaternion>(2)),
                          add_array(writer, std::vector<Vec3>(2, Vec3{1, 1, 1}))};
     const std::uint32_t entity = writer.add_entity({});
-    add_component(writer, entity, data);
+    add_component(writer, entity, properties);
     add_component(writer, entity, pose);
     add_component(writer, entity, shoal_test::Age{4});
     return *writer.write();
@@ -271,10 +271,10 @@ std::vector<std::byte> blob_of_ship() {
 /// A world with models of a resource and of memory.
 struct Harbour {
     Harbour() : world(entities, {.library = &library}) {
-        world.manager<shoal_test::Age>(), world.data(), world.transforms();
+        world.manager<shoal_test::Age>(), world.properties(), world.transforms();
         const Blob& ship = **library.load(blob_of_ship());
         const Spawned ships = *world.spawn(ship, {.copies = 2});
-        must(world.data().set(ships.entity(0), "speed", 9.0f).ok());
+        must(world.properties().set(ships.entity(0), "speed", 9.0f).ok());
         const StringId names[] = {StringId("pier"), StringId("crane"), StringId("hook")};
         const std::uint32_t parents[] = {kNilRow, 0, 1};
         const Vec3 positions[3] = {}, scales[3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};

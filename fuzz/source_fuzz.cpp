@@ -1,8 +1,8 @@
 // The composer and the compiler: a level and two prefabs, parted by zero bytes, give a blob that loads, or
 // diagnostics.
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ComponentRegistry registry;
     CompileOptions options;
     if (!registry.add<PointMass>() || !registry.add<DebugName>() || !registry.add<Tag>()) std::abort();
-    if (!add_data(registry)) std::abort();
+    if (!add_properties(registry)) std::abort();
     if (!read_schema_text(diagnostics.add_file("schemas", kSchemas), registry, options.rules, diagnostics))
         std::abort();
     options.rules.keep_unknown_components = size % 2 == 0;

@@ -18,7 +18,7 @@ set(SHOAL_TESTS_OF_address
     store/manager_memory store/manager_oracle store/owned_rows store/stale_rows
     database/arguments database/database_memory database/database_oracle database/destructors
     query/command_oracle query/query_oracle query/stale_database_rows query/text_query
-    components/data pose/model_pose_oracle
+    components/properties pose/model_pose_oracle
     resource/blob resource/blob_in_use resource/damage resource/migration
     transform/transform transform/transform_calls transform/transform_oracle
     plugin script

@@ -42,7 +42,7 @@ constexpr Flag kImportFlags[] = {
 constexpr std::string_view kImportManual =
     "Makes a source of the scene in FILE, glTF 2.0 (.gltf or .glb): nodes become entities with transforms, skins "
     "become model "
-    "poses, meshes, cameras and lights become components, and `extras` become components or data.\n"
+    "poses, meshes, cameras and lights become components, and `extras` become components or properties.\n"
     "\n"
     "The keys of entities come from the names of nodes, so importing again gives the same entities. Do not edit the "
     "source that "

@@ -3,10 +3,10 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/document/traceback.h"
@@ -38,7 +38,7 @@ constexpr BuiltInComponent kBuiltIns[] = {
     {"model_pose", "the nodes of a model, such as a skeleton, and their poses", add_model_pose},
     {"attached_to_node", "at which node of its parent's model the entity is", add<AttachedToNode>},
     {"point_mass", "mass, position, velocity and acceleration of a body that moves", add<PointMass>},
-    {"data", "any number of named values, which prefabs give and their users override", add_data},
+    {"properties", "any number of named values, which prefabs give and their users override", add_properties},
     {"owned", "who owns the entity: it dies with its owner", add<Owned>},
     {"inactive", "queries pass over the entity, and over what hangs below it", add<Inactive>},
     {"debug_name", "a name for people", add<DebugName>},

@@ -2,10 +2,10 @@
 
 #include "shoal/base/file.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/attached_to_node.h"
@@ -28,7 +28,7 @@ Status add_built_ins(ComponentRegistry& registry) {
     };
     if (Status status = add_transform(registry); !status) return status;
     if (Status status = add_model_pose(registry); !status) return status;
-    if (Status status = add_data(registry); !status) return status;
+    if (Status status = add_properties(registry); !status) return status;
     return add.operator()<AttachedToNode, PointMass, Owned, Inactive, DebugName, Tag, SpawnZone, SpawnDisabled>();
 }
 

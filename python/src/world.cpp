@@ -231,7 +231,7 @@ void WorldState::keep_arrays(const Blob& blob) {
 /// Returns the value that Python gives for a path: of the type of the field.
 AnyValue WorldState::value_for(const std::string& path, const py::object& given) {
     const Conversion conversion(*this);
-    if (path.starts_with("data.")) return guessed_value(given, path);
+    if (path.starts_with("properties.")) return guessed_value(given, path);
     const Result<FieldPath> found = parts_->world.find_field(path);
     require(found.status());
     return any_value(found->type(), given, values(), path);

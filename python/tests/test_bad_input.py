@@ -122,10 +122,10 @@ def test_numbers_of_64_bits_are_exact_or_errors(world, ids):
         world.write(ids, "body.mass", [1, 1e300, 2, 3])
     world.write(ids, "body.mass", [1, math.inf, math.nan, 0.1])
     for value in (np.int64(-2**63), np.uint64(5), np.float32(1.5), np.bool_(True)):
-        world.set(ids[0], "data.any", value)
-        assert world.get(ids[0], "data.any") == value.item()
+        world.set(ids[0], "properties.any", value)
+        assert world.get(ids[0], "properties.any") == value.item()
     with pytest.raises(ValueError, match="64 bits"):
-        world.set(ids[0], "data.any", np.uint64(2**63))
+        world.set(ids[0], "properties.any", np.uint64(2**63))
 
 
 def test_stale_and_foreign_ids_are_refused(world, ids):

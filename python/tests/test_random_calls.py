@@ -17,10 +17,10 @@ SEED = int(os.environ.get("SHOAL_TEST_SEED", random.randrange(1 << 32)))
 FIELDS = ["body.mass", "body.position", "body.position.x", "split_body.position", "split_body.velocity.z",
           "whole_body.mass", "whole_body.kind", "health.value", "mood.now", "asleep.since", "target.who", "label.text",
           "label.id", "grid.cells", "grid.on", "grid.big", "transform.position", "world_pose.matrix", "world_pose.position", "tag.tag",
-          "child_of.parent", "wind.force", "data.a.b", "owned.owner", "debug_name.name", "nothing.at_all", "body", "", "..",
+          "child_of.parent", "wind.force", "properties.a.b", "owned.owner", "debug_name.name", "nothing.at_all", "body", "", "..",
           "body.position[7]", "tag[99].tag", "inactive", "marker", "^body.mass", "$wind.force", "point_mass.velocity"]
 COMPONENTS = ["body", "split_body", "whole_body", "health", "mood", "asleep", "target", "label", "grid", "wind", "marker",
-              "transform", "tag", "inactive", "owned", "child_of", "debug_name", "point_mass", "data", "zone", "model_pose",
+              "transform", "tag", "inactive", "owned", "child_of", "debug_name", "point_mass", "properties", "zone", "model_pose",
               "attached_to_node", "disabled", "world_pose", "bodi", ""]
 TERMS = ["body", "&body", "?health", "!asleep", "&split_body", "&whole_body", "health < 5", "body.position.x >= 3", "#red",
          "!#red", "^transform", "$wind", "&transform", "world_pose", "child_of", "inactive", "mood == sad", "tag", "&asleep",

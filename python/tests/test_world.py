@@ -87,8 +87,8 @@ def test_components_are_added_set_and_removed():
     world.write(ids, "body.position.y", np.arange(10))
     assert world.get(ids[0], "body.position").tolist() == [0, 0, 4]
     assert world.get(ids[9], "body.position").tolist() == [9, 9, 0]
-    world.set(ids[0], "data.armor.front", 35)
-    assert world.get(ids[0], "data.armor.front") == 35
+    world.set(ids[0], "properties.armor.front", 35)
+    assert world.get(ids[0], "properties.armor.front") == 35
 
 
 def test_tags_names_and_parents():

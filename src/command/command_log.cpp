@@ -192,7 +192,8 @@ void visit_overrides_of(const detail::CommandRun& run, void (*visit)(void* conte
         for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
 }
 
-/// Calls visit(context, bytes) for the string ids of a part, and for whole numbers, of which strings of data consist.
+/// Calls visit(context, bytes) for the string ids of a part, and for whole numbers, of which strings of properties
+/// consist.
 void visit_words_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
                     void (*visit)(void* context, std::span<const std::byte>), void* context) {
     for (const Field& field : schema.fields())

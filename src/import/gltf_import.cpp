@@ -4,7 +4,7 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
 #include "shoal/import/gltf.h"
@@ -189,7 +189,7 @@ private:
         for (const std::uint32_t child : node.children) place(child, index);
     }
 
-    // --- extensions ----------------------------------------------------------------------------------------------------
+    // --- extensions --------------------------------------------------------------------------------------------------
 
     /// An extension of what the source is made of: of how many nodes or others, and where the first is.
     struct Extension {
@@ -242,7 +242,7 @@ private:
         }
     }
 
-    // --- the check ----------------------------------------------------------------------------------------------------
+    // --- the check ---------------------------------------------------------------------------------------------------
 
     /// Compiles the source, so that what `extras` say is reported where it stands in the file.
     void check(Node source) {
@@ -261,7 +261,7 @@ private:
         };
         add("transform", add_transform);
         add("model_pose", add_model_pose);
-        add("data", add_data);
+        add("properties", add_properties);
         add("attached_to_node", [](ComponentRegistry& to) { return to.add<AttachedToNode>(); });
         add("inactive", [](ComponentRegistry& to) { return to.add<Inactive>(); });
         CompileOptions options;
@@ -498,23 +498,23 @@ private:
         return key == kMeshType || key == kCameraType || key == kLightType || registry_.find(key) != nullptr;
     }
 
-    /// Writes the extras of a node or scene: components by their names, the rest as data.
+    /// Writes the extras of a node or scene: components by their names, the rest as properties.
     void write_extras(Node owner) {
         const Node extras = owner.find("extras");
         if (!extras || extras.is_null()) return;
         if (!extras.is_mapping()) return drop(extras, "`extras` is not an object");
-        std::vector<Node> data;
+        std::vector<Node> properties;
         for (const Node child : extras) {
-            if (child.key() == "data" && child.is_mapping())
-                data.insert(data.end(), child.begin(), child.end());
-            else if (!is_component(child.key()) || child.key() == "data")
-                data.push_back(child);
+            if (child.key() == "properties" && child.is_mapping())
+                properties.insert(properties.end(), child.begin(), child.end());
+            else if (!is_component(child.key()) || child.key() == "properties")
+                properties.push_back(child);
             else if (written_.count(child.key()) != 0)
                 drop(child, concat("the node itself gives the entity ", quoted(child.key())));
             else
                 write_component(child);
         }
-        write_data(data);
+        write_properties(properties);
     }
 
     void write_component(Node component) {
@@ -529,12 +529,12 @@ private:
                              "it is left out of the source");
     }
 
-    void write_data(const std::vector<Node>& values) {
+    void write_properties(const std::vector<Node>& values) {
         std::set<std::string> paths;
         std::vector<std::pair<std::string, Node>> kept;
-        for (const Node value : values) keep_data(value, std::string(value.key()), paths, kept);
+        for (const Node value : values) keep_property(value, std::string(value.key()), paths, kept);
         if (kept.empty()) return;
-        builder_.begin_mapping("data");
+        builder_.begin_mapping("properties");
         builder_.begin_mapping("data");  // a value may be called as a key of components is
         for (const auto& [path, value] : kept) {
             builder_.key(path, value.key_position());
@@ -544,7 +544,7 @@ private:
         builder_.end();
     }
 
-    /// Writes a value of data. An integer that 64 bits with a sign cannot hold becomes a float, with a warning.
+    /// Writes a property. An integer that 64 bits with a sign cannot hold becomes a float, with a warning.
     void write_value(Node value) {
         if (value.is_list()) {
             builder_.begin_list(value.position());
@@ -562,17 +562,17 @@ private:
     }
 
     /// Keeps a value under its path, or those in a mapping.
-    void keep_data(Node value, const std::string& path, std::set<std::string>& paths,
-                   std::vector<std::pair<std::string, Node>>& kept) {
+    void keep_property(Node value, const std::string& path, std::set<std::string>& paths,
+                       std::vector<std::pair<std::string, Node>>& kept) {
         if (value.is_null()) return;
         if (value.key().empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos ||
             path.find_first_of("[]") != std::string::npos)
             return drop(value, concat("a value is called ", quoted(path)));
         if (value.is_mapping()) {
-            for (const Node child : value) keep_data(child, concat(path, '.', child.key()), paths, kept);
+            for (const Node child : value) keep_property(child, concat(path, '.', child.key()), paths, kept);
             return;
         }
-        if (!is_data(value))
+        if (!is_property(value))
             return drop(value, concat(quoted(path), " is a list of several kinds, or too large a number"));
         if (!paths.insert(path).second) return drop(value, concat("two values are called ", quoted(path)));
         kept.emplace_back(path, value);
@@ -584,9 +584,9 @@ private:
         return value.is_number() && std::isfinite(static_cast<float>(value.as_double())) ? 3 : 0;
     }
 
-    static bool is_data(Node value) {
+    static bool is_property(Node value) {
         if (!value.is_list()) return kind_of(value) != 0;
-        if (value.size() > DataShape::kMaxCount) return false;
+        if (value.size() > PropertyShape::kMaxCount) return false;
         int kind = 0;
         std::uint32_t lanes = 0;
         for (const Node element : value) {

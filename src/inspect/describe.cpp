@@ -1,8 +1,8 @@
 #include "shoal/inspect/describe.h"
 
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
@@ -92,9 +92,10 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
 }
 
 /// The values of an entity by path.
-std::map<std::string, DataView> values_of(const DataManager& data, Entity entity, const WorldNames& names) {
-    std::map<std::string, DataView> values;
-    data.for_each(entity, [&](StringId path, const DataView& value) {
+std::map<std::string, PropertyView> values_of(const PropertyManager& properties, Entity entity,
+                                              const WorldNames& names) {
+    std::map<std::string, PropertyView> values;
+    properties.for_each(entity, [&](StringId path, const PropertyView& value) {
         std::string name(names.text(path));
         if (name.empty()) append_hex(name, path.hash);
         values.emplace(std::move(name), value);
@@ -103,24 +104,25 @@ std::map<std::string, DataView> values_of(const DataManager& data, Entity entity
 }
 
 /// Appends the values of an entity by path, and which of them are its own.
-void append_data(std::string& text, const DataManager& data, Entity entity, const WorldNames& names) {
-    const std::map<std::string, DataView> values = values_of(data, entity, names);
+void append_properties(std::string& text, const PropertyManager& properties, Entity entity, const WorldNames& names) {
+    const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
     if (values.empty()) return;
     DocumentBuilder builder;
     std::string own;
     builder.begin_mapping();
     for (const auto& [path, value] : values) {
         builder.key(path);
-        write_data(builder, value.shape(), value.joined_words(), names);
+        write_property(builder, value.shape(), value.joined_words(), names);
         if (value.is_own()) append_text(own, concat(own.empty() ? " (own: " : ", ", path));
     }
     builder.end();
-    append_text(text, concat("  data: ", write_sjson_line(builder.finish().root()), own, own.empty() ? "\n" : ")\n"));
+    append_text(text,
+                concat("  properties: ", write_sjson_line(builder.finish().root()), own, own.empty() ? "\n" : ")\n"));
 }
 
 void append_components(std::string& text, const Store& store, Entity entity, const WorldNames& names) {
-    if (const auto* const data = dynamic_cast<const DataManager*>(&store))
-        return append_data(text, *data, entity, names);
+    if (const auto* const properties = dynamic_cast<const PropertyManager*>(&store))
+        return append_properties(text, *properties, entity, names);
     for (const Schema* schema : store.schemas()) {
         ComponentRow at = store.find_row(schema->id(), entity, 0);
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) {
@@ -174,29 +176,30 @@ void for_each_component(const World& world, Entity entity, Visit&& visit) {
 }
 
 /// Returns the values of an entity's template that are not loaded; count 0: all are.
-BlobArrayBase find_unloaded(const World& world, const DataManager& data, Entity entity) {
-    const ComponentRow at = data.find_row(schema_of<Data>().id(), entity, 0);
+BlobArrayBase find_unloaded(const World& world, const PropertyManager& properties, Entity entity) {
+    const ComponentRow at = properties.find_row(schema_of<Properties>().id(), entity, 0);
     if (!at) return {};
-    Data value;
+    Properties value;
     for (const Field& field : at.schema->fields())
-        data.read_field(at, field_part(*at.schema, field), reinterpret_cast<std::byte*>(&value) + field.struct_offset);
+        properties.read_field(at, field_part(*at.schema, field),
+                              reinterpret_cast<std::byte*>(&value) + field.struct_offset);
     const BlobArrayBase& array = value.values.count != 0 ? value.values : value.overrides;
     const ResourceLibrary* const library = world.library();
     return library != nullptr && library->find(array.resource) != nullptr ? BlobArrayBase() : array;
 }
 
-void write_data_of(const World& world, const DataManager& data, Entity entity, const WorldNames& names,
-                   DocumentBuilder& builder) {
-    const std::map<std::string, DataView> values = values_of(data, entity, names);
-    const BlobArrayBase unloaded = find_unloaded(world, data, entity);
+void write_properties_of(const World& world, const PropertyManager& properties, Entity entity, const WorldNames& names,
+                         DocumentBuilder& builder) {
+    const std::map<std::string, PropertyView> values = values_of(properties, entity, names);
+    const BlobArrayBase unloaded = find_unloaded(world, properties, entity);
     if (values.empty() && unloaded.count == 0) return;
-    builder.begin_mapping("data");
+    builder.begin_mapping("properties");
     for (const bool is_own : {false, true}) {
         builder.begin_mapping(is_own ? "overrides" : "values");
         for (const auto& [path, value] : values) {
             if (value.is_own() != is_own) continue;
             builder.key(path);
-            write_data(builder, value.shape(), value.joined_words(), names);
+            write_property(builder, value.shape(), value.joined_words(), names);
         }
         builder.end();
     }
@@ -247,8 +250,8 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) write_fields(store, at, names, builder);
         builder.end();
     });
-    if (const DataManager* const data = find_data(world_.directory()); data != nullptr)
-        write_data_of(world_, *data, entity, names, builder);
+    if (const PropertyManager* const properties = find_data(world_.directory()); properties != nullptr)
+        write_properties_of(world_, *properties, entity, names, builder);
     builder.end();
 }
 

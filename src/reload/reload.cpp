@@ -310,17 +310,17 @@ private:
                     return done.status();
             }
         }
-        override_new_data();
+        override_new_properties();
         return {};
     }
     /// The same for named values, which may have other types in the newer version: what it does not take is logged.
-    void override_new_data() {
+    void override_new_properties() {
         overrides_.for_each_named([&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
             for (std::uint32_t copy = one.first_copy; copy < one.first_copy + one.num_copies; ++copy) {
                 const Entity entity = now(copy, one.entity);
                 if (!entity) continue;
-                if (const Status set = world_.data().write(entity, path, one.given.value); !set)
+                if (const Status set = world_.properties().write(entity, path, one.given.value); !set)
                     log(LogLevel::kWarning,
                         concat("the override of \"", one.given.field, "\" of \"", one.given.entity,
                                "\" is left out of the reload of \"", after_.name(), "\": ", set.message()));

@@ -2,7 +2,7 @@
 
 #include "resource/blob_check.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/resource/data_table.h"
+#include "shoal/resource/property_table.h"
 #include "shoal/resource/registry.h"
 #include "shoal/table/value_text.h"
 
@@ -123,7 +123,7 @@ private:
 
     void component(const BlobComponents& components, std::uint32_t row);
     void component_of_bytes(const BlobComponents& components, std::uint32_t row);
-    void component_of_data(const BlobComponents& components, std::uint32_t row);
+    void component_of_properties(const BlobComponents& components, std::uint32_t row);
     void field_value(const BlobComponents& components, const Field& field, std::uint32_t row);
     void hash(std::uint64_t hash) { write_hash(builder_, hash); }
 
@@ -261,23 +261,23 @@ void BlobDump::component_of_bytes(const BlobComponents& components, std::uint32_
     builder_.end();
 }
 
-/// Shows what the tables of a "data" say, by path.
-void BlobDump::component_of_data(const BlobComponents& components, std::uint32_t row) {
-    const Data data = read_value<Data>(components.columns[0] + row * sizeof(Data));
+/// Shows what the tables of "properties" say, by path.
+void BlobDump::component_of_properties(const BlobComponents& components, std::uint32_t row) {
+    const Properties properties = read_value<Properties>(components.columns[0] + row * sizeof(Properties));
     builder_.begin_mapping();
-    for (const auto& [name, array] : {std::pair<const char*, BlobArrayBase>("values", data.values),
-                                      std::pair<const char*, BlobArrayBase>("overrides", data.overrides)}) {
+    for (const auto& [name, array] : {std::pair<const char*, BlobArrayBase>("values", properties.values),
+                                      std::pair<const char*, BlobArrayBase>("overrides", properties.overrides)}) {
         const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint32);
         const std::span<const std::uint32_t> table(reinterpret_cast<const std::uint32_t*>(bytes.data()),
                                                    bytes.size() / sizeof(std::uint32_t));
         if (table.empty()) continue;
         builder_.begin_mapping(name);
-        for (std::uint32_t i = 0; i < num_data_entries(table); ++i) {
-            const DataEntry entry = data_entry(table, i);
+        for (std::uint32_t i = 0; i < num_property_entries(table); ++i) {
+            const PropertyEntry entry = property_entry(table, i);
             std::string path(blob_.text(entry.path));
             if (path.empty()) append_hex(path, entry.path.hash);
             builder_.key(path);
-            write_data(builder_, entry.shape, entry.words, names_);
+            write_property(builder_, entry.shape, entry.words, names_);
         }
         builder_.end();
     }
@@ -286,8 +286,9 @@ void BlobDump::component_of_data(const BlobComponents& components, std::uint32_t
 
 void BlobDump::component(const BlobComponents& components, std::uint32_t row) {
     if (is_bytes_component(*components.schema)) return component_of_bytes(components, row);
-    if (components.id == schema_of<Data>().id() && components.schema->layout_hash() == schema_of<Data>().layout_hash())
-        return component_of_data(components, row);
+    if (components.id == schema_of<Properties>().id() &&
+        components.schema->layout_hash() == schema_of<Properties>().layout_hash())
+        return component_of_properties(components, row);
     builder_.begin_mapping();
     for (const Field& f : components.schema->fields()) {
         builder_.key(f.name);

@@ -237,14 +237,15 @@ private:
         OverriddenEntity who;
         const SpawnOverride* given;
     };
-    static constexpr std::string_view kData = "data.";  // what paths of named values begin with
-    bool is_data(const SpawnOverride& given) const {
-        return targets_.set_data != nullptr && given.field.size() > kData.size() && given.field.starts_with(kData);
+    static constexpr std::string_view kProperties = "properties.";  // what paths of named values begin with
+    bool is_property(const SpawnOverride& given) const {
+        return targets_.set_property != nullptr && given.field.size() > kProperties.size() &&
+               given.field.starts_with(kProperties);
     }
 
     Status find_overrides() {
         for (const SpawnOverride& given : options_.overrides)
-            if (Status status = is_data(given) ? find_named(given) : find_field(given); !status) return status;
+            if (Status status = is_property(given) ? find_named(given) : find_field(given); !status) return status;
         return {};
     }
     Status find_named(const SpawnOverride& given) {
@@ -265,9 +266,9 @@ private:
                 if (Status status = for_each(found.who, [&](Entity entity) { return write(found, entity); }); !status)
                     return refuse_override(found.path.name(), status);
         for (const auto& [who, given] : named_) {
-            const std::string_view path = std::string_view(given->field).substr(kData.size());
+            const std::string_view path = std::string_view(given->field).substr(kProperties.size());
             const auto set = [&](Entity entity) {
-                return targets_.set_data(targets_.context, entity, path, given->value);
+                return targets_.set_property(targets_.context, entity, path, given->value);
             };
             if (Status status = for_each(who, set); !status) return refuse_override(given->field, status);
         }

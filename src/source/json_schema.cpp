@@ -495,7 +495,8 @@ void JsonSchemaWriter::wrapped(const RegisteredComponent& component) {
 
 void JsonSchemaWriter::fields(const RegisteredComponent& component, Form form) {
     string("type", "object");
-    if (component.compile != nullptr && component.name == "data") return refer("additionalProperties", "value_of_data");
+    if (component.compile != nullptr && component.name == "properties")
+        return refer("additionalProperties", "value_of_property");
     const Schema* schema = component.schema;
     if (schema == nullptr) return;
     object("properties", [&] {
@@ -568,7 +569,7 @@ void JsonSchemaWriter::renamed_fields(const RegisteredComponent& component) {
 
 /// Whether only the compile function of a component type knows what its text is.
 bool JsonSchemaWriter::has_own_text(const RegisteredComponent& component) {
-    constexpr std::string_view kKnown[] = {"data", "model_pose", "transform"};
+    constexpr std::string_view kKnown[] = {"model_pose", "properties", "transform"};
     return component.compile != nullptr && std::ranges::find(kKnown, component.name) == std::end(kKnown);
 }
 
@@ -603,9 +604,9 @@ void JsonSchemaWriter::known_functions() {
             closed();
         });
     });
-    object("value_of_data", [&] {
+    object("value_of_property", [&] {
         strings("type", {"boolean", "number", "string", "null", "array", "object"});
-        refer("additionalProperties", "value_of_data");
+        refer("additionalProperties", "value_of_property");
         object("items", [&] {
             strings("type", {"boolean", "number", "string", "array"});
             object("items", [&] { string("type", "number"); });

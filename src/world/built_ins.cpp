@@ -1,10 +1,10 @@
 #include "world/built_ins.h"
 
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
@@ -24,7 +24,7 @@ std::span<const BuiltIn> built_ins() {
     constexpr auto kTransforms = [](World& world) -> Result<Store*> { return &world.transforms(); };
     constexpr auto kOwners = [](World& world) -> Result<Store*> { return &world.ownership(); };
     constexpr auto kActivity = [](World& world) -> Result<Store*> { return &world.activity(); };
-    constexpr auto kData = [](World& world) -> Result<Store*> { return &world.data(); };
+    constexpr auto kProperties = [](World& world) -> Result<Store*> { return &world.properties(); };
     constexpr auto kTags = [](World& world) -> Result<Store*> { return &world.manager<Tag>().core(); };
     constexpr auto kNames = [](World& world) -> Result<Store*> { return &world.manager<DebugName>().core(); };
     constexpr auto kAttached = [](World& world) -> Result<Store*> { return &world.manager<AttachedToNode>().core(); };
@@ -36,8 +36,8 @@ std::span<const BuiltIn> built_ins() {
         {&schema_of<Owned>(), kOwners, "the owners", "ownership"},
         {&schema_of<Inactive>(), kActivity, "the inactive entities", "activity"},
         {&schema_of<ModelPose>(), make_model_poses, "the model poses", "model_poses"},
-        {&schema_of<Data>(), kData, "the data", "data"},
-        {&schema_of<DataValue>(), kData, "the data", "data"},
+        {&schema_of<Properties>(), kProperties, "the properties", "properties"},
+        {&schema_of<PropertyValue>(), kProperties, "the properties", "properties"},
         {&schema_of<Tag>(), kTags, "", ""},
         {&schema_of<DebugName>(), kNames, "", ""},
         {&schema_of<AttachedToNode>(), kAttached, "", ""},

@@ -2,8 +2,8 @@
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/resource/blob_values.h"
@@ -207,7 +207,7 @@ public:
         for (Store* store : world_.directory().stores())
             for (const Schema* component : store->schemas())
                 if (Status status = add_components(*store, *component); !status) return status;
-        if (Status status = add_texts_of_data(); !status) return status;
+        if (Status status = add_texts_of_properties(); !status) return status;
         if (Status status = add_zones(); !status) return status;
         if (Status status = add_type(schema_of<SpawnDisabled>(), disabled_owners_, {disabled_}); !status) return status;
         Result<std::vector<std::byte>> bytes = writer_.write();
@@ -335,10 +335,10 @@ private:
     }
 
     /// Keeps the texts of paths and strings, which lie among the words of values.
-    Status add_texts_of_data() {
+    Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
-        if (const DataManager* const data = find_data(world_.directory()); data != nullptr)
-            for (const Entity entity : entities_) data->list_texts(entity, ids);
+        if (const PropertyManager* const data = find_data(world_.directory()); data != nullptr)
+            for (const Entity entity : entities_) properties->list_texts(entity, ids);
         std::sort(ids.begin(), ids.end());
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
         for (const StringId id : ids)

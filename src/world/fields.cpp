@@ -1,7 +1,7 @@
 // The values of fields by name, in whichever store they are.
 
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/table/table.h"
 #include "shoal/world/world.h"
 #include "world/built_ins.h"
@@ -13,9 +13,9 @@ namespace {
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
 /// The error of what needs a field, for a value that each entity may have in another type.
-Status refuse_data(std::string_view name) {
+Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
-                                "\" is a named value and no field; read it with DataManager::get(), or with ",
+                                "\" is a named value and no field; read it with PropertyManager::get(), or with ",
                                 "World::field() without a type"));
 }
 
@@ -24,14 +24,14 @@ Status refuse_data(std::string_view name) {
 Result<FieldPath> World::find_field(std::string_view name) {
     if (!directory_.is_held())
         if (Status status = directory_.require_built_in(ComponentId(component_of_path(name))); !status) return status;
-    if (find_data(directory_) != nullptr && !path_in_data(name).empty()) return refuse_data(name);
+    if (find_data(directory_) != nullptr && !path_in_properties(name).empty()) return refuse_property(name);
     return FieldPath::find_in(directory_, name);
 }
 
 /// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
 /// entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
-    if (find_data(directory_) != nullptr && !path_in_data(name).empty()) return refuse_data(name);
+    if (find_data(directory_) != nullptr && !path_in_properties(name).empty()) return refuse_property(name);
     Result<FieldPath> path = FieldPath::find_in(directory_, name);
     if (path) return path;
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
@@ -40,17 +40,17 @@ Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
 }
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
-    if (const std::string_view path = path_in_data(name); !path.empty())
-        if (const DataManager* const data = find_data(directory_); data != nullptr) return data->read(entity, path);
+    if (const std::string_view path = path_in_properties(name); !path.empty())
+        if (const PropertyManager* const data = find_data(directory_); data != nullptr) return data->read(entity, path);
     const Result<FieldPath> path = find_path(entity, name);
     if (!path) return path.status();
     return path->read(entity);
 }
 
 Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
-    if (const std::string_view path = path_in_data(name); !path.empty())
-        if (directory_.is_held() ? find_data(directory_) != nullptr : can_keep_data(directory_))
-            return data().write(entity, path, value);
+    if (const std::string_view path = path_in_properties(name); !path.empty())
+        if (directory_.is_held() ? find_data(directory_) != nullptr : can_keep_properties(directory_))
+            return properties().write(entity, path, value);
     Result<FieldPath> path = find_field(name);
     if (!path) path = find_path(entity, name);
     if (!path) return path.status();

@@ -2,7 +2,7 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/resource/current_blob.h"
 #include "shoal/store/component_manager.h"
@@ -86,10 +86,10 @@ Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
     if (Status status = prepare_stores(*this, blob, "spawn"); !status) return status;
     SpawnTargets targets{directory_, &registry_};
     targets.strings = &strings_;
-    if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_data(directory_)) {
-        targets.context = this;  // overrides name values of the data of entities, as set_field() does
-        targets.set_data = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
-            return static_cast<World*>(self)->data().write(entity, path, value);
+    if (SHOAL_UNLIKELY(!options.overrides.empty()) && can_keep_properties(directory_)) {
+        targets.context = this;  // overrides name values of the properties of entities, as set_field() does
+        targets.set_property = [](void* self, Entity entity, std::string_view path, const AnyValue& value) {
+            return static_cast<World*>(self)->properties().write(entity, path, value);
         };
     }
     services_.note_spawn(true);

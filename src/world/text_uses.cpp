@@ -1,7 +1,7 @@
 #include "shoal/world/text_uses.h"
 
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/service.h"
@@ -62,7 +62,7 @@ void TextUses::mark_defaults(const Schema& schema) {
 void TextUses::mark_rows(const StateRows& rows) {
     for (const Field& field : rows.schema->fields())
         if (field.type == FieldType::kStringId || field.type == FieldType::kBlobArray) mark_field(rows, field);
-    if (rows.schema->id() == schema_of<DataValue>().id() && !rows.asks_store) mark_data(rows);
+    if (rows.schema->id() == schema_of<PropertyValue>().id() && !rows.asks_store) mark_properties(rows);
 }
 
 void TextUses::mark_field(const StateRows& rows, const Field& field) {
@@ -86,9 +86,9 @@ void TextUses::mark_values(const Field& field, const std::byte* value) {
             mark_array(value_at<BlobArrayBase>(value), field.element_type);
 }
 
-// --- arrays and data ---------------------------------------------------------------------------------------------
+// --- arrays and properties -------------------------------------------------------------------------------------------
 
-/// Looks at an array of string ids, or of words, which may be a table of data.
+/// Looks at an array of string ids, or of words, which may be a table of properties.
 void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
     const bool may_have_texts = element_type == FieldType::kStringId || element_type == FieldType::kUint32;
     if (array.count == 0 || !may_have_texts || world_.library() == nullptr) return;
@@ -97,19 +97,19 @@ void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
     const std::span<const std::byte> bytes = world_.library()->view_bytes(array, element_type);
     if (element_type == FieldType::kStringId) return mark_words(bytes);
     const std::span table(reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t));
-    for (std::uint32_t i = 0; i < num_data_entries(table); ++i) {
-        const DataEntry entry = data_entry(table, i);
+    for (std::uint32_t i = 0; i < num_property_entries(table); ++i) {
+        const PropertyEntry entry = property_entry(table, i);
         mark(entry.path);
-        if (entry.shape.type == DataType::kString) mark_words(std::as_bytes(entry.words));
+        if (entry.shape.type == PropertyType::kString) mark_words(std::as_bytes(entry.words));
     }
 }
 
 /// The words of strings: each row has whole ones.
-void TextUses::mark_data(const StateRows& rows) {
+void TextUses::mark_properties(const StateRows& rows) {
     const std::byte* const first = rows.table->column(rows.first_column);
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
-        const auto value = value_at<DataValue>(first + std::size_t(row) * sizeof(DataValue));
-        if (DataShape::from_word(value.shape).type == DataType::kString)
+        const auto value = value_at<PropertyValue>(first + std::size_t(row) * sizeof(PropertyValue));
+        if (PropertyShape::from_word(value.shape).type == PropertyType::kString)
             mark_words(std::as_bytes(std::span(value.words)));
     }
 }
@@ -122,7 +122,7 @@ void TextUses::mark_words(std::span<const std::byte> bytes) {
         mark(value_at<StringId>(bytes.data() + i));
 }
 
-/// Values in commands and events are told by their bytes alone; strings of data begin at any of their words.
+/// Values in commands and events are told by their bytes alone; strings of properties begin at any of their words.
 void TextUses::mark_waiting() {
     const auto mark_value = [](void* self, std::span<const std::byte> bytes) {
         auto* const uses = static_cast<TextUses*>(self);

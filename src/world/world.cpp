@@ -7,8 +7,8 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/observers.h"
@@ -144,10 +144,11 @@ ActivityManager& World::activity() {
     return known != nullptr ? *known : make_store<ActivityManager>();
 }
 
-DataManager& World::data() {
-    DataManager* const known = find_data(directory_);
-    return known != nullptr ? *known
-                            : make_store<DataManager>(DataOptions{.library = options_.library, .texts = &strings_});
+PropertyManager& World::properties() {
+    PropertyManager* const known = find_data(directory_);
+    return known != nullptr
+               ? *known
+               : make_store<PropertyManager>(PropertyOptions{.library = options_.library, .texts = &strings_});
 }
 
 ModelPoseManager& World::model_poses() {

@@ -1,7 +1,7 @@
 #include "shoal/import/gltf.h"
 
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/document/json.h"
 #include "shoal/pose/attached_to_node.h"
@@ -20,7 +20,7 @@ namespace {
 class Gltf : public SourceTest {
 protected:
     Gltf() {
-        EXPECT_TRUE(add_transform(registry) && add_model_pose(registry) && add_data(registry));
+        EXPECT_TRUE(add_transform(registry) && add_model_pose(registry) && add_properties(registry));
         EXPECT_TRUE(registry.add<Tag>() && registry.add<AttachedToNode>() && registry.add<Inactive>());
     }
 
@@ -116,12 +116,12 @@ TEST_F(Gltf, meshes_cameras_and_lights_are_components) {
         "aspect_ratio=1.5 znear=1} gltf_light{kind=spot color=[1 0.5 0] intensity=3 outer_cone=0.25}\n");
 }
 
-TEST_F(Gltf, extras_are_components_and_data) {
+TEST_F(Gltf, extras_are_components_and_properties) {
     EXPECT_EQ(outline_of(R"("scene": 0, "scenes": [ { "nodes": [0], "extras": { "sky": "red" } } ], "nodes": [
                             { "name": "a", "extras": { "tag": "enemy", "hp": 5, "armor": { "front": [1, 2] },
-                            "type": "heavy", "gone": null, "transform": {}, "mixed": [1, "a"], "data": { "id": 7 } } } ])"),
-              ". \"ship.gltf\" transform{} data{sky=red}\n"
-              "./a \"a\" transform{} tagenemy data{hp=5 armor.front=[1 2] type=heavy id=7}\n");
+                            "type": "heavy", "gone": null, "transform": {}, "mixed": [1, "a"], "properties": { "id": 7 } } } ])"),
+              ". \"ship.gltf\" transform{} properties{sky=red}\n"
+              "./a \"a\" transform{} tagenemy properties{hp=5 armor.front=[1 2] type=heavy id=7}\n");
     const std::string messages = diagnostics.format();
     EXPECT_NE(messages.find("warning: the node itself gives the entity \"transform\""), std::string::npos) << messages;
     EXPECT_NE(messages.find("warning: \"mixed\" is a list of several kinds"), std::string::npos) << messages;
@@ -143,7 +143,7 @@ TEST_F(Gltf, integers_of_more_than_63_bits_become_floats_with_a_warning) {
     EXPECT_EQ(outline_of("\n\"nodes\": [ { \"extras\": { \"a\": 12345678901234567890, \"b\": [18446744073709551615, 1],"
                          " \"c\": 9223372036854775807 } } ]"),
               ". \"ship.gltf\" transform{}\n./node transform{} "
-              "data{a=1.2345679e+19 b=[1.8446744e+19 1] c=9223372036854775808}\n");
+              "properties{a=1.2345679e+19 b=[1.8446744e+19 1] c=9223372036854775808}\n");
     const std::string messages = diagnostics.format();
     for (const char* message :
          {"ship.gltf:2:31: warning: an integer is above 9223372036854775807; it is the float 1.2345679e+19",
@@ -438,7 +438,7 @@ TEST_F(Gltf, importing_again_gives_the_same_and_keeps_what_a_source_on_top_has_c
                                              { "name": "hull", "children": [1], "translation": [0, 1, 0] } ])";
     file("root/mine.sjson",
          "prefab = \"ship.gltf.sjson\"\n"
-         "modified_children = { \"hull/mast\" = { modified_components = { data = { paint = \"red\" } }\n"
+         "modified_children = { \"hull/mast\" = { modified_components = { properties = { paint = \"red\" } }\n"
          "                                        components = { tag = \"tall\" } } }\n");
     options.compose.roots = {"root"};
     const std::string once = import(first)->text;
@@ -446,11 +446,11 @@ TEST_F(Gltf, importing_again_gives_the_same_and_keeps_what_a_source_on_top_has_c
     files.add("root/ship.gltf.sjson", once);
     EXPECT_EQ(outline("root/mine.sjson"),
               ". \"ship.gltf\" transform{}\n./hull \"hull\" transform{}\n"
-              "./hull/mast \"mast\" transform{} data{height=9 paint=red} tagtall\n");
+              "./hull/mast \"mast\" transform{} properties{height=9 paint=red} tagtall\n");
     files.add("root/ship.gltf.sjson", import(second)->text);
     EXPECT_EQ(outline("root/mine.sjson"),
               ". \"ship.gltf\" transform{}\n./keel \"keel\" transform{}\n./hull \"hull\" transform{position=[0 1 0]}\n"
-              "./hull/mast \"mast\" transform{} data{height=12 sails=2 paint=red} tagtall\n");
+              "./hull/mast \"mast\" transform{} properties{height=12 sails=2 paint=red} tagtall\n");
     EXPECT_EQ(diagnostics.num_errors() + diagnostics.num_warnings(), 0u) << diagnostics.format();
 }
 

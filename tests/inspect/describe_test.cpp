@@ -1,8 +1,8 @@
 #include "shoal/inspect/describe.h"
 
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
 #include "shoal/document/document_builder.h"
@@ -84,13 +84,13 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
 }
 
 TEST_F(Describe, tells_named_values_by_path_and_which_are_its_own) {
-    ASSERT_TRUE(world.data().set(boat, "paint", "grey"));
-    ASSERT_TRUE(world.data().set(boat, "hull.mass", 2.5f));
-    ASSERT_TRUE(world.data().set_array(boat, "decks", std::vector<int>{1, 2, 3, 4, 5}));
-    ASSERT_TRUE(world.data().set(boat, StringId(0x123456789abcdef0u), true));
+    ASSERT_TRUE(world.properties().set(boat, "paint", "grey"));
+    ASSERT_TRUE(world.properties().set(boat, "hull.mass", 2.5f));
+    ASSERT_TRUE(world.properties().set_array(boat, "decks", std::vector<int>{1, 2, 3, 4, 5}));
+    ASSERT_TRUE(world.properties().set(boat, StringId(0x123456789abcdef0u), true));
     EXPECT_EQ(describe(world, boat),
               "entity 1:1 is alive\n"
-              "  data: 0x123456789abcdef0 = true, decks = [1 2 3 4 5], hull.mass = 2.5, paint = \"grey\" (own: "
+              "  properties: 0x123456789abcdef0 = true, decks = [1 2 3 4 5], hull.mass = 2.5, paint = \"grey\" (own: "
               "0x123456789abcdef0, decks, hull.mass, paint)\n");
     EXPECT_EQ(describe(world, sail), "entity 3:1 is alive and has no components here\n");
 }
@@ -152,7 +152,7 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
     TagManager tags(world.manager<Tag>(), world.strings());
     ASSERT_TRUE(tags.add_tag(boat, "wooden") && tags.add_tag(boat, "fast"));
     ASSERT_TRUE(world.ownership().own(sail, boat));
-    ASSERT_TRUE(world.data().set(boat, "hull.mass", 2.5f));
+    ASSERT_TRUE(world.properties().set(boat, "hull.mass", 2.5f));
     ASSERT_TRUE(DebugNameManager(world.manager<DebugName>(), world.strings()).set_name(boat, "Argo"));
     DocumentBuilder builder;
     builder.begin_mapping();
@@ -164,7 +164,8 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
         "components = { body = { mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1\" }, transform = { position = "
         "[0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], world = [1.0 0.0 0.0 0.0 0.0 1.0 0.0 "
         "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "
-        "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, data = { values = {}, "
+        "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, properties = { values = "
+        "{}, "
         "overrides = { hull.mass = 2.5 } } }");
 }
 

@@ -3,8 +3,8 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"
 #include "shoal/command/commands.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
 #include "shoal/pose/attached_to_node.h"
@@ -158,26 +158,26 @@ TEST(Cookbook, a_lantern_hangs_on_a_node) {
     EXPECT_EQ(transforms.world_position(transforms.instance(lantern)), (Vec3{0, 1, 9}));
 }
 
-// [guide/data]
+// [guide/properties]
 const StringId kArmorFront("armor.front");
 
 /// Returns what is left of the armour of a tank that was hit, and keeps it.
-Result<float> hit(DataManager& data, Entity tank, float damage) {
-    const float left = data.get_or(tank, kArmorFront, 0.0f) - damage;  // the tank's own, else that of its prefab
-    if (Status set = data.set(tank, "armor.front", left); !set) return set;
+Result<float> hit(PropertyManager& properties, Entity tank, float damage) {
+    const float left = properties.get_or(tank, kArmorFront, 0.0f) - damage;  // the tank's own, else that of its prefab
+    if (Status set = properties.set(tank, "armor.front", left); !set) return set;
     return left;
 }
-// [guide/data]
+// [guide/properties]
 
 TEST(Cookbook, a_hit_leaves_less_armour) {
     EntityManager entities;
     World world(entities);
     const Entity tank = entities.create().value();
-    ASSERT_TRUE(world.data().set(tank, "armor.front", 20).ok());
-    EXPECT_EQ(hit(world.data(), tank, 5).value(), 15);
-    EXPECT_EQ(hit(world.data(), tank, 5).value(), 10);
+    ASSERT_TRUE(world.properties().set(tank, "armor.front", 20).ok());
+    EXPECT_EQ(hit(world.properties(), tank, 5).value(), 15);
+    EXPECT_EQ(hit(world.properties(), tank, 5).value(), 10);
     entities.destroy(tank);
-    EXPECT_FALSE(hit(world.data(), tank, 5).ok());
+    EXPECT_FALSE(hit(world.properties(), tank, 5).ok());
 }
 
 // [guide/event]

@@ -2,10 +2,10 @@
 
 #include "shoal/world/world.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/pose/attached_to_node.h"
@@ -378,15 +378,16 @@ TEST(WorldManuals, wheels_are_inactive_with_their_car) {
 }
 
 Status change_armor(World& world, Entity tank, float& was) {
-    DataManager& data = world.data();
+    PropertyManager& properties = world.properties();
     const StringId front("armor.front");
-    // [components/data]
-    if (Status set = data.set(tank, "armor.front", 35); !set) return set;  // an own value, in place of the template's
-    const float armor = data.get_or(tank, front, 0.0f);                    // the own value, else the template's
-    data.reset(tank, "armor.front");                                       // the template's again
-    world.commands().add(tank, DataValue("paint", "red"));                 // from a pass: set when the world settles
-    world.commands().add(tank, DataValue::none("speed"));                  // the same for reset()
-    // [components/data]
+    // [components/properties]
+    if (Status set = properties.set(tank, "armor.front", 35); !set)
+        return set;                                             // an own value, in place of the template's
+    const float armor = properties.get_or(tank, front, 0.0f);   // the own value, else the template's
+    properties.reset(tank, "armor.front");                      // the template's again
+    world.commands().add(tank, PropertyValue("paint", "red"));  // from a pass: set when the world settles
+    world.commands().add(tank, PropertyValue::none("speed"));   // the same for reset()
+    // [components/properties]
     was = armor;
     return {};
 }
@@ -395,14 +396,14 @@ TEST(WorldManuals, a_tank_has_named_values) {
     EntityManager entities;
     World world(entities);
     const Entity tank = entities.create().value();
-    ASSERT_TRUE(world.data().set(tank, "speed", 5));
+    ASSERT_TRUE(world.properties().set(tank, "speed", 5));
     float armor = 0;
     ASSERT_TRUE(change_armor(world, tank, armor));
     EXPECT_EQ(armor, 35);
-    EXPECT_FALSE(world.data().has(tank, "armor.front"));
+    EXPECT_FALSE(world.properties().has(tank, "armor.front"));
     world.settle();
-    EXPECT_EQ(world.data().get<StringId>(tank, "paint").value(), StringId("red"));
-    EXPECT_FALSE(world.data().has(tank, "speed"));
+    EXPECT_EQ(world.properties().get<StringId>(tank, "paint").value(), StringId("red"));
+    EXPECT_FALSE(world.properties().has(tank, "speed"));
 }
 
 TEST(WorldManuals, a_copy_follows_the_journal) {

@@ -40,7 +40,7 @@ auto find_or(const Map& map, Entity who, typename Map::mapped_type otherwise) {
     return found == map.end() ? otherwise : found->second;
 }
 
-// --- one entity --------------------------------------------------------------------------------------------------------
+// --- one entity ------------------------------------------------------------------------------------------------------
 
 template <class T>
 void list_values(std::vector<Operation>& all) {
@@ -154,12 +154,12 @@ void list_owners_and_texts(std::vector<Operation>& all) {
         {CALL(DebugNameManager(world.manager<DebugName>(), world.strings()).name(e)),
          [](Model& model, const Arguments& a) { return find_or(model.world(a.world).names, e_of(model, a), {}); }});
     for (const bool is_word : {true, false}) {
-        const Code code =
-            is_word ? CALL(world.data().get_or(e, text, -1)) : CALL(world.data().get_or(e, "armor.front", -1));
+        const Code code = is_word ? CALL(world.properties().get_or(e, text, -1))
+                                  : CALL(world.properties().get_or(e, "armor.front", -1));
         all.push_back({code, [is_word](Model& model, const Arguments& a) {
-                           const auto data = find_or(model.world(a.world).data, e_of(model, a), {});
-                           const auto found = data.find(is_word ? kWords[a.n % 3] : "armor.front");
-                           return text_of(found == data.end() ? -1 : found->second);
+                           const auto properties = find_or(model.world(a.world).properties, e_of(model, a), {});
+                           const auto found = properties.find(is_word ? kWords[a.n % 3] : "armor.front");
+                           return text_of(found == properties.end() ? -1 : found->second);
                        }});
     }
     all.push_back({CALL(stage.referrers<&Hunts::who>(world, e)), [](Model& model, const Arguments& a) -> std::string {
@@ -168,7 +168,7 @@ void list_owners_and_texts(std::vector<Operation>& all) {
                    }});
 }
 
-// --- queries -----------------------------------------------------------------------------------------------------------
+// --- queries ---------------------------------------------------------------------------------------------------------
 
 /// What a query visits: the living for which `matches` holds, without those that are inactive.
 template <class Matches>
@@ -269,7 +269,7 @@ void list_text_queries(std::vector<Operation>& all) {
                    })});
 }
 
-// --- worlds ------------------------------------------------------------------------------------------------------------
+// --- worlds ----------------------------------------------------------------------------------------------------------
 
 void list_worlds(std::vector<Operation>& all) {
     all.push_back({CALL(stage.validate(world)), [](Model&, const Arguments&) { return std::string("ok"); }});

@@ -34,7 +34,7 @@ bool is_same_in(const ModelWorld& a, const ModelWorld& b, Entity who, Visit&& vi
            visit(find_or(a.owners, who, {}), find_or(b.owners, who, {})) &&
            visit(find_or(a.tags, who, {}), find_or(b.tags, who, {})) &&
            visit(find_or(a.names, who, {}), find_or(b.names, who, {})) &&
-           visit(find_or(a.data, who, {}), find_or(b.data, who, {})) &&
+           visit(find_or(a.properties, who, {}), find_or(b.properties, who, {})) &&
            visit(a.inactive.contains(who), b.inactive.contains(who));
 }
 
@@ -85,7 +85,7 @@ void Model::bury(int number, Entity who) {
     ModelWorld& world = this->world(number);
     release(number, who);
     for (const Entity one : find_or(world.owned, who, {})) release(number, one);
-    world.tags.erase(who), world.names.erase(who), world.data.erase(who), world.inactive.erase(who);
+    world.tags.erase(who), world.names.erase(who), world.properties.erase(who), world.inactive.erase(who);
     for (int type = 0; type < kNumTypes; ++type) {
         const bool goes_at_once = (type == kPlace || type == kBody || type == kHunts) && !in_database(number, type) &&
                                   stage_.options.death == DeathPolicy::kByCallback;
@@ -362,7 +362,7 @@ Prefab Model::prefab_of(int number, const std::vector<Entity>& all) const {
         for (int type = 0; type < kNumTypes; ++type)
             if (has_store(number, type)) take(from.rows[type], to.rows[type], one);
         take(from.zones, to.zones, one), take(from.tags, to.tags, one), take(from.names, to.names, one);
-        take(from.data, to.data, one), take(from.owners, to.owners, one), take(from.relics, to.relics, one);
+        take(from.properties, to.properties, one), take(from.owners, to.owners, one), take(from.relics, to.relics, one);
         if (from.inactive.contains(one)) to.inactive.insert(one);
         take(from.positions, to.positions, one);
         const Entity parent = find_or(from.parents, one, {});
@@ -402,7 +402,7 @@ void Model::put_one(int number, const Prefab& from, Entity one, const Twins& twi
     if (zones.contains(one)) drop_stale(number, kNumTypes, twin), world.zones[twin] = zones.at(one);
     if (from.world.tags.contains(one)) world.tags[twin] = from.world.tags.at(one);
     if (from.world.names.contains(one)) world.names[twin] = from.world.names.at(one);
-    if (from.world.data.contains(one)) world.data[twin] = from.world.data.at(one);
+    if (from.world.properties.contains(one)) world.properties[twin] = from.world.properties.at(one);
     if (from.world.inactive.contains(one)) world.inactive.insert(twin);
     if (from.world.relics.contains(one)) world.relics[twin] = from.world.relics.at(one);
     const bool is_root = !from.world.parents.contains(one);
@@ -709,12 +709,13 @@ void Model::follow(int number, const Reloading& copy, std::size_t i) {
     if (name_after.empty() && !name_before.empty()) world.names.erase(who);
     if (!name_after.empty() && name_after != name_before && (name_before.empty() || world.names.contains(who)))
         world.names[who] = name_after;
-    const std::map<std::string, int> older = find_or(before.data, was, {}), newer = find_or(after.data, is, {});
+    const std::map<std::string, int> older = find_or(before.properties, was, {}),
+                                     newer = find_or(after.properties, is, {});
     for (const auto& [path, value] : older)
-        if (!newer.contains(path)) world.data[who].erase(path);
+        if (!newer.contains(path)) world.properties[who].erase(path);
     for (const auto& [path, value] : newer)
-        if (!older.contains(path) || (older.at(path) != value && world.data[who].contains(path)))
-            world.data[who][path] = value;
+        if (!older.contains(path) || (older.at(path) != value && world.properties[who].contains(path)))
+            world.properties[who][path] = value;
     if (before.inactive.contains(was) != after.inactive.contains(is))
         set_active(number, who, !after.inactive.contains(is));
 }
@@ -831,7 +832,7 @@ bool Model::learn_owned(int number, const std::map<Entity, std::vector<Entity>>&
         [&](Entity owner) { return Stage::list_owned(stage_.world(number), owner); });
 }
 
-// --- scenes ------------------------------------------------------------------------------------------------------------
+// --- scenes ----------------------------------------------------------------------------------------------------------
 
 bool Model::has_relics(int number, const std::vector<Entity>& all) const {
     return std::any_of(all.begin(), all.end(), [&](Entity who) { return world(number).relics.contains(who); });
@@ -1001,7 +1002,8 @@ bool Model::has_nothing(int number, Entity who) const {
         const bool is_owner = its.owned.contains(who) && !its.owned.at(who).empty();
         if (its.zones.contains(who) || its.positions.contains(who) || its.owners.contains(who) || is_owner)
             return false;
-        if (its.tags.contains(who) || its.names.contains(who) || its.data.contains(who) || its.inactive.contains(who))
+        if (its.tags.contains(who) || its.names.contains(who) || its.properties.contains(who) ||
+            its.inactive.contains(who))
             return false;
         if (its.models.contains(who) || its.relics.contains(who)) return false;
     }
@@ -1188,7 +1190,7 @@ void Model::keep_budget(int number) {
     }
 }
 
-// --- models ------------------------------------------------------------------------------------------------------------
+// --- models ----------------------------------------------------------------------------------------------------------
 
 AddCounts Model::add_models(int number, int tree, const std::vector<Entity>& all, bool is_in_scene) {
     AddCounts counts;
@@ -1243,7 +1245,7 @@ void Model::move_attached(int number) {
     }
 }
 
-// --- songs -------------------------------------------------------------------------------------------------------------
+// --- songs -----------------------------------------------------------------------------------------------------------
 
 bool Model::refers_to_offered(int number) const {
     for (const auto& [who, row] : world(number).rows[kSong])
@@ -1260,7 +1262,7 @@ std::string Model::offer(int number) {
     return "ok";
 }
 
-// --- places ------------------------------------------------------------------------------------------------------------
+// --- places ----------------------------------------------------------------------------------------------------------
 
 std::string Model::follow_places(int number, int field, Follower follower) {
     std::optional<Follower>& its = declared[number].followers[field];
@@ -1370,8 +1372,8 @@ void Model::act(int number, Rule rule, Entity who, int n) {
         case Rule::kRemoveMark:
             command.what = Command::kRemove, command.type = kMark;
             break;
-        case Rule::kSetData:
-            command.what = Command::kData, command.value.n = n;
+        case Rule::kSetProperty:
+            command.what = Command::kProperty, command.value.n = n;
             break;
         default:
             return relate(number, rule, who, n);
@@ -1568,8 +1570,8 @@ void Model::carry_out(int number, const Command& command) {
         case Command::kUntag:
             world.tags[who].erase(command.text);
             return;
-        case Command::kData:
-            world.data[who]["armor.front"] = command.value.n;
+        case Command::kProperty:
+            world.properties[who]["armor.front"] = command.value.n;
             return;
         default:
             return;

@@ -74,7 +74,7 @@ struct Command {
         kName,
         kTag,
         kUntag,
-        kData
+        kProperty
     };
     What what = kDestroy;
     Entity who{};   // a creation learns it when the world settles
@@ -131,7 +131,7 @@ struct ModelWorld {
     std::map<Entity, std::vector<Entity>> owned;  // the newest one first
     std::map<Entity, std::set<std::string>> tags;
     std::map<Entity, std::string> names;
-    std::map<Entity, std::map<std::string, int>> data;
+    std::map<Entity, std::map<std::string, int>> properties;
     std::set<Entity> inactive;
     std::map<Entity, Posed> models;               // also of the dead
     std::map<Entity, std::array<int, 2>> relics;  // `n` and `extra`, if they have them now
@@ -207,7 +207,7 @@ public:
         return std::find(all.begin(), all.end(), who) != all.end();
     }
 
-    // --- the calls of the documents ------------------------------------------------------------------------------------
+    // --- the calls of the documents ----------------------------------------------------------------------------------
 
     bool alive(int world, Entity who) const { return side(world).living.contains(who); }
     /// Takes note of a new entity. Returns false if the id was used before.
@@ -286,7 +286,7 @@ public:
     void step(int world);
     void settle(int world);
 
-    // --- places --------------------------------------------------------------------------------------------------------
+    // --- places ------------------------------------------------------------------------------------------------------
 
     /// What a world has declared of the fields of buoys; it is no part of its state.
     struct Declared {
@@ -307,7 +307,7 @@ public:
     Stage& stage() { return stage_; }
     const Rule& rule(int world) const { return stage_.rules[std::size_t(world)]; }
 
-    // --- scenes --------------------------------------------------------------------------------------------------------
+    // --- scenes ------------------------------------------------------------------------------------------------------
 
     std::string spawn_scene(int world, int name, int scene);
     std::string reload_scene(int world, int before, int after);
@@ -319,14 +319,14 @@ public:
     bool can_reload_scene(int world, int before, int after) const;
     bool has_relics(int world, const std::vector<Entity>& all) const;
 
-    // --- models --------------------------------------------------------------------------------------------------------
+    // --- models ------------------------------------------------------------------------------------------------------
 
     AddCounts add_models(int world, int tree, const std::vector<Entity>& all, bool is_in_scene = false);
     int remove_models(int world, const std::vector<Entity>& all);
     void compute_models(int world);
     void let_nodes_follow(int world);
 
-    // --- songs ---------------------------------------------------------------------------------------------------------
+    // --- songs -------------------------------------------------------------------------------------------------------
 
     /// Which blob the library of a world has, by its version.
     std::optional<std::size_t> offered[3];

@@ -11,7 +11,7 @@ namespace {
 
 using Call = std::function<bool(const Model&, const Arguments&)>;
 
-// --- when an operation can be carried out ------------------------------------------------------------------------------
+// --- when an operation can be carried out ----------------------------------------------------------------------------
 
 bool names_enough(const Arguments& a, int count) { return a.e >= 2 && a.e + count <= kNumNames; }
 int count_of(const Arguments& a) { return 1 + a.m % 3; }
@@ -118,7 +118,7 @@ void list_lives(std::vector<Operation>& all) {
                    3});
 }
 
-// --- managers and the database -----------------------------------------------------------------------------------------
+// --- managers and the database ---------------------------------------------------------------------------------------
 
 /// The first field is set.
 template <class T>
@@ -314,7 +314,7 @@ void list_singletons(std::vector<Operation>& all) {
                    }});
 }
 
-// --- what built-in components say ----------------------------------------------------------------------------------------
+// --- what built-in components say ------------------------------------------------------------------------------------
 
 void list_transforms(std::vector<Operation>& all) {
     const auto has_e = [](const Model& model, const Arguments& a) {
@@ -526,19 +526,19 @@ void list_texts(std::vector<Operation>& all) {
                        model.world(a.world).names[e_of(model, a)] = word_of(a);
                        return "ok";
                    }});
-    all.push_back({CALL(world.data().set(e, text, n)), [lives](Model& model, const Arguments& a) -> std::string {
+    all.push_back({CALL(world.properties().set(e, text, n)), [lives](Model& model, const Arguments& a) -> std::string {
                        if (!lives(model, a)) return "refused";
-                       model.world(a.world).data[e_of(model, a)][word_of(a)] = a.n;
+                       model.world(a.world).properties[e_of(model, a)][word_of(a)] = a.n;
                        return "ok";
                    }});
-    all.push_back({CALL(world.data().reset(e, text)),
+    all.push_back({CALL(world.properties().reset(e, text)),
                    [](Model& model, const Arguments& a) {
-                       return text_of(model.world(a.world).data[e_of(model, a)].erase(word_of(a)) != 0);
+                       return text_of(model.world(a.world).properties[e_of(model, a)].erase(word_of(a)) != 0);
                    },
                    lives});
 }
 
-// --- commands ----------------------------------------------------------------------------------------------------------
+// --- commands --------------------------------------------------------------------------------------------------------
 
 template <class T>
 void list_typed_commands(std::vector<Operation>& all) {
@@ -606,7 +606,7 @@ void list_commands(std::vector<Operation>& all) {
     all.push_back({DO(world.commands().name(e, text)), asked(Command::kName)});
     all.push_back({DO(world.commands().tag(e, text)), asked(Command::kTag)});
     all.push_back({DO(world.commands().untag(e, text)), asked(Command::kUntag)});
-    all.push_back({DO(world.commands().add(e, DataValue("armor.front", n))), asked(Command::kData)});
+    all.push_back({DO(world.commands().add(e, PropertyValue("armor.front", n))), asked(Command::kProperty)});
     all.push_back({DO(world.commands().add(e, Inactive{})), asked(Command::kAdd, -1)});
     all.push_back({DO(world.commands().remove<Inactive>(e)), asked(Command::kRemove, -1)});
 }
@@ -646,7 +646,7 @@ void list_copying_commands(std::vector<Operation>& all) {
         asked(Command::kCopy, true, false), can(Command::kCopy, true, false));
 }
 
-// --- blobs -------------------------------------------------------------------------------------------------------------
+// --- blobs -----------------------------------------------------------------------------------------------------------
 
 /// Whether somebody lives in a zone, or it is unloaded. More and more do if they are spawned into it.
 bool can_pack_zone(const Model& model, const Arguments& a) {
@@ -788,7 +788,7 @@ void list_songs(std::vector<Operation>& all) {
         8);
 }
 
-// --- time, stores, copies and saves --------------------------------------------------------------------------------------
+// --- time, stores, copies and saves ----------------------------------------------------------------------------------
 
 /// In which order copies with and without a place are made is nowhere said, nor whether an owner or a parent that is given by a
 /// command from outside of passes is there before passes give one.

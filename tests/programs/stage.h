@@ -13,9 +13,9 @@
 
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
@@ -263,7 +263,7 @@ struct Rule {
         kWake = kFirstOfSecond,
         kSet,         ///< the mark
         kRemoveMark,  ///< itself
-        kSetData,
+        kSetProperty,
         kLink,  ///< below the other
         kUnlink,
         kOwn,  ///< is given to the other
@@ -486,7 +486,7 @@ public:
     Status validate(World& world) {
         for (const Status& status :
              {world.database().validate(), world.transforms().validate(), world.ownership().validate(),
-              world.activity().validate(), world.data().validate(), world.model_poses().validate(),
+              world.activity().validate(), world.properties().validate(), world.model_poses().validate(),
               world.manager<Tag>().core().validate(), coins_of(world).validate()})
             if (!status) return status;
         return {};
@@ -1077,7 +1077,7 @@ private:
         keep<Song>(number, {.index = options.index});
         keep<AttachedToNode>(number, {.index = options.index});
         for (int song = 1; song < kNumSongs; ++song) static_cast<void>(library(world).load(song_blob(song)));
-        world.database(), world.ownership(), world.activity(), world.data(), world.manager<Tag>();
+        world.database(), world.ownership(), world.activity(), world.properties(), world.manager<Tag>();
         world.manager<DebugName>(), world.transforms({.children_of_dead = options.children});
         make_models(number);
         world.singleton<Wind>();
@@ -1163,8 +1163,8 @@ private:
                 return commands.add(who, Mark{n + 1});
             case Rule::kRemoveMark:
                 return commands.remove<Mark>(who);
-            case Rule::kSetData:
-                return commands.add(who, DataValue("armor.front", n));
+            case Rule::kSetProperty:
+                return commands.add(who, PropertyValue("armor.front", n));
             default:
                 return relate(number, action, commands, who, n);
         }

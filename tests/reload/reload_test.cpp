@@ -2,8 +2,8 @@
 
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/model_pose.h"
@@ -1021,8 +1021,8 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
                                           .overrides = {{"n1", "cargo.mass", 9},
                                                         {"n2", "hull.armor", 8},
                                                         {"n2", "hull.level", 6, 1},
-                                                        {"n2", "data.paint", "red", 1},
-                                                        {"n2", "data.depth", 4}}});
+                                                        {"n2", "properties.paint", "red", 1},
+                                                        {"n2", "properties.depth", 4}}});
     reloaded(first, second), world.settle();
     EXPECT_FALSE(world.field(ships.entity(0), "cargo.mass"));
     reloaded(second, third), world.settle();
@@ -1036,9 +1036,10 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     EXPECT_EQ(level, 6);
     for (const Entity entity : all_with_hull()) {
         if (hull_of(entity).armor != 8) continue;
-        const Result<AnyValue> depth = world.field(entity, "data.depth");
+        const Result<AnyValue> depth = world.field(entity, "properties.depth");
         EXPECT_EQ(depth ? depth->to_text() : "none", "4");
-        EXPECT_EQ(world.field(entity, "data.paint").ok(), hull_of(entity).level == 6) << "of the second copy alone";
+        EXPECT_EQ(world.field(entity, "properties.paint").ok(), hull_of(entity).level == 6)
+            << "of the second copy alone";
     }
 }
 

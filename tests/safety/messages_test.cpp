@@ -169,7 +169,7 @@ constexpr MessageCase kCases[] = {
     {"value_range", "check value/range.sjson --schema value/limits.schema.sjson"},
     {"value_twice", "check value/twice.sjson"},
     {"value_transform", "check value/transform.sjson"},
-    {"value_data", "check value/data.sjson"},
+    {"value_properties", "check value/properties.sjson"},
 };
 
 std::string repeated(std::string_view text, std::size_t count) {

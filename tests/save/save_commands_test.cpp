@@ -443,7 +443,7 @@ struct Waiting : Library, Game {
         commands.copy(one, {.position = {1, 2, 3}});                       // list 6
         commands.add(one, Transform{.position = {1, 2, 3}});               // list 7
         commands.spawn(**library.add(mass_blob("levels/stone")), kNoZone,  // list 8
-                       {{"stone", "point_mass.mass", 5}, {"stone", "data.is_wet", true}});
+                       {{"stone", "point_mass.mass", 5}, {"stone", "properties.is_wet", true}});
         commands.add(one, world.manager<Fin>().core().schema(), nullptr);       // list 9, of the chunk
         commands.create(world.database(), world.database().archetype<Spot>());  // list 10, of the chunk
     }

@@ -1,7 +1,7 @@
 // Zones that are saved with all that their entities have in the stores of a world, and spawned again.
 
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/resource/blob.h"
 #include "shoal/save/zone_streaming.h"
 #include "shoal/world/entity_blob.h"
@@ -35,7 +35,7 @@ struct SaveZones : testing::Test {
     SaveZones() {
         world.manager<Fin>(), world.manager<Scar>(), world.manager<Hunts>();
         sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>();
-        world.transforms(), world.ownership(), world.data(), world.manager<Tag>();
+        world.transforms(), world.ownership(), world.properties(), world.manager<Tag>();
     }
 
     Entity parent(Entity entity) {
@@ -49,7 +49,7 @@ struct SaveZones : testing::Test {
             const auto found = numbers.find(who);
             return found == numbers.end() ? -1 : found->second;
         };
-        const Result<float> armor = world.data().get<float>(entity, DataPath("armor.front"));
+        const Result<float> armor = world.properties().get<float>(entity, PropertyPath("armor.front"));
         Known result{text_of(world, entity, &numbers), number(parent(entity)), number(world.ownership().owner(entity)),
                      armor ? *armor : 0};
         // A row of owners may be there for those who were owned by others or own others.
@@ -88,7 +88,8 @@ TEST_F(SaveZones, random_zones_come_back_with_all_that_their_entities_had_in_eve
             for (std::uint32_t n = random.below(3); n > 0; --n)
                 ASSERT_TRUE(world.manager<Scar>().add(one, Scar{random.below(99)}));
             if (random.below(2) == 0) need(world.manager<Hunts>().add(one, Hunts{all[random.below(80)]}).ok());
-            if (random.below(3) == 0) need(world.data().set(one, DataPath("armor.front"), 1 + random.unit()).ok());
+            if (random.below(3) == 0)
+                need(world.properties().set(one, PropertyPath("armor.front"), 1 + random.unit()).ok());
             if (random.below(3) == 0) need(bool(TagManager(world.manager<Tag>(), world.strings()).add_tag(one, "shy")));
             ASSERT_TRUE(world.transforms().add({&one, 1}, {{random.unit(), 0, 0}}));
         }

@@ -61,7 +61,7 @@ TEST(StateHash, the_whole_is_the_sum_of_its_parts) {
     EXPECT_EQ(of_spot, hashes.of_component("spot"));
     EXPECT_GT(zones.size(), 2u);
     for (const char* name : {"fin", "scar", "age", "hunts", "spot", "hungry", "egg", "plankton", "current", "transform",
-                             "world_pose", "child_of", "owned", "inactive", "data_value", "tag", "(world)"})
+                             "world_pose", "child_of", "owned", "inactive", "property_value", "tag", "(world)"})
         EXPECT_TRUE(components.contains(name)) << name;
     EXPECT_TRUE(std::ranges::is_sorted(
         hashes.parts(), {}, [](const StateHash& part) { return std::tuple(part.component, part.field, part.zone); }));

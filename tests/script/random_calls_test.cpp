@@ -16,7 +16,7 @@ local function keep(...)
 end
 local texts = {"wheel", "wheel.angle", "&wheel", "wheel, !lamp", "lamp", "lamp.place", "lamp.name", "x", "", "angle", "^wheel",
                "$sun", "sun", "#young", "child_of", "child_of.parent", "transform", "transform.position", "%a*", "(x", "wheel.angle < 3",
-               "hits", "keep", "glow", "&glow", "glow.kelvin", "glow.who", "glow.kelvin > 3, wheel", "data", "data.x", "debug_name", "tag", "model_pose", "\0\1", ("x"):rep(300), "turn", "owned.owner"}
+               "hits", "keep", "glow", "&glow", "glow.kelvin", "glow.who", "glow.kelvin > 3, wheel", "properties", "properties.x", "debug_name", "tag", "model_pose", "\0\1", ("x"):rep(300), "turn", "owned.owner"}
 local function number()
     local kind = shoal.random(6)
     if kind == 1 then return shoal.random(20) end

@@ -13,7 +13,7 @@ Sea::Sea(Executor* executor, std::uint64_t seed, bool reloadable)
     world.manager<Age>({.index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe});
     world.manager<Hunts>({.death = DeathPolicy::kByCallback});
     world.transforms({.mode = TransformMode::kDeferred});
-    world.ownership(), world.activity(), world.data(), world.manager<Tag>(), world.manager<DebugName>();
+    world.ownership(), world.activity(), world.properties(), world.manager<Tag>(), world.manager<DebugName>();
     world.singleton<Current>();
     world.observers().keep_journal(1000);
     world.observers().on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
@@ -172,7 +172,7 @@ void Sea::change(Random& random, Entity a, Entity b) {
                 world.transforms().set_position(world.transforms().instance(a), {1, random.unit(), 2});
             break;
         case 7:
-            static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit()));
+            static_cast<void>(world.properties().set(a, PropertyPath("armor.front"), random.unit()));
             break;
         case 8:
             static_cast<void>(world.activity().set_active(a, random.below(2) == 0));
@@ -204,9 +204,9 @@ void Sea::run(int frames) {
 }
 
 Status Sea::validate() {
-    for (const Status& status :
-         {sea.validate(), world.transforms().validate(), world.ownership().validate(), world.activity().validate(),
-          world.data().validate(), world.manager<Scar>().core().validate(), world.manager<Age>().core().validate()})
+    for (const Status& status : {sea.validate(), world.transforms().validate(), world.ownership().validate(),
+                                 world.activity().validate(), world.properties().validate(),
+                                 world.manager<Scar>().core().validate(), world.manager<Age>().core().validate()})
         if (!status) return status;
     return {};
 }

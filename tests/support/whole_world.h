@@ -4,9 +4,9 @@
 
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/query/query.h"
 #include "shoal/reload/reloader.h"

@@ -67,9 +67,10 @@ TEST_F(ToolImport, a_line_end_in_the_name_of_the_file_stays_within_the_comment) 
 
 TEST_F(ToolImport, a_source_with_the_import_as_prefab_keeps_its_changes) {
     const std::string ship = write("ship.gltf", kShip), schema = path("gltf.schema.sjson");
-    const std::string mine = write("mine.sjson",
-                                   "prefab = \"ship.gltf.sjson\"\n"
-                                   "modified_children = { hull = { modified_components = { data = { hp = 7 } } } }\n");
+    const std::string mine =
+        write("mine.sjson",
+              "prefab = \"ship.gltf.sjson\"\n"
+              "modified_children = { hull = { modified_components = { properties = { hp = 7 } } } }\n");
     ASSERT_EQ(run({"import", ship, "--schema-out", schema}).exit_code, 0);
     std::string changed(kShip);
     changed.replace(changed.find("\"hp\": 5"), 7, "\"hp\": 6, \"crew\": 40");
@@ -78,7 +79,7 @@ TEST_F(ToolImport, a_source_with_the_import_as_prefab_keeps_its_changes) {
     ASSERT_EQ(run({"import", ship}).exit_code, 0);
     EXPECT_NE(read(path("ship.gltf.sjson")), before);
     const ToolResult diff = run({"diff", "--composed", "--schema", schema, path("ship.gltf.sjson"), mine});
-    EXPECT_TRUE(diff.prints("./hull \"hull\"\n-   components.data.hp = 6\n+   components.data.hp = 7\n"))
+    EXPECT_TRUE(diff.prints("./hull \"hull\"\n-   components.properties.hp = 6\n+   components.properties.hp = 7\n"))
         << diff.out << diff.err;
 }
 

@@ -51,8 +51,8 @@ constexpr Case kRight[] = {
     {"a whole number with a point", "host: {count: 2.0}\n"},
     {"a transform", "transform: {position: {x: 1}, euler_degrees: [0, 0, 90], scale: 2}\n"},
     {"a model", "model_pose: {nodes: [{name: hip}, {name: knee, parent: hip, position: [0, 1, 0], scale: 2}]}\n"},
-    {"data", "data: {armor: {front: 20}, paint: grey, decks: [1, 2], at: [[0, 1], [2, 3]], fast: true}\n"},
-    {"data with its own words", "components: {data: {data: {type: heavy}}}\n"},
+    {"properties", "properties: {armor: {front: 20}, paint: grey, decks: [1, 2], at: [[0, 1], [2, 3]], fast: true}\n"},
+    {"properties with its own words", "components: {properties: {data: {type: heavy}}}\n"},
     {"changes", "children:\n  a:\n    components: {health: 1}\n    children: {b: {health: 2}}\n"},
     {"an enum reset to its default", "colour: {kind: null}\n"},
 };

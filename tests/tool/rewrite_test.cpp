@@ -220,7 +220,7 @@ TEST_F(ToolRewrite, line_ends_and_a_byte_order_mark_stay) {
     EXPECT_EQ(run({"format", "--check", file}).exit_code, 0);
     EXPECT_EQ(converted("tidy.sjson", tidy, "sjson"), tidy);
     EXPECT_EQ(converted("tidy.sjson", tidy, "yaml"), with_returns(converted("tidy.sjson", kTidy, "yaml")));
-    const std::string level = "components = { data = { text = \"\"\"one\ntwo\n\"\"\" } }\n";
+    const std::string level = "components = { properties = { text = \"\"\"one\ntwo\n\"\"\" } }\n";
     for (const std::string name : {"plain", "returns"}) {
         write(name + "/level.sjson", name == "plain" ? level : with_returns(level));
         EXPECT_EQ(run({"compile", path(name + "/level.sjson"), "-o", path(name + "/level.blob")}).exit_code, 0);

@@ -227,7 +227,7 @@ entities = {
     fish = { components = {
         transform = {}
         model_pose = { nodes = [{ name = "hip" } { name = "knee"  parent = "hip"  position = [0 -0.5 0] }] }
-        data = { mood = "calm"  speed = 3.5 }
+        properties = { mood = "calm"  speed = 3.5 }
         route = { stops = [[1 2 3] [4 5 6]] }
     } }
 }
@@ -255,8 +255,8 @@ TEST_F(ToolSchool, values_in_blobs_are_shown_and_checked_if_the_blobs_are_given)
     EXPECT_EQ(shown.err, "");
     const nlohmann::json fish = shown.json()["entity_data"][0]["components"];
     EXPECT_EQ(fish["route"]["stops"], (nlohmann::json{{1, 2, 3}, {4, 5, 6}}));
-    EXPECT_EQ(fish["data"]["values"], (nlohmann::json{{"mood", "calm"}, {"speed", 3.5}}));
-    EXPECT_FALSE(fish["data"].contains("not_loaded"));
+    EXPECT_EQ(fish["properties"]["values"], (nlohmann::json{{"mood", "calm"}, {"speed", 3.5}}));
+    EXPECT_FALSE(fish["properties"].contains("not_loaded"));
     EXPECT_TRUE(fish.contains("model_pose"));
     const ToolResult good = run({"check", save, "--resource", blob});
     EXPECT_EQ(good.exit_code, 0) << good.err;
@@ -271,7 +271,7 @@ TEST_F(ToolSchool, without_the_blobs_their_resource_is_named_and_the_rest_is_sho
     const std::string resource = fish["route"]["stops"]["resource"];
     EXPECT_TRUE(resource.starts_with("#0x")) << resource;
     EXPECT_EQ(fish["route"]["stops"]["count"], 2);
-    EXPECT_EQ(fish["data"]["not_loaded"]["resource"], resource);
+    EXPECT_EQ(fish["properties"]["not_loaded"]["resource"], resource);
     EXPECT_FALSE(fish.contains("model_pose"));
     EXPECT_TRUE(fish.contains("transform"));
     const std::string warning = "warning: " + save +

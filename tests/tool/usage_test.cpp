@@ -29,8 +29,8 @@ TEST_F(ToolUsage, help_lists_every_verb) {
 
 TEST_F(ToolUsage, help_lists_every_built_in_component_type) {
     const ToolResult result = run({"help"});
-    for (const char* name : {"transform", "model_pose", "attached_to_node", "point_mass", "data", "owned", "inactive",
-                             "debug_name", "tag", "zone", "disabled"}) {
+    for (const char* name : {"transform", "model_pose", "attached_to_node", "point_mass", "properties", "owned",
+                             "inactive", "debug_name", "tag", "zone", "disabled"}) {
         EXPECT_TRUE(result.prints(std::string("\n  ") + name + " ")) << name;
         const ToolResult schema =
             run({"check", write(std::string(name) + ".sjson", std::string("components = { ") + name + " = {} }")});

@@ -4,8 +4,8 @@
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/command/commands.h"
-#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/model_pose.h"
@@ -178,8 +178,8 @@ Array<SpawnOverride> all_overrides(int i) {
             {"lamp", "transform.position.y", number},
             {"buoy", "transform.scale", Vec3{1, 1, 1 + number}},
             {"buoy", "tag.tag", i % 2 == 0 ? "red" : "white"},
-            {"buoy", "data.draught", number},
-            {"buoy", "data.owner.name", "Ann"}};
+            {"buoy", "properties.draught", number},
+            {"buoy", "properties.owner.name", "Ann"}};
 }
 
 // req: D6
@@ -202,8 +202,8 @@ TEST(SpawnOverrides, are_what_setting_the_values_by_hand_after_the_spawn_would_b
         ASSERT_TRUE(spawned) << spawned.message();
         const Result<Spawned> plain = by_hand.world.spawn(blob, {.copies = copies, .root_poses = poses});
         ASSERT_TRUE(plain) << plain.message();
-        by_hand.world.data();
-        overridden.world.data();
+        by_hand.world.properties();
+        overridden.world.properties();
         for (const SpawnOverride& one : overrides)
             for (std::uint32_t copy = 0; copy < copies; ++copy) {
                 if (one.copy != SpawnOverride::kAllCopies && one.copy != copy) continue;
@@ -329,7 +329,7 @@ std::vector<Mistake> mistakes() {
         // A store refuses these when all else is there.
         {{"lamp", "transform.rotation", Quaternion{0, 0, 0, 0}}, ""},
         {{"lamp", "transform.position.x", nan}, ""},
-        {{"lamp", "data.depth", Entity{}}, "the data of an entity has "},
+        {{"lamp", "properties.depth", Entity{}}, "the properties of an entity are "},
     };
 }
 
@@ -338,7 +338,7 @@ TEST(SpawnOverrides, that_fit_nothing_are_errors_that_say_what_there_is_and_noth
     const Blob blob = Level().blob();
     Harbour harbour;
     ASSERT_TRUE(harbour.spawn(blob, {}, 2));
-    harbour.world.data();
+    harbour.world.properties();
     harbour.world.settle();
     const std::uint64_t hash = state_hash(harbour.world);
     const std::uint32_t num_alive = harbour.entities.num_alive();

@@ -1,7 +1,7 @@
-// Texts of names, tags, data and other fields: kept while something has their ids, and then let go.
+// Texts of names, tags, properties and other fields: kept while something has their ids, and then let go.
 
-#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
+#include "shoal/components/properties.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
 #include "shoal/pose/model_pose.h"
@@ -54,7 +54,7 @@ struct Heard {
 };
 struct HeardWords {
     std::uint32_t speaker;
-    std::uint32_t words[2];  // a string, as data have it
+    std::uint32_t words[2];  // a string, as properties have it
 };
 
 struct TextsTest : ::testing::Test {
@@ -107,7 +107,7 @@ TEST_F(TextsTest, of_the_dead_are_let_go_so_that_memory_and_saves_are_bounded_by
             const std::string number = std::to_string(num_made++);
             ASSERT_TRUE(names.set_name(entity, "a rather long name of number " + number));
             ASSERT_TRUE(tags.add_tag(entity, "tag " + number));
-            ASSERT_TRUE(world.data().set(entity, "path " + number, "value " + number));
+            ASSERT_TRUE(world.properties().set(entity, "path " + number, "value " + number));
         }
         entities.destroy(passing);
         world.step(0.1f);
@@ -172,7 +172,7 @@ TEST_F(TextsTest, are_kept_for_every_place_where_an_id_may_lie) {
     const Quaternion rotations[2] = {};
     ASSERT_TRUE(world.model_poses().add_node_tree({nodes, parents, positions, rotations, scales}));
     const std::vector<std::string> words = {"w0", "w1", "w2", "w3", "w4"};
-    ASSERT_TRUE(world.data().set_array(one, "path", words));
+    ASSERT_TRUE(world.properties().set_array(one, "path", words));
     collect();
     for (const char* text :
          {"in the database", "line 0", "line 1", "name", "first tag", "second tag", "field", "array 0", "array 1",
@@ -187,12 +187,14 @@ TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
     writer.set_name("level");
     const StringId path = *writer.add_text("armor"), value = *writer.add_text("steel");
     const std::uint32_t words[] = {std::uint32_t(value.hash), std::uint32_t(value.hash >> 32)};
-    const DataEntry entry{path, {DataType::kString, 1, 1}, words};
-    Data data;
-    const Array<std::uint32_t> table = make_data_table({&entry, 1});
-    static_cast<BlobArrayBase&>(data.values) = writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
+    const PropertyEntry entry{path, {PropertyType::kString, 1, 1}, words};
+    Properties properties;
+    const Array<std::uint32_t> table = make_property_table({&entry, 1});
+    static_cast<BlobArrayBase&>(properties.values) =
+        writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
     const std::uint32_t entity = writer.add_entity({});
-    writer.add_component(*writer.add_component_type(schema_of<Data>()), entity, std::as_bytes(std::span(&data, 1)));
+    writer.add_component(*writer.add_component_type(schema_of<Properties>()), entity,
+                         std::as_bytes(std::span(&properties, 1)));
     ASSERT_TRUE(writer.add_text("nowhere"));
     const Blob& blob = **library.load(*writer.write());
     const Entity tank = world.spawn(blob).value().entity(0);
@@ -205,7 +207,7 @@ TEST_F(TextsTest, of_blobs_are_kept_with_their_arrays_data_and_defaults) {
     ASSERT_TRUE(schema) << schema.message();
     ASSERT_TRUE(world.manager(*schema));
     collect();
-    EXPECT_EQ(world.data().text(tank, "armor"), "steel");
+    EXPECT_EQ(world.properties().text(tank, "armor"), "steel");
     EXPECT_TRUE(has("armor"));
     EXPECT_TRUE(has("idle")) << "a component may be added with its defaults";
     EXPECT_FALSE(has("nowhere"));
@@ -216,10 +218,10 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     auto& heard = world.events<Heard>();
     auto& heard_words = world.events<HeardWords>();
     const Entity listener = *entities.create();
-    world.data();
+    world.properties();
     world.observers().on_add<DebugName>([&](std::span<const Entity>) {
-        keep("in data"), keep("as a value");
-        world.commands().add(listener, Sign{keep("in a command"), {}}, DataValue("in data", "as a value"));
+        keep("in a property"), keep("as a value");
+        world.commands().add(listener, Sign{keep("in a command"), {}}, PropertyValue("in a property", "as a value"));
     });
     world.schedule().add("tell", {writes(heard), writes(heard_words)}, [&](PassContext&) {
         heard.write({StringId("in an event")});
@@ -232,7 +234,7 @@ TEST_F(TextsTest, are_kept_for_events_and_for_commands_that_wait) {
     collect();  // its first settle tells the observer, and its second carries out the command
     EXPECT_TRUE(signs.has(listener));
     EXPECT_TRUE(has("in a command"));
-    EXPECT_EQ(world.data().text(listener, "in data"), "as a value");
+    EXPECT_EQ(world.properties().text(listener, "in a property"), "as a value");
     EXPECT_TRUE(has("in an event"));
     EXPECT_TRUE(has("in words"));
 }
@@ -421,7 +423,7 @@ struct Model {
     struct One {
         std::string name, sign;
         std::set<std::string> tags;
-        std::map<std::string, std::string> data;
+        std::map<std::string, std::string> properties;
     };
     std::map<Entity, One> all;
 };
@@ -452,13 +454,13 @@ struct RandomTexts : TextsTest {
                 break;
             case 2: {
                 const std::string path = "path " + std::to_string(random.below(4));
-                ASSERT_TRUE(world.data().set(entity, path, one.data[path] = given));
+                ASSERT_TRUE(world.properties().set(entity, path, one.properties[path] = given));
                 break;
             }
             case 3:
-                if (one.data.empty()) break;
-                ASSERT_TRUE(world.data().reset(entity, one.data.begin()->first));
-                one.data.erase(one.data.begin());
+                if (one.properties.empty()) break;
+                ASSERT_TRUE(world.properties().reset(entity, one.properties.begin()->first));
+                one.properties.erase(one.properties.begin());
                 break;
             case 4:
                 world.commands().name(entity, one.name = given);
@@ -478,11 +480,11 @@ struct RandomTexts : TextsTest {
             std::set<std::string> found;
             tags_in.for_each_tag(entity, [&](StringId tag) { found.emplace(in.strings().text(tag)); });
             ASSERT_EQ(found, one.tags);
-            std::map<std::string, std::string> data;
-            in.data().for_each(entity, [&](StringId path, const DataView&) {
-                data[std::string(in.strings().text(path))] = in.data().text(entity, path);
+            std::map<std::string, std::string> properties;
+            in.properties().for_each(entity, [&](StringId path, const PropertyView&) {
+                properties[std::string(in.strings().text(path))] = in.properties().text(entity, path);
             });
-            ASSERT_EQ(data, one.data);
+            ASSERT_EQ(properties, one.properties);
         }
     }
 };
@@ -490,7 +492,7 @@ struct RandomTexts : TextsTest {
 TEST_F(RandomTexts, agree_with_a_model_that_keeps_them_apart) {
     SCOPED_TRACE(shoal_test::seed_text());
     auto& signs = world.manager<Sign>();
-    world.data();
+    world.properties();
     SavedState kept;
     Model kept_model;
     for (int step = 0; step < 60; ++step) {
@@ -521,7 +523,7 @@ TEST_F(RandomTexts, agree_with_a_model_that_keeps_them_apart) {
     ASSERT_TRUE(save(world, bytes));
     EntityManager other_entities;
     World other(other_entities);
-    other.manager<DebugName>(), other.manager<Tag>(), other.manager<Sign>(), other.data();
+    other.manager<DebugName>(), other.manager<Tag>(), other.manager<Sign>(), other.properties();
     ASSERT_TRUE(load(other, bytes));
     ASSERT_NO_FATAL_FAILURE(expect_as_model(other));
     EXPECT_EQ(state_hash(other), state_hash(world));

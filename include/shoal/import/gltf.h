@@ -11,7 +11,7 @@
 //     skin               model_pose on the entity that is drawn; joints are no entities, what hangs on them is attached_to_node
 //     mesh, camera, light    gltf_mesh, gltf_camera, gltf_light: gltf_schema_text() declares them
 //     visibility         inactive
-//     extras             components, if they are called so, and data
+//     extras             components, if they are called so, and properties
 //
 // Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and
 // buffers are not read. docs/formats/gltf.md has the rules.

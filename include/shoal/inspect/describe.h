@@ -42,9 +42,9 @@ class DocumentBuilder;
 ///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
 ///
 /// The zone of the database is left out if it is the first. A component type of which an entity may have several gives
-/// a list. `data` has `values` of the template and `overrides`.
+/// a list. `properties` has `values` of the template and `overrides`.
 /// Values in blobs are shown if the library of the world has them; otherwise the `resource` and how many there are, for
-/// `data` as `not_loaded`.
+/// `properties` as `not_loaded`.
 class EntityWriter {
 public:
     /// Lifetime: the world outlives it, and gets no other stores meanwhile.

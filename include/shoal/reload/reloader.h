@@ -24,7 +24,7 @@
 // stay. So does what a spawn has overridden (SpawnOptions::overrides), whatever the source says of it now, until the
 // program changes it; an entity or a component that went, and comes again, has the values again that were overridden,
 // and an override of a value of a `many` type goes with that value. A model pose whose tree has changed starts anew.
-// Data that the program has set stays on top of what the source says.
+// Properties that the program has set stay on top of what the source says.
 //
 // Changes go through the stores, as those of commands do, so children follow their transforms, and observers and the
 // journal tell of all that came, went and changed when the world settles next. Entities that are gone from the source

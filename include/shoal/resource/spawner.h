@@ -25,8 +25,8 @@ namespace shoal {
 struct SpawnTargets {
     const ComponentDirectory& directory;
     const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
-    Status (*set_data)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
-    void* context = nullptr;         ///< of set_data, which sets a named value that an override calls "data.path"
+    Status (*set_property)(void* context, Entity entity, std::string_view path, const AnyValue& value) = nullptr;
+    void* context = nullptr;  ///< of set_property, which sets a named value that an override calls "properties.path"
     StringTable* strings = nullptr;  ///< keeps the texts of string ids that are overridden, until they are unused
 };
 

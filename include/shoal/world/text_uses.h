@@ -2,8 +2,8 @@
 // Which texts of its string table a world uses: what is kept when the table is collected, and what a save has.
 //
 //     rows              fields that are string ids, also of rows in the files of unloaded zones
-//     data              paths, and strings among the values
-//     read-only arrays  of string ids, tables of data, names of nodes of models
+//     properties        paths, and strings among the values
+//     read-only arrays  of string ids, tables of properties, names of nodes of models
 //     defaults          of component types
 //     waiting           values in commands, and events: every word of their bytes that is the id of a text
 //     services          what they mark: values before, for observers, and overrides of spawns, for reloads
@@ -42,7 +42,7 @@ private:
     void mark_field(const StateRows& rows, const Field& field);
     void mark_values(const Field& field, const std::byte* value) override;
     void mark_array(const BlobArrayBase& array, FieldType element_type);
-    void mark_data(const StateRows& rows);
+    void mark_properties(const StateRows& rows);
     void mark_waiting();
 
     World& world_;

@@ -44,7 +44,7 @@
 namespace shoal {
 
 class ActivityManager;
-class DataManager;
+class PropertyManager;
 class FollowedPlaces;
 class ModelPoseManager;
 class OwnershipManager;
@@ -64,7 +64,8 @@ public:
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
     /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in component types
-    /// when they name them: Transform, Owned, Inactive, Data, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
+    /// when they name them: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode,
+    /// PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
 
@@ -88,11 +89,11 @@ public:
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Returns who owns whom (see components/ownership.h), who is inactive (components/activity.h), the named values of
-    /// entities (components/data.h) and the poses of models (pose/model_pose.h). Requires: no other store keeps Owned,
-    /// Inactive, Data or ModelPose; for models, WorldOptions::library.
+    /// entities (components/properties.h) and the poses of models (pose/model_pose.h). Requires: no other store keeps
+    /// Owned, Inactive, Properties or ModelPose; for models, WorldOptions::library.
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ActivityManager& activity();
-    SHOAL_API DataManager& data();
+    SHOAL_API PropertyManager& properties();
     SHOAL_API ModelPoseManager& model_poses();
     /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns.
     /// Requires: none of its component types has a store; no passes run.
@@ -160,8 +161,8 @@ public:
     /// Finds a field for many reads and writes. A built-in component type that no store keeps gets its store, unless
     /// passes run. Errors: there is none; the message says what there is.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
-    /// Returns the value of a field of a singleton, or of an entity; "data.armor" is a value of its data. Errors: as
-    /// above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
+    /// Returns the value of a field of a singleton, or of an entity; "properties.armor" is a value of its data. Errors:
+    /// as above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
     SHOAL_API Result<AnyValue> field(std::string_view name) const;
     SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;
     /// The same with a type that is known. Errors: as above; the field has another type.

@@ -301,8 +301,8 @@ int main() {
     expect(TagManager(pond.manager<Tag>(), pond.strings()).add_tag(p[2], "red"), "ok");
     expect(TagManager(lake.manager<Tag>(), lake.strings()).remove_tag(e[6], "blue"), "false");
     expect(DebugNameManager(lake.manager<DebugName>(), lake.strings()).set_name(e[3], "green"), "ok");
-    expect(pond.data().set(p[5], "blue", 2), "ok");
-    expect(pond.data().reset(p[5], "red"), "false");
+    expect(pond.properties().set(p[5], "blue", 2), "ok");
+    expect(pond.properties().reset(p[5], "red"), "false");
     sea.commands().destroy(e[2]);
     lake.commands().move(e[3], 2);
     lake.commands().add(e[6], Disabled{Hungry{0}});
@@ -313,7 +313,7 @@ int main() {
     pond.commands().name(p[2], "green");
     sea.commands().tag(e[2], "red");
     pond.commands().untag(p[4], "red");
-    sea.commands().add(e[5], DataValue("armor.front", 11));
+    sea.commands().add(e[5], PropertyValue("armor.front", 11));
     lake.commands().add(e[4], Inactive{});
     pond.commands().remove<Inactive>(p[3]);
     expect(stage.copy(pond, p[5], &p[6]), "ok");
@@ -431,8 +431,8 @@ int main() {
     expect(stage.owned(sea, e[2]), "");
     expect(stage.tags(sea, e[2]), "");
     expect(DebugNameManager(pond.manager<DebugName>(), pond.strings()).name(p[2]), "");
-    expect(lake.data().get_or(e[2], "green", -1), "-1");
-    expect(lake.data().get_or(e[2], "armor.front", -1), "-1");
+    expect(lake.properties().get_or(e[2], "green", -1), "-1");
+    expect(lake.properties().get_or(e[2], "armor.front", -1), "-1");
     expect(stage.referrers<&Hunts::who>(sea, e[2]), "");
     expect(stage.visited(lake, lake.query<Read<&Mark::n>>()), "another another another another another another");
     expect(stage.visited(sea, sea.query<Read<&Mark::n>>().with_inactive()), "another another another another another e[3] e[4] e[5]");

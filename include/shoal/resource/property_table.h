@@ -1,6 +1,7 @@
 #pragma once
-// Named values as a blob keeps them: what a text says as `data = { armor = { front = 20 }  paint = "grey" }` is one read-only
-// table, which all users of the text share. components/data.h reads it together with what the program has set.
+// Named values as a blob keeps them: what a text says as `properties = { armor = { front = 20 }  paint = "grey" }` is
+// one read-only table, which all users of the text share. components/properties.h reads it together with what the
+// program has set.
 //
 //     words     0      number of entries n
 //               1      0
@@ -20,63 +21,67 @@ namespace shoal {
 class DocumentBuilder;
 class ValueNames;
 
-enum class DataType : std::uint8_t { kNone, kBool, kInt, kFloat, kString };
+enum class PropertyType : std::uint8_t { kNone, kBool, kInt, kFloat, kString };
 
-/// What a blob has of the data of an entity. A path that `overrides` has not is looked up in `values`.
-struct Data {
+/// What a blob has of the properties of an entity. A path that `overrides` has not is looked up in `values`.
+struct Properties {
     BlobArray<std::uint32_t> values;     ///< what prefabs say, merged; of an entity without a prefab all that it says
-    BlobArray<std::uint32_t> overrides;  ///< what the last text says on top; here DataType::kNone hides a value
+    BlobArray<std::uint32_t> overrides;  ///< what the last text says on top; here PropertyType::kNone hides a value
 };
-SHOAL_COMPONENT((Data, whole, computed), values, overrides)
+SHOAL_COMPONENT((Properties, whole, computed), values, overrides)
 
 /// What a value is made of: `count` elements. A vector is an array of 2 to 4 floats; `lanes` is 1 but in arrays of vectors.
-struct DataShape {
-    DataType type = DataType::kNone;
+struct PropertyShape {
+    PropertyType type = PropertyType::kNone;
     std::uint32_t lanes = 1;
     std::uint32_t count = 1;
 
     static constexpr std::uint32_t kMaxCount = 0xFFFFFF;
     /// Returns nothing, kNone, for a word that says nothing.
-    SHOAL_API static DataShape from_word(std::uint32_t word);
+    SHOAL_API static PropertyShape from_word(std::uint32_t word);
     constexpr std::uint32_t word() const { return std::uint32_t(type) | lanes << 4 | count << 8; }
     constexpr std::uint32_t num_words() const {
-        return count * (type == DataType::kInt || type == DataType::kString ? 2 : type == DataType::kNone ? 0 : lanes);
+        return count * (type == PropertyType::kInt || type == PropertyType::kString ? 2
+                        : type == PropertyType::kNone                               ? 0
+                                                                                    : lanes);
     }
     /// Returns a text such as "an array of 3 integers" for messages.
     SHOAL_API std::string to_text() const;
-    friend bool operator==(const DataShape&, const DataShape&) = default;
+    friend bool operator==(const PropertyShape&, const PropertyShape&) = default;
 };
 
 /// A value of a table. Shape: words: shape.num_words().
-struct DataEntry {
+struct PropertyEntry {
     StringId path;
-    DataShape shape;
+    PropertyShape shape;
     std::span<const std::uint32_t> words;
 };
 
 /// The number of entries of a table; 0 if its words are no table.
-SHOAL_API std::uint32_t num_data_entries(std::span<const std::uint32_t> table);
+SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> table);
 /// Returns an entry, one without a path if the table has nothing there. Those that hide a value have the type kNone.
-SHOAL_API DataEntry data_entry(std::span<const std::uint32_t> table, std::uint32_t index);
+SHOAL_API PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index);
 /// The same for a path. Cost: O(log entries).
-SHOAL_API DataEntry find_data_entry(std::span<const std::uint32_t> table, StringId path);
+SHOAL_API PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path);
 /// Returns the table with these entries. Requires: they are ascending by path, without doubles.
-SHOAL_API Array<std::uint32_t> make_data_table(std::span<const DataEntry> entries);
+SHOAL_API Array<std::uint32_t> make_property_table(std::span<const PropertyEntry> entries);
 
 /// The C++ types that values are read as.
 template <class T>
-concept DataElement = std::is_same_v<T, bool> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
-                      std::is_floating_point_v<T> || std::is_same_v<T, StringId> || std::is_same_v<T, Vec2> ||
-                      std::is_same_v<T, Vec3> || std::is_same_v<T, Vec4>;
+concept PropertyElement =
+    std::is_same_v<T, bool> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
+    std::is_floating_point_v<T> || std::is_same_v<T, StringId> || std::is_same_v<T, Vec2> || std::is_same_v<T, Vec3> ||
+    std::is_same_v<T, Vec4>;
 
 /// Reads a value as elements of type T. Integers can be read as numbers with a fraction, and 2 to 4 numbers as a vector.
 /// Returns how many elements there are, and writes as many as `out` has room for; 0 if they cannot be read so.
 /// Requires: `words` has shape.num_words().
-template <DataElement T>
-SHOAL_API std::uint32_t read_data(const DataShape& shape, std::span<const std::uint32_t> words, std::span<T> out);
+template <PropertyElement T>
+SHOAL_API std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words,
+                                      std::span<T> out);
 
 /// Writes a value as a source would say it: null, a number, a list, ...
-SHOAL_API void write_data(DocumentBuilder& builder, const DataShape& shape, std::span<const std::uint32_t> words,
-                          const ValueNames& names);
+SHOAL_API void write_property(DocumentBuilder& builder, const PropertyShape& shape,
+                              std::span<const std::uint32_t> words, const ValueNames& names);
 
 }  // namespace shoal

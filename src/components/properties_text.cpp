@@ -1,8 +1,9 @@
-// The text of data: flattens nested mappings to paths, reads values, and says which values of the layers below are hidden.
+// The text of properties: flattens nested mappings to paths, reads values, and says which values of the layers below
+// are hidden.
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "shoal/resource/registry.h"
 
 #include <algorithm>
@@ -40,10 +41,10 @@ bool is_one_edit_away(std::string_view a, std::string_view b) {
 }
 
 /// Reads what one layer says.
-class DataReader {
+class PropertyReader {
 public:
-    DataReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {
-        std::memcpy(static_cast<void*>(&data_), out.image().data(), sizeof data_);
+    PropertyReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {
+        std::memcpy(static_cast<void*>(&properties_), out.image().data(), sizeof properties_);
     }
 
     bool read() {
@@ -60,12 +61,12 @@ private:
         std::string path;
         Node node;
         StringId id;
-        DataShape shape;
+        PropertyShape shape;
         std::vector<std::uint32_t> words;
     };
 
     void fail(SourcePosition at, const std::string& problem, std::string hint = {}) {
-        in_.diagnostics.error(at, concat("component \"data\": ", problem), std::move(hint));
+        in_.diagnostics.error(at, concat("component \"properties\": ", problem), std::move(hint));
         good_ = false;
     }
 
@@ -92,11 +93,11 @@ private:
         entries_.push_back(std::move(entry));
     }
 
-    static DataType type_of(Node node) {
-        if (node.is_bool()) return DataType::kBool;
-        if (node.is_string()) return DataType::kString;
-        if (!node.is_number()) return DataType::kNone;
-        return node.as_int64() != nullptr ? DataType::kInt : DataType::kFloat;
+    static PropertyType type_of(Node node) {
+        if (node.is_bool()) return PropertyType::kBool;
+        if (node.is_string()) return PropertyType::kString;
+        if (!node.is_number()) return PropertyType::kNone;
+        return node.as_int64() != nullptr ? PropertyType::kInt : PropertyType::kFloat;
     }
 
     void read_scalar(Node node, Entry& entry) {
@@ -105,13 +106,13 @@ private:
     }
 
     void append_value(Node node, Entry& entry) {
-        if (entry.shape.type == DataType::kBool) return entry.words.push_back(node.as_bool());
+        if (entry.shape.type == PropertyType::kBool) return entry.words.push_back(node.as_bool());
         if (node.is_integer() && node.as_int64() == nullptr)
             return fail(node.position(), "an integer is above 9223372036854775807",
                         "write it with a point to have a float, or as a string");
-        if (entry.shape.type == DataType::kInt)
+        if (entry.shape.type == PropertyType::kInt)
             return append_words(entry.words, static_cast<std::uint64_t>(*node.as_int64()));
-        if (entry.shape.type == DataType::kString) {
+        if (entry.shape.type == PropertyType::kString) {
             const Result<StringId> id = out_.intern(node.as_string());
             return id ? append_words(entry.words, id->hash) : fail(node.position(), std::string(id.message()));
         }
@@ -123,20 +124,21 @@ private:
 
     /// A list has bools, numbers, strings, or vectors of as many numbers each.
     void read_list(Node list, Entry& entry) {
-        if (list.size() > DataShape::kMaxCount)
-            return fail(list.position(), concat("an array has more than ", DataShape::kMaxCount, " elements"),
+        if (list.size() > PropertyShape::kMaxCount)
+            return fail(list.position(), concat("an array has more than ", PropertyShape::kMaxCount, " elements"),
                         "divide it, or keep it in a blob_array of a component");
-        entry.shape = {DataType::kFloat, 1, list.size()};
+        entry.shape = {PropertyType::kFloat, 1, list.size()};
         if (list.size() == 0) return;
         if ((*list.begin()).is_list()) return read_vectors(list, entry);
-        DataType type = type_of(*list.begin());
+        PropertyType type = type_of(*list.begin());
         for (const Node element : list) {
-            const DataType other = type_of(element);
-            const bool has_numbers = element.is_number() && (type == DataType::kInt || type == DataType::kFloat);
-            if (other == DataType::kNone || (other != type && !has_numbers))
+            const PropertyType other = type_of(element);
+            const bool has_numbers =
+                element.is_number() && (type == PropertyType::kInt || type == PropertyType::kFloat);
+            if (other == PropertyType::kNone || (other != type && !has_numbers))
                 return fail(element.position(), concat(quoted(entry.path), " has elements of several kinds"),
                             "write a list of bools, of numbers, of strings, or of vectors");
-            if (other != type) type = DataType::kFloat;
+            if (other != type) type = PropertyType::kFloat;
         }
         entry.shape.type = type;
         for (const Node element : list) append_value(element, entry);
@@ -152,15 +154,15 @@ private:
                             "write vectors of 2, 3 or 4 numbers, all alike");
             for (const Node number : vector) append_value(number, entry);
         }
-        entry.shape =
-            list.size() == 1 ? DataShape{DataType::kFloat, 1, lanes} : DataShape{DataType::kFloat, lanes, list.size()};
+        entry.shape = list.size() == 1 ? PropertyShape{PropertyType::kFloat, 1, lanes}
+                                       : PropertyShape{PropertyType::kFloat, lanes, list.size()};
     }
 
     // --- paths ---------------------------------------------------------------------------------------------------
 
     /// Hashes the paths, and keeps their texts in the blob.
     bool add_ids() {
-        HashMap<StringId, std::uint32_t> first_of{Owner("data")};
+        HashMap<StringId, std::uint32_t> first_of{Owner("properties")};
         for (std::uint32_t i = 0; i < entries_.size(); ++i) {
             Entry& entry = entries_[i];
             const Result<StringId> id = out_.intern(entry.path);
@@ -173,7 +175,8 @@ private:
             if (is_new) continue;
             in_.diagnostics
                 .error(entry.node.key_position(),
-                       concat("component \"data\": two values are called ", quoted(entry.path)), "remove one of them")
+                       concat("component \"properties\": two values are called ", quoted(entry.path)),
+                       "remove one of them")
                 .note(entries_[*first].node.key_position(), "the first is here");
             good_ = false;
         }
@@ -187,21 +190,22 @@ private:
 
     /// Lists what the layers below say together, ascending by path.
     void list_below() {
-        const std::span<const std::uint32_t> values = table_of(data_.values), overrides = table_of(data_.overrides);
-        const std::uint32_t num_values = num_data_entries(values), num_overrides = num_data_entries(overrides);
+        const std::span<const std::uint32_t> values = table_of(properties_.values),
+                                             overrides = table_of(properties_.overrides);
+        const std::uint32_t num_values = num_property_entries(values), num_overrides = num_property_entries(overrides);
         for (std::uint32_t v = 0, o = 0; v < num_values || o < num_overrides;) {
-            const DataEntry value = data_entry(values, v), change = data_entry(overrides, o);
+            const PropertyEntry value = property_entry(values, v), change = property_entry(overrides, o);
             const bool takes_change = o < num_overrides && (v == num_values || change.path <= value.path);
             v += v < num_values && (!takes_change || change.path == value.path);
             o += takes_change;
-            const DataEntry& taken = takes_change ? change : value;
-            if (taken.shape.type != DataType::kNone) below_.push_back(taken);
+            const PropertyEntry& taken = takes_change ? change : value;
+            if (taken.shape.type != PropertyType::kNone) below_.push_back(taken);
         }
     }
 
     bool is_below(StringId path) const {
         const auto found = std::lower_bound(below_.begin(), below_.end(), path,
-                                            [](const DataEntry& entry, StringId id) { return entry.path < id; });
+                                            [](const PropertyEntry& entry, StringId id) { return entry.path < id; });
         return found != below_.end() && found->path == path;
     }
 
@@ -212,9 +216,9 @@ private:
         });
         if (changes_values_only) return;
         note_paths();
-        Array<StringId> hidden{Owner("data")};
-        HashMap<StringId, bool> with_hidden{Owner("data")};  // mappings with a hidden value
-        for (const DataEntry& entry : below_) {
+        Array<StringId> hidden{Owner("properties")};
+        HashMap<StringId, bool> with_hidden{Owner("properties")};  // mappings with a hidden value
+        for (const PropertyEntry& entry : below_) {
             const std::string_view path = out_.text(entry.path);
             if (!is_hidden(entry.path, path)) continue;
             hidden.push_back(entry.path);
@@ -253,7 +257,7 @@ private:
     void check_name(const Entry& entry, const HashMap<StringId, bool>& with_hidden) {
         if (is_below(entry.id)) return;
         const auto warn = [&](const std::string& problem, std::string hint) {
-            in_.diagnostics.warning(entry.node.key_position(), concat("component \"data\": ", problem),
+            in_.diagnostics.warning(entry.node.key_position(), concat("component \"properties\": ", problem),
                                     std::move(hint));
         };
         if (entry.node.is_null()) {
@@ -262,7 +266,7 @@ private:
             return;
         }
         if (entry.path.size() < 4 || entries_.size() * below_.size() > kMostComparisons) return;
-        for (const DataEntry& below : below_) {
+        for (const PropertyEntry& below : below_) {
             const std::string_view known = out_.text(below.path);
             if (!is_one_edit_away(entry.path, known)) continue;
             if (is_null_.find(below.path) != nullptr) continue;
@@ -272,9 +276,9 @@ private:
 
     // --- tables --------------------------------------------------------------------------------------------------
 
-    BlobArrayBase add_table(std::span<const DataEntry> entries) {
+    BlobArrayBase add_table(std::span<const PropertyEntry> entries) {
         if (entries.empty()) return {};
-        const Array<std::uint32_t> table = make_data_table(entries);
+        const Array<std::uint32_t> table = make_property_table(entries);
         return out_.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
     }
 
@@ -282,34 +286,35 @@ private:
     bool write() {
         if (entries_.empty()) return true;
         std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
-        Array<DataEntry> here{Owner("data")};
+        Array<PropertyEntry> here{Owner("properties")};
         for (const Entry& entry : entries_) here.push_back({entry.id, entry.shape, entry.words});
-        BlobArrayBase& values = data_.values;
-        BlobArrayBase& overrides = data_.overrides;
+        BlobArrayBase& values = properties_.values;
+        BlobArrayBase& overrides = properties_.overrides;
         if (overrides.count != 0) values = add_table(below_);
         overrides = {};
         (values.count != 0 ? overrides : values) = add_table(here);
-        out_.store(data_);
+        out_.store(properties_);
         return true;
     }
 
     const CompileInput& in_;
     CompileOutput& out_;
-    Data data_;
+    Properties properties_;
     bool good_ = true;
     std::vector<Entry> entries_;
-    HashMap<StringId, bool> is_null_{Owner("data")};   // by path of each entry
-    HashMap<StringId, bool> mappings_{Owner("data")};  // that entries lie in
-    Array<DataEntry> below_{Owner("data")};            // what the layers below say together
+    HashMap<StringId, bool> is_null_{Owner("properties")};   // by path of each entry
+    HashMap<StringId, bool> mappings_{Owner("properties")};  // that entries lie in
+    Array<PropertyEntry> below_{Owner("properties")};        // what the layers below say together
 };
 
-bool compile_data(void*, const CompileInput& in, CompileOutput& out) { return DataReader(in, out).read(); }
+bool compile_properties(void*, const CompileInput& in, CompileOutput& out) { return PropertyReader(in, out).read(); }
 
 }  // namespace
 
-Status add_data(ComponentRegistry& registry) {
-    if (Status status = registry.add<Data>(); !status) return status;
-    return registry.set_compile_function(schema_of<Data>().name(), compile_data, nullptr, 0, CompileScope::kLayer);
+Status add_properties(ComponentRegistry& registry) {
+    if (Status status = registry.add<Properties>(); !status) return status;
+    return registry.set_compile_function(schema_of<Properties>().name(), compile_properties, nullptr, 0,
+                                         CompileScope::kLayer);
 }
 
 }  // namespace shoal

@@ -1,13 +1,13 @@
 // Measures look-ups of named values by their hashed paths.
 //
-//     data/look_up            values of a template with 20 entries that all entities share; each has one of its own
-//     data/look_up_own        the own one
-//     data/look_up_missing    paths that nobody has
+//     properties/look_up            values of a template with 20 entries that all entities share; each has one of its own
+//     properties/look_up_own        the own one
+//     properties/look_up_missing    paths that nobody has
 //
 // The reference is a struct per entity that points to the own values and to the template, both arrays that are sorted by
 // hash, and a binary search in each. It knows that the numbers are floats.
 
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 #include "reference.h"
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
@@ -55,7 +55,7 @@ public:
         std::sort(shared_.begin(), shared_.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
         spawn();
         for (std::size_t i = 0; i < n; ++i) {
-            need_ok(data.set(ids[i], path_of(0), float(i)));
+            need_ok(properties.set(ids[i], path_of(0), float(i)));
             own_[i] = {path_of(0).hash, float(i)};
             plain_[ids[i].index() - ids[0].index()] = {{&own_[i], 1}, {shared_.data(), kNumValues}};
         }
@@ -64,7 +64,7 @@ public:
 
     SHOAL_BENCH_LOOP float sum_of(StringId path) const {
         float sum = 0;
-        for (const Entity id : ids) sum += data.get_or(id, path, 0.5f);
+        for (const Entity id : ids) sum += properties.get_or(id, path, 0.5f);
         return sum;
     }
     SHOAL_BENCH_LOOP float plain_sum_of(StringId path, std::uint32_t first) const {
@@ -82,21 +82,21 @@ public:
 
 private:
     void spawn() {
-        std::vector<DataEntry> entries;
-        std::vector<DataInput> values;
+        std::vector<PropertyEntry> entries;
+        std::vector<PropertyInput> values;
         for (const PlainValue& value : shared_) values.emplace_back(value.value);
         for (std::uint32_t i = 0; i < kNumValues; ++i)
             entries.push_back({StringId(shared_[i].path), values[i].shape, {values[i].words, 1}});
         BlobWriter writer;
         writer.set_name("tank");
-        const Array<std::uint32_t> table = make_data_table(entries);
-        Data row;
+        const Array<std::uint32_t> table = make_property_table(entries);
+        Properties row;
         static_cast<BlobArrayBase&>(row.values) = writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
-        writer.add_component(need(writer.add_component_type(schema_of<Data>())), writer.add_entity({}),
+        writer.add_component(need(writer.add_component_type(schema_of<Properties>())), writer.add_entity({}),
                              std::as_bytes(std::span(&row, 1)));
         const BlobComponents& components = need(library_.load(need(writer.write())))->component_types()[0];
-        row = *reinterpret_cast<const Data*>(components.columns[0]);
-        need(data.add_values(schema_of<Data>(), ids, {reinterpret_cast<const std::byte*>(&row)}));
+        row = *reinterpret_cast<const Properties*>(components.columns[0]);
+        need(properties.add_values(schema_of<Properties>(), ids, {reinterpret_cast<const std::byte*>(&row)}));
     }
 
     EntityManager entities_;
@@ -106,7 +106,7 @@ private:
     std::vector<PlainTank> plain_;
 
 public:
-    DataManager data{entities_, pool_, {&library_, nullptr}};
+    PropertyManager properties{entities_, pool_, {&library_, nullptr}};
 };
 
 void compare_look_up(Bench& bench, const char* name, std::size_t n, std::uint32_t path_number) {
@@ -125,11 +125,11 @@ void compare_look_up(Bench& bench, const char* name, std::size_t n, std::uint32_
 
 }  // namespace
 
-void measure_data(Bench& bench) {
+void measure_properties(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
-        compare_look_up(bench, "data/look_up", n, 7);
-        compare_look_up(bench, "data/look_up_own", n, 0);
-        compare_look_up(bench, "data/look_up_missing", n, kNumValues);
+        compare_look_up(bench, "properties/look_up", n, 7);
+        compare_look_up(bench, "properties/look_up_own", n, 0);
+        compare_look_up(bench, "properties/look_up_missing", n, kNumValues);
     }
 }
 

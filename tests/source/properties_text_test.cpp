@@ -1,6 +1,6 @@
-// Data from text to values: paths, types, layers of prefabs, mistakes.
+// Properties from text to values: paths, types, layers of prefabs, mistakes.
 
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 
 #include "shoal/resource/dump.h"
 #include "shoal/world/world.h"
@@ -12,9 +12,9 @@
 namespace shoal_test {
 namespace {
 
-class DataText : public SourceTest {
+class PropertiesText : public SourceTest {
 protected:
-    DataText() { EXPECT_TRUE(add_data(registry).ok()); }
+    PropertiesText() { EXPECT_TRUE(add_properties(registry).ok()); }
 
     /// Compiles x.sjson and spawns it; `spawned` has its entities.
     void spawn_source(const std::string& text) {
@@ -28,8 +28,8 @@ protected:
         ASSERT_TRUE(result.ok()) << result.message();
         spawned = std::move(*result);
     }
-    std::string errors_of(const std::string& data) {
-        file("y.sjson", "components = { data = { " + data + " } }");
+    std::string errors_of(const std::string& properties) {
+        file("y.sjson", "components = { properties = { " + properties + " } }");
         Diagnostics found;
         static_cast<void>(compile_source("y.sjson", registry, options, found).ok());
         return found.format();
@@ -37,8 +37,8 @@ protected:
     /// Returns all values of an entity, in the order of their paths, as text.
     std::string values(std::uint32_t entity) {
         std::map<std::string, std::string> sorted;
-        world.data().for_each(spawned.entity(entity), [&](StringId path, const DataView&) {
-            const Result<AnyValue> value = world.data().read(spawned.entity(entity), path);
+        world.properties().for_each(spawned.entity(entity), [&](StringId path, const PropertyView&) {
+            const Result<AnyValue> value = world.properties().read(spawned.entity(entity), path);
             sorted[std::string(world.strings().text(path))] =
                 value ? value->to_text(&world.strings()) : std::string("empty");
         });
@@ -46,11 +46,12 @@ protected:
         for (const auto& [path, value] : sorted) append_text(result, concat(path, '=', value, ' '));
         return result;
     }
-    Data row(std::uint32_t entity) const {
-        Data data;
-        std::memcpy(static_cast<void*>(&data),
-                    blob->find_components(ComponentId("data"))->columns[0] + entity * sizeof data, sizeof data);
-        return data;
+    Properties row(std::uint32_t entity) const {
+        Properties properties;
+        std::memcpy(static_cast<void*>(&properties),
+                    blob->find_components(ComponentId("properties"))->columns[0] + entity * sizeof properties,
+                    sizeof properties);
+        return properties;
     }
 
     ResourceLibrary library;
@@ -61,8 +62,8 @@ protected:
 };
 
 // req: G8
-TEST_F(DataText, nested_mappings_are_paths_and_every_type_is_read) {
-    spawn_source(R"(components = { data = {
+TEST_F(PropertiesText, nested_mappings_are_paths_and_every_type_is_read) {
+    spawn_source(R"(components = { properties = {
         armor = { front = 20  side = { left = 8.5  right = 9 } }
         "armor.rear" = 4
         paint = "grey"  is_hidden = true  is_fast = false  range = 5000000000
@@ -76,29 +77,30 @@ TEST_F(DataText, nested_mappings_are_paths_and_every_type_is_read) {
               "none=empty one=7 paint=\"grey\" path=[[0.0 0.0], [1.0 2.0], [3.0 4.0]] place=[0.0 0.5 1.0] "
               "range=5000000000 ");
     const Entity tank = spawned.entity(0);
-    EXPECT_EQ(world.data().get<float>(tank, "armor.front").value(), 20);
-    EXPECT_EQ(world.data().get<Vec3>(tank, "place").value(), (Vec3{0, 0.5f, 1}));
+    EXPECT_EQ(world.properties().get<float>(tank, "armor.front").value(), 20);
+    EXPECT_EQ(world.properties().get<Vec3>(tank, "place").value(), (Vec3{0, 0.5f, 1}));
     float place[3];
-    EXPECT_EQ(world.data().find(tank, "place").read(std::span(place)), 3u) << "read as either";
+    EXPECT_EQ(world.properties().find(tank, "place").read(std::span(place)), 3u) << "read as either";
     Vec2 path[3];
-    EXPECT_EQ(world.data().find(tank, "path").read(std::span(path)), 3u);
+    EXPECT_EQ(world.properties().find(tank, "path").read(std::span(path)), 3u);
     EXPECT_EQ(path[2], (Vec2{3, 4}));
-    EXPECT_EQ(world.data().text(tank, "paint"), "grey");
+    EXPECT_EQ(world.properties().text(tank, "paint"), "grey");
     EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
 }
 
 // req: D6
-TEST_F(DataText, an_instance_overrides_values_of_its_prefab_and_of_the_prefab_of_that) {
-    file("vehicle.sjson", R"(components = { data = { speed = 5  armor = { front = 1  rear = 2 }  paint = "grey" } })");
+TEST_F(PropertiesText, an_instance_overrides_values_of_its_prefab_and_of_the_prefab_of_that) {
+    file("vehicle.sjson",
+         R"(components = { properties = { speed = 5  armor = { front = 1  rear = 2 }  paint = "grey" } })");
     file("tank.sjson", R"(prefab = "vehicle"
-        modified_components = { data = { armor = { front = 20 }  crew = 4 } })");
+        modified_components = { properties = { armor = { front = 20 }  crew = 4 } })");
     spawn_source(R"(entities = {
         a = { prefab = "tank" }
-        b = { prefab = "tank"  modified_components = { data = { paint = "red"  armor = { rear = 9 } } } }
+        b = { prefab = "tank"  modified_components = { properties = { paint = "red"  armor = { rear = 9 } } } }
         c = { prefab = "vehicle" }
-        d = { prefab = "tank"  modified_components = { data = { armor = 3  speed = { road = 6  field = 4 } } } }
-        e = { prefab = "tank"  modified_components = { data = { armor = null  paint = null } } }
-        f = { prefab = "tank"  modified_components = { data = { data = { type = "heavy"  id = 7 } } } }
+        d = { prefab = "tank"  modified_components = { properties = { armor = 3  speed = { road = 6  field = 4 } } } }
+        e = { prefab = "tank"  modified_components = { properties = { armor = null  paint = null } } }
+        f = { prefab = "tank"  modified_components = { properties = { data = { type = "heavy"  id = 7 } } } }
     } )");
     ASSERT_FALSE(HasFailure());
     EXPECT_EQ(values(0), "armor.front=20 armor.rear=2 crew=4 paint=\"grey\" speed=5 ");
@@ -114,14 +116,15 @@ TEST_F(DataText, an_instance_overrides_values_of_its_prefab_and_of_the_prefab_of
 }
 
 // req: D6
-TEST_F(DataText, what_instances_override_is_all_that_they_have_of_their_own) {
+TEST_F(PropertiesText, what_instances_override_is_all_that_they_have_of_their_own) {
     std::string keys;
     for (int i = 0; i < 40; ++i) append_text(keys, concat("key_", i, " = { low = ", i, "  high = ", i + 0.5, " } "));
-    file("tank.sjson", "components = { data = { " + keys + " } }");
+    file("tank.sjson", "components = { properties = { " + keys + " } }");
     std::string text = "entities = {";
     for (int i = 0; i < 1000; ++i)
-        append_text(text, concat(" t", i, " = { prefab = \"tank\"  modified_components = { data = { key_7 = { low = ",
-                                 i + 1000, " } } } }"));
+        append_text(text,
+                    concat(" t", i, " = { prefab = \"tank\"  modified_components = { properties = { key_7 = { low = ",
+                           i + 1000, " } } } }"));
     spawn_source(text + " }");
     ASSERT_FALSE(HasFailure());
     std::size_t num_bytes = 0;
@@ -129,38 +132,39 @@ TEST_F(DataText, what_instances_override_is_all_that_they_have_of_their_own) {
         EXPECT_EQ(row(i).values, row(0).values);
         EXPECT_EQ(row(i).overrides.count, 8u) << "two words of head, four of the entry, two of the value";
         num_bytes += row(i).overrides.count * 4;
-        EXPECT_EQ(world.data().get<std::int32_t>(spawned.entity(i), "key_7.low").value(), int(i) + 1000);
-        EXPECT_EQ(world.data().get<float>(spawned.entity(i), "key_7.high").value(), 7.5f);
+        EXPECT_EQ(world.properties().get<std::int32_t>(spawned.entity(i), "key_7.low").value(), int(i) + 1000);
+        EXPECT_EQ(world.properties().get<float>(spawned.entity(i), "key_7.high").value(), 7.5f);
     }
     EXPECT_LT(row(0).values.count, 500u);
     EXPECT_EQ(num_bytes, 32000u);
     EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
 }
 
-TEST_F(DataText, a_path_that_looks_like_one_of_the_prefab_is_a_warning) {
+TEST_F(PropertiesText, a_path_that_looks_like_one_of_the_prefab_is_a_warning) {
     file("tank.sjson",
-         R"(components = { data = { armor = { front = 1  rear = 2 }  gun_1 = 5  x = 1  paint = "grey" } })");
+         R"(components = { properties = { armor = { front = 1  rear = 2 }  gun_1 = 5  x = 1  paint = "grey" } })");
     spawn_source(R"(entities = {
         a = { prefab = "tank"
-              modified_components = { data = { armor = { frnt = 1 }  gun_2 = 6  y = 2  pianted = 3 } } }
-        b = { prefab = "tank"  modified_components = { data = { paitn = "red"  turret = null } } }
-        c = { prefab = "tank"  modified_components = { data = { armor = { front = 1  fromt = 2 } } } }
+              modified_components = { properties = { armor = { frnt = 1 }  gun_2 = 6  y = 2  pianted = 3 } } }
+        b = { prefab = "tank"  modified_components = { properties = { paitn = "red"  turret = null } } }
+        c = { prefab = "tank"  modified_components = { properties = { armor = { front = 1  fromt = 2 } } } }
     } )");
     ASSERT_FALSE(HasFailure());
     const std::string found = diagnostics.format();
     EXPECT_EQ(diagnostics.num_warnings(), 3u) << found;
     for (const char* const warning :
-         {"x.sjson:3:58: warning: component \"data\": the prefab has no \"armor.frnt\"; did you mean "
+         {"x.sjson:3:58: warning: component \"properties\": the prefab has no \"armor.frnt\"; did you mean "
           "\"armor.front\"?\n",
-          "x.sjson:4:65: warning: component \"data\": the prefab has no \"paitn\"; did you mean \"paint\"?\n",
-          "x.sjson:4:80: warning: component \"data\": \"turret\" is null, and nothing below has it; remove it\n"})
+          "x.sjson:4:65: warning: component \"properties\": the prefab has no \"paitn\"; did you mean \"paint\"?\n",
+          "x.sjson:4:80: warning: component \"properties\": \"turret\" is null, and nothing below has it; remove it\n"})
         EXPECT_NE(found.find(warning), std::string::npos) << warning << found;
 }
 
-TEST_F(DataText, a_dump_shows_values_and_overrides_by_path) {
-    file("tank.sjson", R"(components = { data = { armor = { front = 1 }  paint = "grey"  path = [[0 1] [2 3]] } })");
+TEST_F(PropertiesText, a_dump_shows_values_and_overrides_by_path) {
+    file("tank.sjson",
+         R"(components = { properties = { armor = { front = 1 }  paint = "grey"  path = [[0 1] [2 3]] } })");
     spawn_source(R"(entities = { a = { prefab = "tank"
-        modified_components = { data = { armor = { front = 2 }  paint = null } } } })");
+        modified_components = { properties = { armor = { front = 2 }  paint = null } } } })");
     ASSERT_FALSE(HasFailure());
     const std::string dump = dump_json(*blob);
     for (const char* const part :
@@ -168,13 +172,13 @@ TEST_F(DataText, a_dump_shows_values_and_overrides_by_path) {
         EXPECT_NE(dump.find(part), std::string::npos) << part << dump;
 }
 
-TEST_F(DataText, every_mistake_has_its_place) {
+TEST_F(PropertiesText, every_mistake_has_its_place) {
     const auto expect_error = [&](const std::string& text, std::string_view message) {
         const std::string found = errors_of(text);
         EXPECT_NE(found.find(message), std::string::npos) << message << '\n' << found;
     };
     expect_error("a = [1 true]",
-                 "y.sjson:1:32: error: component \"data\": \"a\" has elements of several kinds; write a "
+                 "y.sjson:1:32: error: component \"properties\": \"a\" has elements of several kinds; write a "
                  "list of bools, of numbers, of strings, or of vectors");
     expect_error("a = [\"x\" 1]", "has elements of several kinds");
     expect_error("a = [1 [2 3]]", "has elements of several kinds");
@@ -192,12 +196,12 @@ TEST_F(DataText, every_mistake_has_its_place) {
     expect_error("\"a..b\" = 1", "a value is called \"a..b\"; give each part a name");
     expect_error("\"a[0]\" = 1", "a value is called \"a[0]\"; elements of lists have no paths; write the whole list");
     expect_error("a = 18446744073709551615", "an integer is above 9223372036854775807; write it with a point");
-    file("n.sjson", "components = { data = { a = null } }");
+    file("n.sjson", "components = { properties = { a = null } }");
     EXPECT_TRUE(compiled("n.sjson").ok());
-    EXPECT_NE(diagnostics.format().find("warning: component \"data\": \"a\" is null, and nothing below has it"),
+    EXPECT_NE(diagnostics.format().find("warning: component \"properties\": \"a\" is null, and nothing below has it"),
               std::string::npos);
-    file("z.sjson", "components = { data = 5 }");
-    EXPECT_NE(errors("z.sjson").find("component \"data\" is given as an integer"), std::string::npos);
+    file("z.sjson", "components = { properties = 5 }");
+    EXPECT_NE(errors("z.sjson").find("component \"properties\" is given as an integer"), std::string::npos);
 }
 
 /// Merges random layers as the rules say, path by path.
@@ -244,7 +248,7 @@ struct Layers {
 };
 
 // req: D6
-TEST_F(DataText, random_layers_are_merged_as_a_map_of_paths_is) {
+TEST_F(PropertiesText, random_layers_are_merged_as_a_map_of_paths_is) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
     for (int round = 0; round < 60; ++round) {
@@ -255,7 +259,7 @@ TEST_F(DataText, random_layers_are_merged_as_a_map_of_paths_is) {
             const std::string mapping = layers.random_mapping("", 0, i > 0);
             const std::string head = i == 0 ? std::string("components")
                                             : concat("prefab = \"p", round, '_', i - 1, "\"  modified_components");
-            file(concat("p", round, '_', i, ".sjson"), concat(head, " = { data = ", mapping, " }"));
+            file(concat("p", round, '_', i, ".sjson"), concat(head, " = { properties = ", mapping, " }"));
             expected.push_back(layers.to_text());
         }
         std::string level = "entities = {";

@@ -1,6 +1,6 @@
 // Named values in a world: set by commands, copied, saved and loaded, read and written by name.
 
-#include "shoal/components/data.h"
+#include "shoal/components/properties.h"
 
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace data_test {
+namespace properties_test {
 namespace {
 
 using namespace shoal;
@@ -42,13 +42,13 @@ BlobArrayBase add_table(BlobWriter& writer, const Values& values) {
         sorted[StringId(path)] = &numbers;
         EXPECT_TRUE(writer.add_text(path));
     }
-    std::vector<DataEntry> entries;
+    std::vector<PropertyEntry> entries;
     std::map<StringId, std::vector<std::uint32_t>> words;
     for (const auto& [path, numbers] : sorted) {
         for (const float number : *numbers) words[path].push_back(std::bit_cast<std::uint32_t>(number));
-        entries.push_back({path, {DataType::kFloat, 1, std::uint32_t(numbers->size())}, words[path]});
+        entries.push_back({path, {PropertyType::kFloat, 1, std::uint32_t(numbers->size())}, words[path]});
     }
-    const Array<std::uint32_t> table = make_data_table(entries);
+    const Array<std::uint32_t> table = make_property_table(entries);
     return writer.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
 }
 
@@ -59,11 +59,12 @@ const Values kOverrides = {{"armor", {30}}};
 std::vector<std::byte> tank_blob(const Values& overrides = kOverrides) {
     BlobWriter writer;
     writer.set_name("tank");
-    Data data;
-    static_cast<BlobArrayBase&>(data.values) = add_table(writer, kTemplate);
-    static_cast<BlobArrayBase&>(data.overrides) = add_table(writer, overrides);
+    Properties properties;
+    static_cast<BlobArrayBase&>(properties.values) = add_table(writer, kTemplate);
+    static_cast<BlobArrayBase&>(properties.overrides) = add_table(writer, overrides);
     const std::uint32_t entity = writer.add_entity({});
-    writer.add_component(*writer.add_component_type(schema_of<Data>()), entity, std::as_bytes(std::span(&data, 1)));
+    writer.add_component(*writer.add_component_type(schema_of<Properties>()), entity,
+                         std::as_bytes(std::span(&properties, 1)));
     writer.add_component(*writer.add_component_type(schema_of<Tank>()), entity, blob_default_image(schema_of<Tank>()));
     return *writer.write();
 }
@@ -75,9 +76,9 @@ Values template_values() {
 }
 
 /// Returns all values of an entity, those for which `filter` is true.
-Values values_of(const World& world, const DataManager& data, Entity entity) {
+Values values_of(const World& world, const PropertyManager& properties, Entity entity) {
     Values values;
-    data.for_each(entity, [&](StringId path, const DataView& value) {
+    properties.for_each(entity, [&](StringId path, const PropertyView& value) {
         std::vector<float> numbers(value.count());
         EXPECT_EQ(value.read(std::span(numbers)), numbers.size());
         EXPECT_TRUE(values.emplace(world.strings().text(path), numbers).second) << "a path came twice";
@@ -85,7 +86,7 @@ Values values_of(const World& world, const DataManager& data, Entity entity) {
     return values;
 }
 
-struct DataOfWorld : ::testing::Test {
+struct PropertiesOfWorld : ::testing::Test {
     ResourceLibrary library;
     EntityManager entities;
     World world{entities, {.library = &library}};
@@ -95,53 +96,53 @@ struct DataOfWorld : ::testing::Test {
         world.manager<Tank>();
         return world.spawn(tanks).value().entity(0);
     }
-    Values values(Entity entity) { return values_of(world, world.data(), entity); }
+    Values values(Entity entity) { return values_of(world, world.properties(), entity); }
 };
 
 // req: D6
-TEST_F(DataOfWorld, commands_override_values_and_take_overrides_away) {
+TEST_F(PropertiesOfWorld, commands_override_values_and_take_overrides_away) {
     const Entity tank = spawn();
-    world.commands().add(tank, DataValue("armor", 35));
-    world.commands().add(tank, DataValue("paint", "red"));
+    world.commands().add(tank, PropertyValue("armor", 35));
+    world.commands().add(tank, PropertyValue("paint", "red"));
     world.settle();
-    EXPECT_EQ(world.data().get<float>(tank, "armor").value(), 35);
-    world.commands().add(tank, DataValue("armor", 1));
-    world.commands().add(tank, DataValue("armor", 2), Tank{7});
-    world.commands().add(tank, DataValue::none("paint"));
+    EXPECT_EQ(world.properties().get<float>(tank, "armor").value(), 35);
+    world.commands().add(tank, PropertyValue("armor", 1));
+    world.commands().add(tank, PropertyValue("armor", 2), Tank{7});
+    world.commands().add(tank, PropertyValue::none("paint"));
     world.settle();
-    EXPECT_EQ(world.data().get<float>(tank, "armor").value(), 2) << "the last counts";
-    EXPECT_FALSE(world.data().has(tank, "paint"));
+    EXPECT_EQ(world.properties().get<float>(tank, "armor").value(), 2) << "the last counts";
+    EXPECT_FALSE(world.properties().has(tank, "paint"));
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
     const float decks[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
-    for (const DataValue& part : DataValue::parts_of("decks", decks)) world.commands().add(tank, part);
+    for (const PropertyValue& part : PropertyValue::parts_of("decks", decks)) world.commands().add(tank, part);
     world.settle();
     EXPECT_EQ(values(tank)["decks"], std::vector<float>(std::begin(decks), std::end(decks)));
-    world.commands().add(tank, DataValue());
+    world.commands().add(tank, PropertyValue());
     world.settle();
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u) << "a value without a path is none";
-    world.commands().remove<DataValue>(tank);
+    world.commands().remove<PropertyValue>(tank);
     world.settle();
     EXPECT_EQ(values(tank), template_values());
-    const Entity made = world.commands().create(Tank{3}, DataValue("crew", 4));
+    const Entity made = world.commands().create(Tank{3}, PropertyValue("crew", 4));
     static_cast<void>(made);
     world.settle();
-    EXPECT_EQ(world.data().get<float>(world.manager<Tank>().entities().back(), "crew").value(), 4);
+    EXPECT_EQ(world.properties().get<float>(world.manager<Tank>().entities().back(), "crew").value(), 4);
 }
 
 // req: D6
-TEST_F(DataOfWorld, copies_and_saved_entities_keep_all_values) {
+TEST_F(PropertiesOfWorld, copies_and_saved_entities_keep_all_values) {
     const Entity tank = spawn();
-    ASSERT_TRUE(world.data().set(tank, "crew", 4));
-    ASSERT_TRUE(world.data().set_array(tank, "range", std::vector<float>{1, 2, 3, 4, 5}));
+    ASSERT_TRUE(world.properties().set(tank, "crew", 4));
+    ASSERT_TRUE(world.properties().set_array(tank, "range", std::vector<float>{1, 2, 3, 4, 5}));
     Values expected = template_values();
     expected["crew"] = {4};
     expected["range"] = {1, 2, 3, 4, 5};
     const Entity copy = shoal::copy(world, tank).value().entity(0);
     EXPECT_EQ(values(copy), expected);
-    ASSERT_TRUE(world.data().reset(copy, "range"));
+    ASSERT_TRUE(world.properties().reset(copy, "range"));
     EXPECT_EQ(values(tank), expected) << "a copy has values of its own";
 
-    ASSERT_TRUE(world.data().set(tank, "paint", "dark grey"));
+    ASSERT_TRUE(world.properties().set(tank, "paint", "dark grey"));
     const Result<EntityBlob> saved = save_entities(world, {&tank, 1}, {.name = "saved"});
     ASSERT_TRUE(saved.ok()) << saved.message();
     EntityManager others;
@@ -151,17 +152,17 @@ TEST_F(DataOfWorld, copies_and_saved_entities_keep_all_values) {
     const Result<const Blob*> blob = shelf.load(saved->bytes);
     ASSERT_TRUE(blob.ok()) << blob.message();
     const Entity again = loaded.spawn(**blob).value().entity(0);
-    EXPECT_EQ(loaded.data().text(again, "paint"), "dark grey") << "with the texts of strings";
-    ASSERT_TRUE(loaded.data().reset(again, "paint"));
-    EXPECT_EQ(values_of(loaded, loaded.data(), again), expected) << "and of paths";
-    ASSERT_TRUE(loaded.data().set(again, "armor", 1));
-    ASSERT_TRUE(loaded.data().reset(again, "armor"));
-    EXPECT_EQ(loaded.data().get<float>(again, "armor").value(), 30);
+    EXPECT_EQ(loaded.properties().text(again, "paint"), "dark grey") << "with the texts of strings";
+    ASSERT_TRUE(loaded.properties().reset(again, "paint"));
+    EXPECT_EQ(values_of(loaded, loaded.properties(), again), expected) << "and of paths";
+    ASSERT_TRUE(loaded.properties().set(again, "armor", 1));
+    ASSERT_TRUE(loaded.properties().reset(again, "armor"));
+    EXPECT_EQ(loaded.properties().get<float>(again, "armor").value(), 30);
     const std::vector<std::byte> big = swap_endianness(saved->bytes).value();
     EXPECT_EQ(swap_endianness(big).value(), saved->bytes);
 }
 
-TEST_F(DataOfWorld, tables_pin_their_blob) {
+TEST_F(PropertiesOfWorld, tables_pin_their_blob) {
     const Entity tank = spawn();
     EXPECT_FALSE(library.unload("tank"));
     entities.destroy(tank);
@@ -169,37 +170,38 @@ TEST_F(DataOfWorld, tables_pin_their_blob) {
     EXPECT_TRUE(library.unload("tank"));
 }
 
-TEST_F(DataOfWorld, values_are_read_and_written_by_name) {
+TEST_F(PropertiesOfWorld, values_are_read_and_written_by_name) {
     const Entity tank = spawn();
-    EXPECT_EQ(world.field(tank, "data.armor").value().as<float>().value(), 30);
-    ASSERT_TRUE(world.set_field(tank, "data.armor.front", Vec3{1, 2, 3}));
-    ASSERT_TRUE(world.set_field(tank, "data.paint", "red"));
-    ASSERT_TRUE(world.set_field(tank, "data.crew", 4));
-    EXPECT_EQ(world.field(tank, "data.armor.front").value().to_text(), "[1.0 2.0 3.0]");
-    EXPECT_EQ(world.field(tank, "data.paint").value().to_text(&world.strings()), "\"red\"");
-    EXPECT_EQ(world.field(tank, "data.crew").value().as<std::int64_t>().value(), 4);
-    EXPECT_EQ(world.field(tank, "data.decks").value().to_text(), "[1.0 2.0 3.0 4.0 5.0 6.0]");
-    EXPECT_EQ(world.field(tank, "data.crw").message(), "entity 1:1 has no value \"crw\"; did you mean \"crew\"?");
-    EXPECT_EQ(
-        world.set_field(tank, "data.turn", Quaternion()).message(),
-        "the data of an entity has bools, integers, floats, strings and vectors; \"turn\" cannot be [0.0 0.0 0.0 1.0]");
-    EXPECT_EQ(world.field<float>(tank, "data.armor").message(),
-              "\"data.armor\" is a named value and no field; read it with DataManager::get(), or with World::field() "
+    EXPECT_EQ(world.field(tank, "properties.armor").value().as<float>().value(), 30);
+    ASSERT_TRUE(world.set_field(tank, "properties.armor.front", Vec3{1, 2, 3}));
+    ASSERT_TRUE(world.set_field(tank, "properties.paint", "red"));
+    ASSERT_TRUE(world.set_field(tank, "properties.crew", 4));
+    EXPECT_EQ(world.field(tank, "properties.armor.front").value().to_text(), "[1.0 2.0 3.0]");
+    EXPECT_EQ(world.field(tank, "properties.paint").value().to_text(&world.strings()), "\"red\"");
+    EXPECT_EQ(world.field(tank, "properties.crew").value().as<std::int64_t>().value(), 4);
+    EXPECT_EQ(world.field(tank, "properties.decks").value().to_text(), "[1.0 2.0 3.0 4.0 5.0 6.0]");
+    EXPECT_EQ(world.field(tank, "properties.crw").message(), "entity 1:1 has no value \"crw\"; did you mean \"crew\"?");
+    EXPECT_EQ(world.set_field(tank, "properties.turn", Quaternion()).message(),
+              "the properties of an entity are bools, integers, floats, strings and vectors; \"turn\" cannot be [0.0 "
+              "0.0 0.0 1.0]");
+    EXPECT_EQ(world.field<float>(tank, "properties.armor").message(),
+              "\"properties.armor\" is a named value and no field; read it with PropertyManager::get(), or with "
+              "World::field() "
               "without a type");
-    EXPECT_EQ(world.find_field("data.armor").message(), world.field<float>(tank, "data.armor").message());
+    EXPECT_EQ(world.find_field("properties.armor").message(), world.field<float>(tank, "properties.armor").message());
     World empty(entities);
-    EXPECT_FALSE(empty.field(tank, "data.armor"));
-    ASSERT_TRUE(empty.set_field(tank, "data.armor", 2.5f)) << "makes the store";
-    EXPECT_EQ(empty.data().get<float>(tank, "armor").value(), 2.5f);
+    EXPECT_FALSE(empty.field(tank, "properties.armor"));
+    ASSERT_TRUE(empty.set_field(tank, "properties.armor", 2.5f)) << "makes the store";
+    EXPECT_EQ(empty.properties().get<float>(tank, "armor").value(), 2.5f);
 }
 
-TEST_F(DataOfWorld, queries_find_who_has_values_and_do_not_write_them) {
+TEST_F(PropertiesOfWorld, queries_find_who_has_values_and_do_not_write_them) {
     const Entity tank = spawn();
     int count = 0;
-    world.query<With<Data>, Read<&Tank::number>>().for_each([&](int) { ++count; });
+    world.query<With<Properties>, Read<&Tank::number>>().for_each([&](int) { ++count; });
     EXPECT_EQ(count, 1);
-    EXPECT_EQ(*world.directory().require(schema_of<DataValue>()), &world.data());
-    EXPECT_EQ(world.directory().find(ComponentId("data")), &world.data());
+    EXPECT_EQ(*world.directory().require(schema_of<PropertyValue>()), &world.properties());
+    EXPECT_EQ(world.directory().find(ComponentId("properties")), &world.properties());
     EXPECT_TRUE(entities.alive(tank));
 }
 
@@ -226,8 +228,9 @@ struct Model {
         return values;
     }
     void check() {
-        for (const auto& [entity, values] : own) ASSERT_EQ(values_of(world, world.data(), entity), merged(entity));
-        ASSERT_TRUE(world.data().validate());
+        for (const auto& [entity, values] : own)
+            ASSERT_EQ(values_of(world, world.properties(), entity), merged(entity));
+        ASSERT_TRUE(world.properties().validate());
     }
     void add(Entity entity, bool is_tank, Values values) {
         own[entity] = std::move(values);
@@ -254,11 +257,11 @@ struct Model {
             entities.destroy(entity);
             own.erase(entity);
         } else if (what < 7) {
-            EXPECT_EQ(world.data().reset(entity, path), own[entity].erase(path) != 0);
+            EXPECT_EQ(world.properties().reset(entity, path), own[entity].erase(path) != 0);
         } else {
             std::vector<float> numbers(random.below(11));
             for (float& number : numbers) number = random.unit();
-            const Status set = world.data().set_array(entity, path, numbers);
+            const Status set = world.properties().set_array(entity, path, numbers);
             EXPECT_TRUE(set.ok()) << set.message();
             own[entity][path] = numbers;
         }
@@ -275,10 +278,10 @@ struct Model {
     static void ask(Commands& commands, Random& random, Entity entity) {
         const char* const path = kPaths[random.below(kNumPaths)];
         const std::uint32_t count = random.below(8);
-        if (count == 0) return commands.add(entity, DataValue::none(path));
-        if (count == 7) return commands.remove<DataValue>(entity);
+        if (count == 0) return commands.add(entity, PropertyValue::none(path));
+        if (count == 7) return commands.remove<PropertyValue>(entity);
         const std::vector<float> numbers(count, random.unit());
-        for (const DataValue& part : DataValue::parts_of(path, numbers)) commands.add(entity, part);
+        for (const PropertyValue& part : PropertyValue::parts_of(path, numbers)) commands.add(entity, part);
     }
     static void make(Random& random, Values& values) {
         const char* const path = kPaths[random.below(kNumPaths)];
@@ -298,7 +301,7 @@ struct Model {
 };
 
 // req: D6
-TEST(DataModel, a_world_has_what_a_map_per_entity_has_with_1_2_3_and_8_workers) {
+TEST(PropertiesModel, a_world_has_what_a_map_per_entity_has_with_1_2_3_and_8_workers) {
     SCOPED_TRACE(shoal_test::seed_text());
     std::vector<std::uint64_t> hashes;
     for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
@@ -319,7 +322,7 @@ TEST(DataModel, a_world_has_what_a_map_per_entity_has_with_1_2_3_and_8_workers) 
     for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());
 }
 
-TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_says) {
+TEST(PropertiesReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_says) {
     shoal_test::LeakCheck leaks;
     ResourceLibrary library;
     EntityManager entities;
@@ -328,7 +331,7 @@ TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_
     world.manager<Tank>();
     const Result<Spawned> tanks = world.spawn(**library.load(tank_blob()), {.copies = 2});
     ASSERT_TRUE(tanks.ok()) << tanks.message();
-    ASSERT_TRUE(world.data().set(tanks->entity(0, 1), "armor", 99.0f).ok());
+    ASSERT_TRUE(world.properties().set(tanks->entity(0, 1), "armor", 99.0f).ok());
     {
         const Result<Blob> before = library.replace(*Blob::load(tank_blob({{"armor", {40}}, {"crew", {3}}})));
         ASSERT_TRUE(before.ok()) << before.message();
@@ -337,12 +340,12 @@ TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_
         EXPECT_EQ(report->num_changed, 2u);
     }
     const Values expected = {{"armor", {40}}, {"crew", {3}}, {"decks", {1, 2, 3, 4, 5, 6}}, {"speed", {5}}};
-    EXPECT_EQ(values_of(world, world.data(), tanks->entity(0, 0)), expected);
-    EXPECT_EQ(world.data().get<float>(tanks->entity(0, 1), "armor").value(), 99);
-    EXPECT_EQ(world.data().get<float>(tanks->entity(0, 1), "crew").value(), 3);
-    ASSERT_TRUE(world.data().reset(tanks->entity(0, 1), "armor"));
-    EXPECT_EQ(values_of(world, world.data(), tanks->entity(0, 1)), expected);
+    EXPECT_EQ(values_of(world, world.properties(), tanks->entity(0, 0)), expected);
+    EXPECT_EQ(world.properties().get<float>(tanks->entity(0, 1), "armor").value(), 99);
+    EXPECT_EQ(world.properties().get<float>(tanks->entity(0, 1), "crew").value(), 3);
+    ASSERT_TRUE(world.properties().reset(tanks->entity(0, 1), "armor"));
+    EXPECT_EQ(values_of(world, world.properties(), tanks->entity(0, 1)), expected);
 }
 
 }  // namespace
-}  // namespace data_test
+}  // namespace properties_test

@@ -1,6 +1,6 @@
 // Tables of named values: how they are written, searched and read.
 
-#include "shoal/resource/data_table.h"
+#include "shoal/resource/property_table.h"
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
@@ -18,16 +18,16 @@ constexpr std::uint32_t kHeadWords = 2;
 std::uint64_t two_words(const std::uint32_t* words) { return words[0] | std::uint64_t(words[1]) << 32; }
 
 /// Whether the value lies in the entry.
-bool is_inline(const DataShape& shape) { return shape.num_words() <= 1; }
+bool is_inline(const PropertyShape& shape) { return shape.num_words() <= 1; }
 
 }  // namespace
 
-std::string DataShape::to_text() const {
+std::string PropertyShape::to_text() const {
     constexpr std::string_view kOne[] = {"nothing", "a bool", "an integer", "a float", "a string"};
     constexpr std::string_view kMany[] = {"nothings", "bools", "integers", "floats", "strings"};
     if (lanes > 1) return concat("an array of ", count, " vectors of ", lanes, " floats");
     const auto index = static_cast<std::size_t>(type);
-    if (type == DataType::kNone || count == 1) return std::string(kOne[index]);
+    if (type == PropertyType::kNone || count == 1) return std::string(kOne[index]);
     return concat("an array of ", count, ' ', kMany[index]);
 }
 
@@ -38,9 +38,9 @@ std::uint32_t count_entries(std::span<const std::uint32_t> table) {
 }
 
 /// Requires: index < num_entries, which is count_entries().
-DataEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
+PropertyEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
     const std::uint32_t* const entry = table.data() + kHeadWords + 2 * (std::size_t(num_entries) + index);
-    const DataShape shape = DataShape::from_word(entry[0]);
+    const PropertyShape shape = PropertyShape::from_word(entry[0]);
     const std::uint32_t num_words = shape.num_words();
     const StringId path(two_words(table.data() + kHeadWords + 2 * std::size_t(index)));
     if (num_words <= 1) return {path, shape, {entry + 1, num_words}};
@@ -50,14 +50,14 @@ DataEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entri
 
 }  // namespace
 
-std::uint32_t num_data_entries(std::span<const std::uint32_t> table) { return count_entries(table); }
+std::uint32_t num_property_entries(std::span<const std::uint32_t> table) { return count_entries(table); }
 
-DataEntry data_entry(std::span<const std::uint32_t> table, std::uint32_t index) {
+PropertyEntry property_entry(std::span<const std::uint32_t> table, std::uint32_t index) {
     const std::uint32_t num_entries = count_entries(table);
-    return index < num_entries ? entry_at(table, num_entries, index) : DataEntry();
+    return index < num_entries ? entry_at(table, num_entries, index) : PropertyEntry();
 }
 
-DataEntry find_data_entry(std::span<const std::uint32_t> table, StringId path) {
+PropertyEntry find_property_entry(std::span<const std::uint32_t> table, StringId path) {
     const std::uint32_t num_entries = count_entries(table);
     if (num_entries == 0) return {};
     // Without branches: whether a half is skipped cannot be predicted.
@@ -71,12 +71,13 @@ DataEntry find_data_entry(std::span<const std::uint32_t> table, StringId path) {
     return entry_at(table, num_entries, static_cast<std::uint32_t>(first - table.data() - kHeadWords) / 2);
 }
 
-Array<std::uint32_t> make_data_table(std::span<const DataEntry> entries) {
-    Array<std::uint32_t> table(kHeadWords + 4 * entries.size(), 0, "data table");
+Array<std::uint32_t> make_property_table(std::span<const PropertyEntry> entries) {
+    Array<std::uint32_t> table(kHeadWords + 4 * entries.size(), 0, "property table");
     table[0] = static_cast<std::uint32_t>(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const DataEntry& entry = entries[i];
-        SHOAL_ASSERT(i == 0 || entries[i - 1].path < entry.path, "the entries of a data table are ascending by path");
+        const PropertyEntry& entry = entries[i];
+        SHOAL_ASSERT(i == 0 || entries[i - 1].path < entry.path,
+                     "the entries of a property table are ascending by path");
         table[kHeadWords + 2 * i] = static_cast<std::uint32_t>(entry.path.hash);
         table[kHeadWords + 2 * i + 1] = static_cast<std::uint32_t>(entry.path.hash >> 32);
         const std::size_t at = kHeadWords + 2 * (entries.size() + i);
@@ -102,16 +103,18 @@ constexpr std::uint32_t kNumLanes = std::is_same_v<T, Vec2>   ? 2
                                                               : 1;
 
 /// Returns number `i` of a value, whatever numbers it has.
-double number_at(const DataShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
-    if (shape.type == DataType::kInt) return double(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
+double number_at(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
+    if (shape.type == PropertyType::kInt) return double(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
     return std::bit_cast<float>(words[i]);
 }
 
-bool has_numbers(const DataShape& shape) { return shape.type == DataType::kInt || shape.type == DataType::kFloat; }
+bool has_numbers(const PropertyShape& shape) {
+    return shape.type == PropertyType::kInt || shape.type == PropertyType::kFloat;
+}
 
 /// Reads element `i`. False: it does not fit. Requires: the shape can be read as T.
 template <class T>
-bool read_element(const DataShape& shape, std::span<const std::uint32_t> words, std::size_t i, T& out) {
+bool read_element(const PropertyShape& shape, std::span<const std::uint32_t> words, std::size_t i, T& out) {
     if constexpr (std::is_same_v<T, bool>) {
         out = words[i] != 0;
     } else if constexpr (std::is_same_v<T, StringId>) {
@@ -132,10 +135,10 @@ bool read_element(const DataShape& shape, std::span<const std::uint32_t> words, 
 
 /// Returns how many elements of type T a value has.
 template <class T>
-std::uint32_t count_as(const DataShape& shape) {
-    if constexpr (std::is_same_v<T, bool>) return shape.type == DataType::kBool ? shape.count : 0;
-    if constexpr (std::is_same_v<T, StringId>) return shape.type == DataType::kString ? shape.count : 0;
-    if constexpr (std::is_integral_v<T>) return shape.type == DataType::kInt ? shape.count : 0;
+std::uint32_t count_as(const PropertyShape& shape) {
+    if constexpr (std::is_same_v<T, bool>) return shape.type == PropertyType::kBool ? shape.count : 0;
+    if constexpr (std::is_same_v<T, StringId>) return shape.type == PropertyType::kString ? shape.count : 0;
+    if constexpr (std::is_integral_v<T>) return shape.type == PropertyType::kInt ? shape.count : 0;
     if (!has_numbers(shape)) return 0;
     if (shape.lanes == kNumLanes<T>) return shape.count;
     return shape.lanes == 1 && shape.count == kNumLanes<T> ? 1 : 0;
@@ -143,38 +146,41 @@ std::uint32_t count_as(const DataShape& shape) {
 
 }  // namespace
 
-template <DataElement T>
-std::uint32_t read_data(const DataShape& shape, std::span<const std::uint32_t> words, std::span<T> out) {
+template <PropertyElement T>
+std::uint32_t read_property(const PropertyShape& shape, std::span<const std::uint32_t> words, std::span<T> out) {
     const std::uint32_t count = count_as<T>(shape);
     for (std::size_t i = 0; i < count && i < out.size(); ++i)
         if (!read_element(shape, words, i, out[i])) return 0;
     return count;
 }
 
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<bool>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<std::int32_t>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<std::int64_t>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<float>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<double>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<StringId>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec2>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec3>);
-template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec4>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<bool>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>,
+                                               std::span<std::int32_t>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>,
+                                               std::span<std::int64_t>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<float>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<double>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>,
+                                               std::span<StringId>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<Vec2>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<Vec3>);
+template SHOAL_API std::uint32_t read_property(const PropertyShape&, std::span<const std::uint32_t>, std::span<Vec4>);
 
 namespace {
 
-void write_element(DocumentBuilder& builder, const DataShape& shape, std::span<const std::uint32_t> words,
+void write_element(DocumentBuilder& builder, const PropertyShape& shape, std::span<const std::uint32_t> words,
                    std::size_t i, const ValueNames& names) {
     switch (shape.type) {
-        case DataType::kNone:
+        case PropertyType::kNone:
             return builder.null();
-        case DataType::kBool:
+        case PropertyType::kBool:
             return builder.boolean(words[i] != 0);
-        case DataType::kInt:
+        case PropertyType::kInt:
             return builder.integer(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
-        case DataType::kFloat:
+        case PropertyType::kFloat:
             return write_number(builder, std::bit_cast<float>(words[i]));
-        case DataType::kString:
+        case PropertyType::kString:
             break;
     }
     const StringId id(two_words(words.data() + 2 * i));
@@ -185,9 +191,9 @@ void write_element(DocumentBuilder& builder, const DataShape& shape, std::span<c
 
 }  // namespace
 
-void write_data(DocumentBuilder& builder, const DataShape& shape, std::span<const std::uint32_t> words,
-                const ValueNames& names) {
-    const bool is_list = shape.type != DataType::kNone && (shape.count != 1 || shape.lanes > 1);
+void write_property(DocumentBuilder& builder, const PropertyShape& shape, std::span<const std::uint32_t> words,
+                    const ValueNames& names) {
+    const bool is_list = shape.type != PropertyType::kNone && (shape.count != 1 || shape.lanes > 1);
     if (!is_list) return write_element(builder, shape, words, 0, names);
     builder.begin_list();
     for (std::uint32_t i = 0; i < shape.count; ++i) {
@@ -199,10 +205,10 @@ void write_data(DocumentBuilder& builder, const DataShape& shape, std::span<cons
     builder.end();
 }
 
-DataShape DataShape::from_word(std::uint32_t word) {
-    const DataShape shape{static_cast<DataType>(word & 15), word >> 4 & 15, word >> 8};
-    if (shape.lanes == 1) return shape.type <= DataType::kString ? shape : DataShape();
-    return shape.type == DataType::kFloat && shape.lanes - 1 < 4 ? shape : DataShape();
+PropertyShape PropertyShape::from_word(std::uint32_t word) {
+    const PropertyShape shape{static_cast<PropertyType>(word & 15), word >> 4 & 15, word >> 8};
+    if (shape.lanes == 1) return shape.type <= PropertyType::kString ? shape : PropertyShape();
+    return shape.type == PropertyType::kFloat && shape.lanes - 1 < 4 ? shape : PropertyShape();
 }
 
 }  // namespace shoal

@@ -1,0 +1,264 @@
+#pragma once
+// Properties: any number of named values of an entity, and values of its resource that it overrides. A name is a path,
+// "armor.front", and is hashed. Only what is set costs memory.
+//
+//     if (Status set = properties.set(tank, "armor.front", 35); !set)
+//         return set;                                             // an own value, in place of the template's
+//     const float armor = properties.get_or(tank, front, 0.0f);   // the own value, else the template's
+//     properties.reset(tank, "armor.front");                      // the template's again
+//     world.commands().add(tank, PropertyValue("paint", "red"));  // from a pass: set when the world settles
+//     world.commands().add(tank, PropertyValue::none("speed"));   // the same for reset()
+//
+// In a source: `properties = { armor = { front = 20  rear = 8 }  paint = "grey"  decks = [1 2 3] }`; what an entity
+// says as `modified_components = { properties = { armor = { front = 30 } } }` it overrides. docs/formats/source.md has
+// the rules.
+//
+//     own values    rows of PropertyValue, as many as are set      set(), commands, blobs
+//     overrides     a table in the blob, see property_table.h  what the entity's text says on top of its prefab
+//     values        the same, one for all users of a prefab    what the prefab says
+//
+// A look-up tries the three in this order. A value is a bool, an integer (64 bits), a float, a string, a vector of 2 to 4
+// floats, or an array of these. A vector can be read as an array of its numbers, such an array as a vector, and an integer
+// as a float. Strings are StringIds; set() and sources let the world keep the texts, a PropertyValue brings the hashes
+// alone. Saved and copied entities keep all of it.
+// Use a field of a component for what every entity of a kind has and loops read: it costs a load, a property a search.
+// Thread: calls that set are structural; any thread looks values up between them.
+
+#include "shoal/base/string_table.h"
+#include "shoal/resource/library.h"
+#include "shoal/resource/property_table.h"
+#include "shoal/store/owned_rows.h"
+#include "shoal/table/any_value.h"
+
+namespace shoal {
+
+class ComponentRegistry;
+
+/// The path of a value. One from a text is kept for people when a value is set.
+struct PropertyPath {
+    PropertyPath(StringId path) : id(path) {}                                        // NOLINT
+    PropertyPath(std::string_view path) : id(path), text(path) {}                    // NOLINT
+    PropertyPath(const char* path) : PropertyPath(std::string_view(path)) {}         // NOLINT
+    PropertyPath(const std::string& path) : PropertyPath(std::string_view(path)) {}  // NOLINT
+    StringId id;
+    std::string_view text{};
+};
+
+/// A value that is no array, as set() takes it: made of a bool, a number, a text, a StringId or a vector.
+struct PropertyInput {
+    template <class T>
+        requires std::is_arithmetic_v<T>
+    PropertyInput(T value) {  // NOLINT
+        if constexpr (std::is_same_v<T, bool>)
+            put(PropertyType::kBool, value);
+        else if constexpr (std::is_integral_v<T>)
+            put_integer(static_cast<std::int64_t>(value), std::is_unsigned_v<T>);
+        else
+            put_floats({static_cast<float>(value)}, 1);
+    }
+    PropertyInput(Vec2 v) { put_floats({v.x, v.y}, 2); }                                      // NOLINT
+    PropertyInput(Vec3 v) { put_floats({v.x, v.y, v.z}, 3); }                                 // NOLINT
+    PropertyInput(Vec4 v) { put_floats({v.x, v.y, v.z, v.w}, 4); }                            // NOLINT
+    PropertyInput(StringId id) { put(PropertyType::kString, id.hash); }                       // NOLINT
+    PropertyInput(std::string_view given) : PropertyInput(StringId(given)) { text = given; }  // NOLINT
+    PropertyInput(const char* given) : PropertyInput(std::string_view(given)) {}              // NOLINT
+    PropertyInput(const std::string& given) : PropertyInput(std::string_view(given)) {}       // NOLINT
+
+    PropertyShape shape;
+    std::uint32_t words[4] = {};
+    std::string_view text{};
+
+private:
+    SHOAL_API void put(PropertyType type, std::uint64_t value);
+    SHOAL_API void put_integer(std::int64_t value, bool is_unsigned);
+    SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
+};
+
+/// An own value, or a part of one that is an array: 4 words in each row. Given to an entity, by commands too, it replaces
+/// what the entity has set at the path; the parts of an array are given in their order.
+struct PropertyValue {
+    StringId path;
+    std::uint32_t shape = 0;  ///< PropertyShape::word()
+    std::uint32_t part = 0;
+    std::uint32_t words[4] = {};
+
+    PropertyValue() = default;
+    SHOAL_API PropertyValue(const PropertyPath& path, const PropertyInput& value);
+    /// Takes the own value away.
+    static PropertyValue none(const PropertyPath& path) { return PropertyValue(path, PropertyShape()); }
+    /// The rows of an array.
+    template <class Elements>
+    static Array<PropertyValue> parts_of(const PropertyPath& path, const Elements& elements) {
+        return join(path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
+    }
+
+    /// The most words that an own value takes: 1,024 floats. What is longer belongs into a source or a component.
+    static constexpr std::uint32_t kMaxWords = 1024;
+
+private:
+    PropertyValue(const PropertyPath& p, const PropertyShape& s) : path(p.id), shape(s.word()) {}
+    friend class PropertyManager;
+    SHOAL_API static Array<PropertyValue> join(const PropertyPath& path, std::span<const PropertyInput> elements);
+};
+SHOAL_COMPONENT((PropertyValue, many, whole, computed), path, shape, part, words)
+
+/// A value that was found, or none. Lifetime: until the next structural call, or until its blob is unloaded.
+class PropertyView {
+public:
+    explicit operator bool() const { return word_ != 0; }
+    PropertyShape shape() const { return PropertyShape::from_word(word_); }
+    PropertyType type() const { return shape().type; }
+    std::uint32_t count() const { return *this ? shape().count : 0; }
+    /// Whether it was set for this entity, and not by its source.
+    bool is_own() const { return row_ != kNilRow; }
+    /// Reads it as elements of type T: see read_property().
+    template <PropertyElement T, std::size_t kExtent>
+    std::uint32_t read(std::span<T, kExtent> out) const {
+        if (rows_ == nullptr) return read_property<T>(shape(), {words_, shape().num_words()}, out);
+        return read_property<T>(shape(), joined_words(), out);
+    }
+    /// Returns all of its words, those of parts too.
+    SHOAL_API Array<std::uint32_t> joined_words() const;
+
+private:
+    friend class PropertyManager;
+    const std::uint32_t* words_ = nullptr;
+    const OwnedRows* rows_ = nullptr;  // of a value in several rows
+    std::uint32_t row_ = kNilRow;      // its first, if it is an own value
+    std::uint32_t word_ = 0;           // of its shape; 0: there is none
+};
+
+struct PropertyOptions {
+    const ResourceLibrary* library = nullptr;  ///< outlives the manager; needed to spawn properties that blobs have
+    StringTable* texts = nullptr;              ///< outlives the manager; keeps the texts of paths and strings
+};
+
+class SHOAL_API PropertyManager final : public Store {
+public:
+    /// `entities` and `pool` outlive the manager.
+    SHOAL_API PropertyManager(EntityManager& entities, PagePool& pool, const PropertyOptions& options = {});
+    SHOAL_API ~PropertyManager() override;
+
+    // --- look-up -------------------------------------------------------------------------------------------------
+
+    /// Returns the own value of a living entity, else that of its template. Total: any entity and any path are fine.
+    /// Cost: a look-up of the entity and a step per own value; then another and two binary searches.
+    PropertyView find(Entity entity, const PropertyPath& path) const { return find_value(entity, path.id); }
+    bool has(Entity entity, const PropertyPath& path) const { return bool(find(entity, path)); }
+    /// Errors: there is none, or it is of another type; the message says which.
+    template <PropertyElement T>
+    Result<T> get(Entity entity, const PropertyPath& path) const {
+        T value{};
+        if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
+        return refuse(entity, path, value_type_of<T>());
+    }
+    /// The same for hot code, with `fallback` where there is no such value. Requires there: a StringId that is kept.
+    template <PropertyElement T>
+    T get_or(Entity entity, const PropertyPath& path, T fallback) const {
+        const PropertyView found = find(entity, path);
+        if constexpr (std::is_same_v<T, float>)
+            if (found.word_ == kFloatWord) return __builtin_bit_cast(float, *found.words_);
+        T value{};
+        return found.read(std::span(&value, 1)) == 1 ? value : fallback;
+    }
+    /// Returns the text of a string; empty if there is none. Lifetime: until the value changes.
+    SHOAL_API std::string_view text(Entity entity, const PropertyPath& path) const;
+    /// Calls visit(StringId, const PropertyView&) for each path of an entity once: own values, in the order in which
+    /// they were first set, newest first, then others by hash. The visitor must not set values.
+    template <class Visitor>
+    void for_each(Entity entity, Visitor&& visit) const {
+        using Function = std::remove_reference_t<Visitor>;
+        visit_all(
+            entity,
+            [](void* to, StringId path, const PropertyView& value) { (*static_cast<Function*>(to))(path, value); },
+            const_cast<std::remove_const_t<Function>*>(&visit));
+    }
+    /// Appends the string ids that an entity's properties have: paths, and strings, also those that are overridden.
+    SHOAL_API void list_texts(Entity entity, Array<StringId>& ids) const;
+
+    // --- own values ----------------------------------------------------------------------------------------------
+
+    /// Sets a value of living entities, in place of the own value that they have.
+    /// Errors: the path is empty; one of them is dead; no memory; another text has the same hash. Nothing has changed.
+    SHOAL_API Status set(std::span<const Entity> entities, const PropertyPath& path, const PropertyInput& value);
+    Status set(Entity entity, const PropertyPath& path, const PropertyInput& value) {
+        return set({&entity, 1}, path, value);
+    }
+    /// The same for an array: a span, a vector, ... Errors: as above; it takes more than PropertyValue::kMaxWords.
+    template <class Elements>
+    Status set_array(Entity entity, const PropertyPath& path, const Elements& elements) {
+        return set_elements(entity, path, Array<PropertyInput>(std::begin(elements), std::end(elements), "properties"));
+    }
+    /// Takes the own value away, and returns whether there was one. What the template says is seen again.
+    SHOAL_API bool reset(Entity entity, const PropertyPath& path);
+
+    /// The same for code that learns the type at run time.
+    SHOAL_API Result<AnyValue> read(Entity entity, const PropertyPath& path) const;
+    SHOAL_API Status write(Entity entity, const PropertyPath& path, const AnyValue& value);
+
+    /// Checks the tables. Cost: O(rows).
+    SHOAL_API Status validate() const;
+
+    // Store
+    std::string_view kind() const override { return "the properties"; }
+    std::span<const Schema* const> schemas() const override { return schemas_; }
+    SHOAL_API OwnedColumns find_columns(const Schema& component) override;
+    /// Errors: the tables lie in a blob that is not in the library; no memory.
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    SHOAL_API void drop(std::span<const Entity> entities) override;
+    /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left out.
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values) override;
+    SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
+                                          bool removes) override;
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
+    SHOAL_API void hold_rows(bool hold) override;
+    bool is_held() const override { return templates_.is_held() || own_.is_held(); }
+    SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API void save(StateWriter& to) const override;
+    SHOAL_API Status load(StateReader& from) override;
+    std::span<const Table* const> tables() const override { return tables_; }
+    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+
+private:
+    static constexpr std::uint32_t kFloatWord = PropertyShape{PropertyType::kFloat, 1, 1}.word();
+    using Visit = void (*)(void* context, StringId path, const PropertyView& value);
+
+    SHOAL_API PropertyView find_value(Entity entity, StringId path) const;
+    OwnedRows& rows_of(const Schema& component);
+    std::span<const std::uint32_t> table_of(const BlobArray<std::uint32_t>& array) const;
+    Properties template_of(Entity entity) const;
+    const PropertyValue& value_at(std::uint32_t row) const;
+    std::uint32_t next_row(std::uint32_t row) const;
+    std::uint32_t find_part(Entity entity, StringId path, std::uint32_t part) const;
+    PropertyView own_view(std::uint32_t row) const;
+    static PropertyView template_view(const PropertyEntry& entry);
+    bool apply(Entity entity, const PropertyValue& value);
+    void remove_parts(Entity entity, StringId path, std::uint32_t first_part);
+    SHOAL_API void visit_all(Entity entity, Visit visit, void* context) const;
+    SHOAL_API Status set_elements(Entity entity, const PropertyPath& path, const Array<PropertyInput>& elements);
+    Status set_all(std::span<const Entity> entities, const PropertyPath& path, std::span<const PropertyInput> elements);
+    Status keep_texts(const PropertyPath& path, std::span<const PropertyInput> elements);
+    std::string text_of(const PropertyPath& path) const;
+    SHOAL_API Status refuse(Entity entity, const PropertyPath& path, const ValueType& wanted) const;
+
+    EntityManager& entities_;
+    PropertyOptions options_;
+    OwnedRows templates_;  // Properties
+    OwnedRows own_;        // PropertyValue
+    const Schema* schemas_[2];
+    const Table* tables_[2];
+};
+
+/// Registers Properties and how it is written in sources. Calling it again does nothing.
+/// Errors: another component type is called "properties", or it has another compile function.
+SHOAL_API Status add_properties(ComponentRegistry& registry);
+
+/// Returns the data of a directory, or nullptr: nobody keeps Properties, or a store of another class.
+SHOAL_API PropertyManager* find_data(const ComponentDirectory& directory);
+/// Whether a PropertyManager keeps the named values, or may be made to: no store of another class keeps Properties.
+SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
+/// Returns the path of "properties.path", such as "armor.front"; empty for all else.
+SHOAL_API std::string_view path_in_properties(std::string_view name);
+
+}  // namespace shoal
