@@ -9,7 +9,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/recording.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include "workloads.h"
@@ -101,7 +101,7 @@ struct Fleet {
     Manager<Hull>& hulls = world.manager<Hull>();
     std::vector<Entity> ids, owners, owner_copies;
     std::vector<std::vector<std::byte>> columns, copies;
-    SavedState state;
+    Snapshot state;
     std::size_t num_touches = 0;
 };
 
@@ -135,7 +135,7 @@ void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_r
 void keep_frame(Bench& bench, std::size_t n, const char* name, double target, std::size_t num_rows, std::size_t step) {
     if (!bench.wants(name)) return;
     Fleet fleet(n);
-    SavedState states[2];
+    Snapshot states[2];
     need_ok(save(fleet.world, states[0]));
     std::size_t last = 0;
     const Side shoal{[&] { fleet.touch(num_rows, step), fleet.world.settle(); },

@@ -3,7 +3,7 @@
 #include <shoal/inspect/describe.h>
 #include <shoal/save/frames.h>
 #include <shoal/save/save.h>
-#include <shoal/state/saved_state.h>
+#include <shoal/state/snapshot.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>
@@ -38,8 +38,8 @@ public:
 
     std::string describe() const override { return std::to_string(num_hatched_) + " fish have hatched"; }
     std::uint32_t state_version() const override { return 1; }
-    void save_part(StateWriter& to) const override { to.value("hatched", num_hatched_); }
-    Status load_part(StateReader& from, std::uint32_t version) override {
+    void save_part(SnapshotWriter& to) const override { to.value("hatched", num_hatched_); }
+    Status load_part(SnapshotReader& from, std::uint32_t version) override {
         num_hatched_ = 0;  // a save of an older program has nothing of a hatchery
         return version == 0 ? Status() : from.value("hatched", num_hatched_);
     }

@@ -81,7 +81,7 @@ std::string with_changed_state(const Temporary& room, std::string_view sound, st
     Result<StateLogWriter> to = StateLogWriter::create(room.file(), kBase);
     must(from.ok() && to.ok());
     for (std::size_t i = 0; from->next(); ++i) {
-        const SavedState state = i == number ? changed(from->state(), changes) : from->state();
+        const Snapshot state = i == number ? changed(from->state(), changes) : from->state();
         must(to->append(state, nullptr, from->frame()).ok());
     }
     return *read_file(room.file());
@@ -101,7 +101,7 @@ void play(std::span<const std::byte> bytes) {
     if (const Status status = replay->status(); !status) must_be_text(status.message());
     must(garden.database.validate().ok());
     garden.world.step(0.5f);
-    SavedState state;
+    Snapshot state;
     must(save(garden.world, state).ok());
 }
 

@@ -59,7 +59,7 @@ void expect_refused_or_sound(World& world, Load&& load, Validate&& validate) {
 
 void expect_works(World& world) {
     for (int i = 0; i < 2; ++i) world.step(0.1f);
-    SavedState again;
+    Snapshot again;
     must(save(world, again).ok());
 }
 
@@ -72,7 +72,7 @@ Status but_for_poses(const Status& status) {
 
 // --- worlds with something of everything -------------------------------------------------------------------------
 
-void load_into_sea(const SavedState& state) {
+void load_into_sea(const Snapshot& state) {
     shoal_test::Sea sea;
     sea.run(1);
     expect_refused_or_sound(
@@ -83,12 +83,12 @@ void load_into_sea(const SavedState& state) {
     expect_works(sea.world);
 }
 
-SavedState state_of_sea() {
+Snapshot state_of_sea() {
     shoal_test::Sea sea;
     sea.run(6);
     sea.meddle();
     sea.ask(80);  // what waits is part of the state
-    SavedState state;
+    Snapshot state;
     must(save(sea.world, state).ok());
     return state;
 }
@@ -102,14 +102,14 @@ void read_save(std::vector<std::byte> bytes) {
         std::memcpy(bytes.data() + kChecksum, &checksum, sizeof checksum);
     }
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(bytes, serial, kMaxBytes);
+    const Result<Snapshot> state = read_state(bytes, serial, kMaxBytes);
     if (state) load_into_sea(*state);
     if (!state) must(!state.message().empty() && is_utf8(state.message()));
 }
 
 // --- older programs ----------------------------------------------------------------------------------------------
 
-SavedState older_state() {
+Snapshot older_state() {
     namespace then = shoal_test::then;
     shoal_test::Then program(1, 60);
     Commands& commands = program.world.commands();
@@ -119,12 +119,12 @@ SavedState older_state() {
     commands.add(program.all[3], then::Cargo{5});
     commands.remove<then::Berth>(program.all[0]);
     SerialExecutor serial;
-    Result<SavedState> state = read_state(program.bytes(), serial);
+    Result<Snapshot> state = read_state(program.bytes(), serial);
     must(state.ok());
     return std::move(*state);
 }
 
-void load_older(const SavedState& state) {
+void load_older(const Snapshot& state) {
     shoal_test::Now program;
     expect_refused_or_sound(
         program.world, [&] { return load(program.world, state, false); }, [&] { return program.sea.validate(); });
@@ -181,9 +181,9 @@ void read_log(std::vector<std::byte> bytes) {
 
 // --- zones -------------------------------------------------------------------------------------------------------
 
-SavedState state_of_zone(shoal_test::Sea& sea) {
-    SavedState state;
-    StateWriter to(state);
+Snapshot state_of_zone(shoal_test::Sea& sea) {
+    Snapshot state;
+    SnapshotWriter to(state);
     sea.sea.write_zone(1, to);
     must(to.status().ok());
     sea.sea.drop_zone(1);
@@ -193,11 +193,11 @@ SavedState state_of_zone(shoal_test::Sea& sea) {
 void read_zone(const std::vector<Change>& changes) {
     shoal_test::Sea sea;
     sea.run(3);
-    const SavedState state = changed(state_of_zone(sea), changes);
+    const Snapshot state = changed(state_of_zone(sea), changes);
     expect_refused_or_sound(
         sea.world,
         [&] {
-            StateReader from(state, false);
+            SnapshotReader from(state, false);
             return sea.sea.read_zone(1, from).status();
         },
         [&] { return sea.sea.validate(); });
@@ -209,19 +209,19 @@ const std::string& folder_of_zones() {
     return folder.path;
 }
 
-SavedState state_with_zones() {
+Snapshot state_with_zones() {
     shoal_test::Sea sea;
     ZoneStreaming zones(sea.world);
     must(zones.start(folder_of_zones()).ok());
     sea.run(4);
     must(zones.unload(1).ok() && zones.unload(3).ok());
-    SavedState state;
+    Snapshot state;
     must(save(sea.world, state).ok());
     return state;
 }
 
-void load_zones(const SavedState& sound, const std::vector<Change>& changes) {
-    const SavedState state = shoal_test::with_file(sound, 1, changed(shoal_test::file_in(sound, 1), changes));
+void load_zones(const Snapshot& sound, const std::vector<Change>& changes) {
+    const Snapshot state = shoal_test::with_file(sound, 1, changed(shoal_test::file_in(sound, 1), changes));
     shoal_test::Sea sea;
     ZoneStreaming zones(sea.world);
     if (changes.size() % 2 == 0) must(zones.start(folder_of_zones()).ok());
@@ -293,17 +293,17 @@ struct Harbour {
     Reloader reloader{world};
 };
 
-SavedState state_of_harbour() {
+Snapshot state_of_harbour() {
     Harbour harbour;
     const Blob& ship = *harbour.library.find(ResourceId("ship"));
     harbour.world.commands().spawn(ship, {.position = {1, 2, 3}});
     harbour.world.commands().add(harbour.world.commands().spawn(ship), shoal_test::Age{9});
-    SavedState state;
+    Snapshot state;
     must(save(harbour.world, state).ok());
     return state;
 }
 
-void load_harbour(const SavedState& state) {
+void load_harbour(const Snapshot& state) {
     Harbour harbour;
     expect_refused_or_sound(
         harbour.world, [&] { return load(harbour.world, state, false); },
@@ -324,10 +324,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const std::vector<Change> changes = changes_in(bytes.subspan(1));
     if (data[0] == 0) {
-        static const SavedState sound = state_of_sea();
+        static const Snapshot sound = state_of_sea();
         load_into_sea(changed(sound, changes));
     } else if (data[0] == 1) {
-        static const SavedState sound = older_state();
+        static const Snapshot sound = older_state();
         load_older(changed(sound, changes));
     } else if (data[0] == 2) {
         static const Folder folder;
@@ -335,10 +335,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (data[0] == 3) {
         read_zone(changes);
     } else if (data[0] == 4) {
-        static const SavedState sound = state_of_harbour();
+        static const Snapshot sound = state_of_harbour();
         load_harbour(changed(sound, changes));
     } else {
-        static const SavedState sound = state_with_zones();
+        static const Snapshot sound = state_with_zones();
         load_zones(sound, changes);
     }
     return 0;

@@ -4,7 +4,7 @@
 
 #include "save/state_log.h"
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "support/changed_state.h"
 
 #include <zstd.h>
@@ -82,7 +82,7 @@ inline std::string renamed(std::string_view path, std::uint8_t how) {
 }
 
 /// The state with parts that are cut short, left out, called otherwise, or have other bytes.
-inline SavedState changed(const SavedState& from, const std::vector<Change>& changes) {
+inline Snapshot changed(const Snapshot& from, const std::vector<Change>& changes) {
     std::size_t number = 0;
     std::set<std::string> paths;
     return shoal_test::with_parts(from, [&](shoal_test::ChangedPart& part) {

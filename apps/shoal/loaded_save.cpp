@@ -48,11 +48,11 @@ void refuse_log(const std::string& path, std::string_view bytes, Diagnostics& di
                              is_standard_stream(path) ? "" : concat(": ", folder.empty() ? "." : folder)));
 }
 
-Result<SavedState> read_file_of_save(Files& files, const std::string& path, const LoadOptions& options) {
+Result<Snapshot> read_file_of_save(Files& files, const std::string& path, const LoadOptions& options) {
     const Result<std::string> bytes = files.read(path);
     if (!bytes) return bytes.status();
-    Result<SavedState> state = read_save(std::as_bytes(std::span(*bytes)), options);
-    return state ? std::move(state) : Result<SavedState>(Status::error(concat(path, ": ", state.message())));
+    Result<Snapshot> state = read_save(std::as_bytes(std::span(*bytes)), options);
+    return state ? std::move(state) : Result<Snapshot>(Status::error(concat(path, ": ", state.message())));
 }
 
 /// Notes what of a snapshot is damaged.
@@ -65,8 +65,8 @@ void note_damage(const PersistedSnapshot& snapshot, Snapshots wanted, Diagnostic
     }
 }
 
-Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, const LoadOptions& options,
-                               LoadedSave& save, Diagnostics& diagnostics) {
+Result<Snapshot> read_folder(const std::string& folder, Snapshots wanted, const LoadOptions& options, LoadedSave& save,
+                             Diagnostics& diagnostics) {
     Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
     if (!snapshots) return snapshots.status();
     if (snapshots->empty())
@@ -74,10 +74,10 @@ Result<SavedState> read_folder(const std::string& folder, Snapshots wanted, cons
                                     "\" has no snapshot, such as 0000000001.save, that Persistence writes; give "
                                     "a file, or the folder to which a world is persisted"));
     save.snapshots = std::move(*snapshots);
-    SavedState last;
+    Snapshot last;
     for (std::size_t i = 0; i < save.snapshots.size(); ++i) {
         PersistedSnapshot& snapshot = save.snapshots[i];
-        Result<SavedState> state = read_persisted(snapshot, options);
+        Result<Snapshot> state = read_persisted(snapshot, options);
         if (!state) return state.status();
         note_damage(snapshot, wanted, diagnostics);
         if (!snapshot.damage.empty() || save.recovered != nullptr) continue;
@@ -121,13 +121,13 @@ void add_name(std::string name, MissingResources& missing) {
 }
 
 /// The trees of models, whose nodes lie in blobs.
-void find_models(const SavedState& state, MissingResources& missing) {
+void find_models(const Snapshot& state, MissingResources& missing) {
     const std::string scope = concat("stores/", schema_of<ModelPose>().name(), '/');
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         if (!part.path.starts_with(scope) || !part.path.ends_with("/source")) continue;
         ModelPose source;
-        if (!StateReader(state).value(part.path, source) || source.names.count == 0) continue;
+        if (!SnapshotReader(state).value(part.path, source) || source.names.count == 0) continue;
         std::string id = "#";
         append_hex(id, source.names.resource.hash);
         add_name(std::move(id), missing);
@@ -136,13 +136,13 @@ void find_models(const SavedState& state, MissingResources& missing) {
 }
 
 /// The commands that spawn blobs. Older states have them in a database.
-void find_commands(const SavedState& state, MissingResources& missing) {
+void find_commands(const Snapshot& state, MissingResources& missing) {
     constexpr std::string_view kBlobs = "commands/blobs";
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         const bool is_of_database = part.path.starts_with("stores/") && part.path.ends_with(kBlobs);
         if ((part.path != kBlobs && !is_of_database) || part.num_elements == 0) continue;
-        const Result<std::string> names = StateReader(state).text(part.path);
+        const Result<std::string> names = SnapshotReader(state).text(part.path);
         for (std::string_view rest = names ? *names : std::string_view(); !rest.empty();)
             add_name(concat('"', take_line(rest), '"'), missing);
         missing.scopes.emplace_back(part.path.substr(0, part.path.size() - std::string_view("blobs").size()));
@@ -161,19 +161,19 @@ std::string remaining_stores(std::string_view lines, const std::vector<std::stri
 }
 
 /// Copies a state without the parts whose paths begin as one of `scopes`.
-Result<SavedState> without(const SavedState& state, const std::vector<std::string>& scopes) {
-    const Result<std::string> stores = StateReader(state).text("stores");
+Result<Snapshot> without(const Snapshot& state, const std::vector<std::string>& scopes) {
+    const Result<std::string> stores = SnapshotReader(state).text("stores");
     if (!stores) return stores.status();
-    SavedState rest;
-    StateWriter to(rest);
+    Snapshot rest;
+    SnapshotWriter to(rest);
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         const auto has_part = [&](const std::string& scope) { return part.path.starts_with(scope); };
         if (std::ranges::any_of(scopes, has_part) || part.path == "stores") continue;
         to.copy(part.path, state, part);
     }
     to.text("stores", remaining_stores(*stores, scopes));
-    return to.status() ? Result<SavedState>(std::move(rest)) : Result<SavedState>(to.status());
+    return to.status() ? Result<Snapshot>(std::move(rest)) : Result<Snapshot>(to.status());
 }
 
 std::string name_of_left_out(const std::vector<std::string>& scopes) {
@@ -199,7 +199,7 @@ Status load_world(const std::string& path, LoadedSave& save, Diagnostics& diagno
         concat(path, ": ", name_of_left_out(missing.scopes),
                " are left out and not checked, because they refer to blobs that are not given: ", names),
         "give these blobs with --resource");
-    Result<SavedState> rest = without(save.file, missing.scopes);
+    Result<Snapshot> rest = without(save.file, missing.scopes);
     if (!rest) return rest.status();
     save.left_out = std::move(missing.scopes);
     return load(save.world, *rest, false);
@@ -229,7 +229,7 @@ bool load_save(const Arguments& arguments, Files& files, const std::string& path
         return false;
     }
     const LoadOptions options = load_options(arguments);
-    Result<SavedState> file =
+    Result<Snapshot> file =
         is_folder ? read_folder(path, snapshots, options, save, diagnostics) : read_file_of_save(files, path, options);
     if (!file) return diagnostics.error({}, for_user(file.message())), false;
     save.file = std::move(*file);

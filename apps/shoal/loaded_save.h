@@ -8,7 +8,7 @@
 #include "memory_limit.h"
 #include "shoal/resource/library.h"
 #include "shoal/save/persistence.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 
@@ -30,8 +30,8 @@ struct LoadedSave {
     shoal::EntityManager entities;
     shoal::ResourceLibrary library;  ///< of the blobs that were given
     shoal::World world;
-    shoal::SavedState state;  ///< of the world
-    shoal::SavedState file;   ///< what is in the file, also what a world without passes and channels does not have
+    shoal::Snapshot state;  ///< of the world
+    shoal::Snapshot file;   ///< what is in the file, also what a world without passes and channels does not have
     std::vector<std::string> left_out;  ///< of the file: parts whose paths begin so, because no blobs were given
     std::vector<shoal::Entity> all;     ///< who lives, by index
     std::vector<shoal::PersistedSnapshot> snapshots;      ///< of a folder: those that were read, the newest first

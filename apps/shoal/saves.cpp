@@ -16,7 +16,7 @@ using namespace shoal;
 namespace {
 
 /// Adds how many commands of each kind wait, if any do.
-void write_commands(const SavedState& state, DocumentBuilder& builder) {
+void write_commands(const Snapshot& state, DocumentBuilder& builder) {
     if (count_saved_commands(state) == 0) return;
     builder.begin_mapping("commands");
     for (std::uint32_t i = 0; i < kNumSavedCommandKinds; ++i) {
@@ -172,10 +172,10 @@ private:
         compare_parts(before_.file, after_.file, is_beside);
     }
     template <class Predicate>
-    void compare_parts(const SavedState& before, const SavedState& after, Predicate&& is_compared) {
-        const auto add = [&](const SavedState& from, const SavedState& to, bool is_first) {
+    void compare_parts(const Snapshot& before, const Snapshot& after, Predicate&& is_compared) {
+        const auto add = [&](const Snapshot& from, const Snapshot& to, bool is_first) {
             for (std::size_t i = 0; i < from.num_parts(); ++i) {
-                const StatePart part = from.part(i);
+                const SnapshotPart part = from.part(i);
                 const std::size_t number = to.find(part.path);
                 const bool is_missing = number == to.num_parts();
                 if ((!is_first && !is_missing) || !is_compared(part.path)) continue;
@@ -190,7 +190,7 @@ private:
         add(before, after, true);
         add(after, before, false);
     }
-    static std::string text_of(const SavedState& state, const StatePart& part) {
+    static std::string text_of(const Snapshot& state, const SnapshotPart& part) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, bytes.data());
         std::string hash;

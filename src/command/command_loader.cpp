@@ -1,4 +1,4 @@
-// Commands that wait, in a saved state: how they are read, checked and put in place. command_saver.cpp writes them.
+// Commands that wait, in a snapshot: how they are read, checked and put in place. command_saver.cpp writes them.
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
@@ -6,7 +6,7 @@
 #include "command/text_call.h"
 #include "shoal/base/lines.h"
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 
@@ -34,7 +34,7 @@ constexpr std::uint32_t kPendingBlock = CommandRecorder::kPendingBlock;
 /// Reads all, then checks all, and changes the log only when all is sound.
 class CommandLoader {
 public:
-    CommandLoader(CommandLog& log, StateReader& from, std::span<const Schema> saved)
+    CommandLoader(CommandLog& log, SnapshotReader& from, std::span<const Schema> saved)
         : log_(log), host_(log.host()), from_(from), saved_(saved) {}
 
     /// Requires: nothing waits in the log.
@@ -124,7 +124,7 @@ private:
 
     CommandLog& log_;
     const CommandHost* host_;
-    StateReader& from_;
+    SnapshotReader& from_;
     std::span<const Schema> saved_;
     std::uint32_t epoch_ = 0;
     Array<Type> types_{Owner("commands")};
@@ -174,7 +174,7 @@ Status CommandLoader::read() {
             return error("lists", concat("list ", i, " cannot be as it says"));
         list.parts = std::span(parts_).subspan(first_part, list.saved.num_parts);
         first_part += list.saved.num_parts;
-        const StatePath::Scope scope = from_.in(concat("list/", i));
+        const SnapshotPath::Scope scope = from_.in(concat("list/", i));
         if (Status status = read_list(list); !status) return status;
         lists_.push_back(std::move(list));
     }
@@ -266,7 +266,7 @@ Status CommandLoader::read_values(List& list) {
         row_bytes += schema.struct_bytes() + schema.struct_alignment();
         if (row_bytes > MadeList::kMaxRowBytes)
             return error("parts", concat("the values of a command take more than ", MadeList::kMaxRowBytes, " bytes"));
-        const StatePath::Scope scope = from_.in(schema.name());
+        const SnapshotPath::Scope scope = from_.in(schema.name());
         if (Status status = read_images(schema, list.saved.num_rows, images); !status) return status;
         if (from_.is_trusted()) continue;
         if (Status status = check_images(schema, list.saved.num_rows, images); !status) return status;
@@ -559,10 +559,10 @@ void CommandLoader::fill(const CommandRun& run, List& list) {
 
 // --- the log -----------------------------------------------------------------------------------------------------
 
-Status CommandLog::load(StateReader& from, std::span<const Schema> saved) {
+Status CommandLog::load(SnapshotReader& from, std::span<const Schema> saved) {
     discard();
     epoch_ = 0;
-    const StatePath::Scope scope = from.in("commands");
+    const SnapshotPath::Scope scope = from.in("commands");
     return CommandLoader(*this, from, saved).run();
 }
 

@@ -46,8 +46,8 @@ public:
     void visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                       void* context) override;
     void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) override;
-    void save(StateWriter& to) override;
-    Status load(StateReader& from, std::span<const Schema> saved) override;
+    void save(SnapshotWriter& to) override;
+    Status load(SnapshotReader& from, std::span<const Schema> saved) override;
     void list_schemas(Array<const Schema*>& schemas) override;
     std::uint64_t num_waiting() override;
     std::uint32_t first_waiting_pass() override;

@@ -1,4 +1,4 @@
-// Commands that wait, in a saved state: how they are written. command_loader.cpp reads them.
+// Commands that wait, in a snapshot: how they are written. command_loader.cpp reads them.
 
 #include "command/command_log.h"
 #include "command/saved_layout.h"
@@ -6,7 +6,7 @@
 #include "command/text_call.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/saved_rows.h"
 
 #include <algorithm>
@@ -32,10 +32,10 @@ std::string_view name_of_kind(SavedCommandKind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kind) {
+std::uint64_t count_saved_commands(const Snapshot& state, SavedCommandKind kind) {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         if ((part.path != "commands/lists" && !part.path.ends_with("/commands/lists")) ||
             part.element_bytes != sizeof(SavedCommandList))
             continue;
@@ -46,7 +46,7 @@ std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kin
     return count;
 }
 
-std::uint64_t count_saved_commands(const SavedState& state) {
+std::uint64_t count_saved_commands(const Snapshot& state) {
     std::uint64_t count = 0;
     for (std::uint32_t kind = 0; kind < kNumSavedCommandKinds; ++kind)
         count += count_saved_commands(state, static_cast<SavedCommandKind>(kind));
@@ -70,7 +70,7 @@ void copy_column(const Schema& schema, std::uint32_t column, const std::byte* im
 
 class CommandSaver {
 public:
-    CommandSaver(CommandLog& log, StateWriter& to) : directory_(log.directory()), host_(log.host()), to_(to) {}
+    CommandSaver(CommandLog& log, SnapshotWriter& to) : directory_(log.directory()), host_(log.host()), to_(to) {}
 
     /// Numbers the blocks of pending entities. Shape: all loops, in the order that counts.
     void number_blocks(std::span<CommandLoop* const> loops, EntityBits epoch, EntityBits num_pending);
@@ -117,7 +117,7 @@ private:
 
     const ComponentDirectory& directory_;
     const CommandHost* host_;
-    StateWriter& to_;
+    SnapshotWriter& to_;
     EntityBits epoch_ = 0;
     Array<std::uint32_t> new_blocks_{Owner("commands")};  // by block of pending entities, as it was taken
     std::uint64_t num_outer_loops_ = 0, outer_loop_ = 0;
@@ -206,7 +206,7 @@ std::uint32_t CommandSaver::number_of(const CommandRun& run) {
 void CommandSaver::write() {
     if (loops_.empty()) return;
     for (std::size_t i = 0; i < lists_.size(); ++i) {
-        const StatePath::Scope scope = to_.in(concat("list/", i));
+        const SnapshotPath::Scope scope = to_.in(concat("list/", i));
         write_list(lists_[i]);
     }
     to_.text("types", type_names_);
@@ -248,7 +248,7 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     if (part.offset != 0 && part.is_disabled) saved.flags |= SavedCommandPart::kIsDisabled;
     parts_.push_back(saved);
     if (part.offset == 0) return;
-    const StatePath::Scope scope = to_.in(schema.name());
+    const SnapshotPath::Scope scope = to_.in(schema.name());
     Array<std::byte> images{Owner("commands")};
     for (const CommandRun* run : list.runs)
         images.insert(images.end(), run->value(part, 0), run->value(part, run->num_rows));
@@ -363,8 +363,8 @@ void CommandSaver::write_texts(const List& list) {
 
 // --- the log -----------------------------------------------------------------------------------------------------
 
-void CommandLog::save(StateWriter& to) {
-    const StatePath::Scope scope = to.in("commands");
+void CommandLog::save(SnapshotWriter& to) {
+    const SnapshotPath::Scope scope = to.in("commands");
     const std::lock_guard lock(mutex_);
     if (const auto epoch = static_cast<std::uint32_t>(epoch_ & kPendingEpochMask); epoch != 0) to.value("epoch", epoch);
     for_each_chunk(open_, [](CommandRecorder&) {});  // what is held is noted

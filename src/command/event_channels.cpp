@@ -2,7 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 namespace shoal {
 namespace {
@@ -88,9 +88,9 @@ std::string EventChannels::part_name(const Channel& channel) const {
                   number == 0 ? std::string() : concat(" ", number));
 }
 
-void EventChannels::save(StateWriter& to) const {
+void EventChannels::save(SnapshotWriter& to) const {
     for (const Channel& channel : channels_) {
-        const StatePath::Scope scope = to.in(part_name(channel));
+        const SnapshotPath::Scope scope = to.in(part_name(channel));
         const std::uint32_t bytes = channel.log->event_bytes();
         const std::span<const std::byte> now = channel.log->read(), last = channel.log->read_last();
         to.elements("now", now.data(), bytes, now.size() / bytes);
@@ -98,9 +98,9 @@ void EventChannels::save(StateWriter& to) const {
     }
 }
 
-Status EventChannels::load(StateReader& from) {
+Status EventChannels::load(SnapshotReader& from) {
     for (const Channel& channel : channels_) {
-        const StatePath::Scope scope = from.in(part_name(channel));
+        const SnapshotPath::Scope scope = from.in(part_name(channel));
         Array<std::byte> bytes[2] = {Array<std::byte>("world"), Array<std::byte>("world")};
         const char* const names[2] = {"now", "last"};
         const std::uint32_t event_bytes = channel.log->event_bytes();

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a saved state that have the commands that wait. They are within "commands".
+// The parts of a snapshot that have the commands that wait. They are within "commands".
 //
 //     epoch           which pending entities are those of now; missing: 0
 //     types           the component types that commands name, a line each

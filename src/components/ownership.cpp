@@ -5,7 +5,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/stable_span.h"
 
 #include <algorithm>
@@ -255,7 +255,7 @@ Status OwnershipManager::spawn(const SpawnBatch& batch) {
     return {};
 }
 
-Status OwnershipManager::load(StateReader& from) {
+Status OwnershipManager::load(SnapshotReader& from) {
     Status status = rows_.load(from);
     if (status && !from.is_trusted()) status = validate();
     if (!status) rows_.clear();

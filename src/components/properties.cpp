@@ -4,7 +4,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/table/value_text.h"
@@ -472,22 +472,22 @@ void PropertyManager::settle(const SettleContext& context) {
     own_.settle(context);
 }
 
-void PropertyManager::save(StateWriter& to) const {
+void PropertyManager::save(SnapshotWriter& to) const {
     {
-        const StatePath::Scope scope = to.in("templates");
+        const SnapshotPath::Scope scope = to.in("templates");
         templates_.save(to);
     }
-    const StatePath::Scope scope = to.in("own");
+    const SnapshotPath::Scope scope = to.in("own");
     own_.save(to);
 }
 
-Status PropertyManager::load(StateReader& from) {
+Status PropertyManager::load(SnapshotReader& from) {
     Status status;
     {
-        const StatePath::Scope scope = from.in("templates");
+        const SnapshotPath::Scope scope = from.in("templates");
         status = templates_.load(from);
     }
-    const StatePath::Scope scope = from.in("own");
+    const SnapshotPath::Scope scope = from.in("own");
     if (status) status = own_.load(from);
     if (!status) templates_.clear(), own_.clear();
     return status;

@@ -1,4 +1,4 @@
-// The tables of a database in a saved state.
+// The tables of a database in a snapshot.
 
 #include "database/table_name.h"
 #include "shoal/base/lines.h"
@@ -6,7 +6,7 @@
 #include "shoal/database/database.h"
 #include "shoal/database/saved_tables.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/waiting_commands.h"
 
@@ -17,7 +17,7 @@ namespace shoal {
 
 // --- tables by number --------------------------------------------------------------------------------------------
 
-void TableSet::save(StateWriter& to, std::span<const std::uint32_t> saved_types) const {
+void TableSet::save(SnapshotWriter& to, std::span<const std::uint32_t> saved_types) const {
     Array<SavedTable> saved{Owner("database")};
     Array<Zone> zones{Owner("database")};
     first_in_zone_.for_each([&](Zone zone, std::uint32_t) { zones.push_back(zone); });
@@ -35,7 +35,7 @@ void TableSet::save(StateWriter& to, std::span<const std::uint32_t> saved_types)
     to.value("next_visited", next_visited_);
 }
 
-Status TableSet::load(StateReader& from, std::span<const Archetype* const> types) {
+Status TableSet::load(SnapshotReader& from, std::span<const Archetype* const> types) {
     std::size_t num_numbers = 0, next_visited = 0;
     Array<SavedTable> saved{Owner("database")};
     Array<std::uint32_t> free_numbers{Owner("database")};
@@ -91,7 +91,7 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
 
 // --- rows --------------------------------------------------------------------------------------------------------
 
-void DatabaseTable::save(StateWriter& to, std::span<const Schema* const> schemas) const {
+void DatabaseTable::save(SnapshotWriter& to, std::span<const Schema* const> schemas) const {
     table_.save(to);
     for (std::size_t i = 0; i < presence_.size(); ++i) {
         const Array<std::uint64_t> bits = bits_of_rows(presence_[i].words(), num_rows());
@@ -99,7 +99,7 @@ void DatabaseTable::save(StateWriter& to, std::span<const Schema* const> schemas
     }
 }
 
-Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> schemas) {
+Status DatabaseTable::load(SnapshotReader& from, std::span<const Schema* const> schemas) {
     if (Status status = table_.load(from); !status) return status;
     for (std::size_t i = 0; i < presence_.size(); ++i) {
         if (Status status = presence_[i].reserve(num_rows()); !status) return status;
@@ -115,7 +115,7 @@ Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> sch
 
 // --- the database ------------------------------------------------------------------------------------------------
 
-void Database::save(StateWriter& to) const {
+void Database::save(SnapshotWriter& to) const {
     std::string names;
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
     // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
@@ -135,18 +135,18 @@ void Database::save(StateWriter& to) const {
     to.value("deaths_seen", deaths_seen_);
     tables_.save(to, saved_types);
     tables_.for_each([&](const DatabaseTable& table) {
-        const StatePath::Scope in_table = to.in(table_name(table.number()));
+        const SnapshotPath::Scope in_table = to.in(table_name(table.number()));
         table.save(to, schemas());
     });
     for (std::uint32_t number = 0; number < further_.size(); ++number) {
         if (further_[number] == nullptr) continue;
-        const StatePath::Scope in_further = to.in(concat("further/", schemas()[number]->name()));
+        const SnapshotPath::Scope in_further = to.in(concat("further/", schemas()[number]->name()));
         further_[number]->save(to);
     }
     if (is_alone() && alone_->commands() != nullptr) alone_->commands()->save(to);
 }
 
-Status Database::load(StateReader& from) {
+Status Database::load(SnapshotReader& from) {
     require_unlocked("load()");
     if (is_alone() && alone_->commands() != nullptr) alone_->commands()->discard();
     const auto load_all = [&]() -> Status {
@@ -178,14 +178,14 @@ Status Database::load(StateReader& from) {
 }
 
 /// Errors: the commands do not fit, or nobody takes them.
-Status Database::load_commands(StateReader& from) {
+Status Database::load_commands(SnapshotReader& from) {
     if (alone_->commands() != nullptr) return alone_->commands()->load(from);
     if (!from.has("commands/lists")) return {};
     return from.error("commands", "commands wait, and nobody takes them; call Database::commands() once before");
 }
 
 /// Finds the archetypes that were saved, and makes those that are new here.
-Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& types) {
+Status Database::load_archetypes(SnapshotReader& from, Array<const Archetype*>& types) {
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();
     Array<ComponentType> components{Owner("database")};
@@ -213,26 +213,26 @@ Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& typ
 }
 
 /// Reads the rows of all tables, and says where the row of each entity is.
-Status Database::load_rows(StateReader& from) {
+Status Database::load_rows(SnapshotReader& from) {
     Status status;
     directory_.rows().clear();
     if (Status room = directory_.reserve(static_cast<std::uint32_t>(entities_.num_indices_used())); !room) return room;
     tables_.for_each([&](DatabaseTable& table) {
         if (!status) return;
-        const StatePath::Scope in_table = from.in(table_name(table.number()));
+        const SnapshotPath::Scope in_table = from.in(table_name(table.number()));
         status = table.load(from, schemas());
         if (status) status = note_loaded(from, table);
         tables_.note_rows(table);
     });
     for (std::uint32_t number = 0; status && number < further_.size(); ++number) {
         if (further_[number] == nullptr) continue;
-        const StatePath::Scope in_further = from.in(concat("further/", schemas()[number]->name()));
+        const SnapshotPath::Scope in_further = from.in(concat("further/", schemas()[number]->name()));
         status = further_[number]->load(from);
     }
     return status;
 }
 
-Status Database::note_loaded(StateReader& from, DatabaseTable& table) {
+Status Database::note_loaded(SnapshotReader& from, DatabaseTable& table) {
     const std::span<const Entity> owners = table.entities();
     for (std::uint32_t row = 0; row < owners.size(); ++row) {
         const Entity owner = owners[row];

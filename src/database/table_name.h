@@ -1,5 +1,5 @@
 #pragma once
-// What tables are called in a saved state, and which bits they have there: see shoal/database/saved_tables.h.
+// What tables are called in a snapshot, and which bits they have there: see shoal/database/saved_tables.h.
 
 #include "shoal/base/array.h"
 #include "shoal/base/text.h"

@@ -18,7 +18,7 @@
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 
@@ -51,7 +51,7 @@ bool refers_to_array(const Table& table) {
 }
 
 /// Refuses values of a `many` type that nothing could read back. Shape: column `column`, an element for each owner.
-void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
+void refuse_values(SnapshotWriter& to, const Schema& schema, std::uint32_t column, const std::byte* elements,
                    std::span<const Entity> owners) {
     const std::uint32_t stride = schema.column(column).element_bytes;
     for (const Field& field : schema.fields()) {
@@ -70,7 +70,7 @@ void refuse_values(StateWriter& to, const Schema& schema, std::uint32_t column, 
 using Columns = Array<Array<std::byte>>;
 
 /// Reads the columns of a component type.
-Status read_columns(StateReader& from, const Schema& schema, std::size_t num_rows, Columns& columns) {
+Status read_columns(SnapshotReader& from, const Schema& schema, std::size_t num_rows, Columns& columns) {
     Status status;
     for (std::uint32_t c = 0; status && c < schema.num_columns(); ++c)
         status = from.bytes(concat("column/", c), columns.emplace_back(Owner("zone")), schema.column(c).element_bytes,
@@ -80,7 +80,7 @@ Status read_columns(StateReader& from, const Schema& schema, std::size_t num_row
 
 /// Writes columns of a table as those of a component type. column(number) returns the elements of one.
 template <class Column>
-void write_columns(StateWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
+void write_columns(SnapshotWriter& to, const Schema& schema, std::uint32_t first, std::size_t num_columns,
                    std::uint64_t num_rows, Column&& column) {
     for (std::uint32_t c = 0; c < num_columns; ++c)
         to.column(concat("column/", c), column(first + c), schema.column(first + c).element_bytes, num_rows, {}, 0,
@@ -88,7 +88,7 @@ void write_columns(StateWriter& to, const Schema& schema, std::uint32_t first, s
 }
 
 /// Errors: bytes are no value of their field, or one that is never written.
-Status check_values(StateReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
+Status check_values(SnapshotReader& from, const Schema& schema, const Columns& columns, std::size_t num_rows) {
     if (from.is_trusted() || num_rows == 0) return {};
     for (const Field& field : schema.fields()) {
         if (field.opaque != nullptr || field.num_columns != 1) continue;
@@ -120,7 +120,7 @@ Array<ComponentValues> values_from(const Database& database, const Archetype& ty
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-void Database::write_zone(Zone zone, StateWriter& to) const {
+void Database::write_zone(Zone zone, SnapshotWriter& to) const {
     Array<const DatabaseTable*> tables{Owner("database")};
     for_each_table_of_zone(zone, [&](const DatabaseTable& table) {
         if (table.num_rows() != 0) tables.push_back(&table);
@@ -129,14 +129,14 @@ void Database::write_zone(Zone zone, StateWriter& to) const {
     to.value("zone", zone);
     to.value("num_tables", static_cast<std::uint32_t>(tables.size()));
     for (std::uint32_t number = 0; number < tables.size(); ++number) {
-        const StatePath::Scope scope = to.in(table_name(number));
+        const SnapshotPath::Scope scope = to.in(table_name(number));
         write_table(*tables[number], to);
     }
     for (std::uint32_t number = 0; number < further_.size(); ++number)
         if (further_[number] != nullptr) write_further(zone, {number}, to);
 }
 
-void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
+void Database::write_table(const DatabaseTable& table, SnapshotWriter& to) const {
     const Table& rows = table.table();
     if (rows.schema().has_opaque())
         return to.refuse(concat("\"", rows.schema().name(), "\" has fields that only C++ knows; keep its zone here"));
@@ -155,7 +155,7 @@ void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
     to.array("layouts", std::span<const std::uint64_t>(layouts));
     to.array("owner", table.entities());
     for (const ComponentType component : table.type().components()) {
-        const StatePath::Scope scope = to.in(schema(component).name());
+        const SnapshotPath::Scope scope = to.in(schema(component).name());
         write_columns(to, rows.schema(), table.type().first_column(component), schema(component).num_columns(),
                       table.num_rows(), [&](std::uint32_t column) { return rows.column(column); });
         if (const std::uint64_t* const on = table.presence(component); on != nullptr)
@@ -164,7 +164,7 @@ void Database::write_table(const DatabaseTable& table, StateWriter& to) const {
     for (std::uint32_t c = 0; c < rows.schema().num_columns(); ++c) rows.refuse_bad_values(to, c);
 }
 
-void Database::write_further(Zone zone, ComponentType component, StateWriter& to) const {
+void Database::write_further(Zone zone, ComponentType component, SnapshotWriter& to) const {
     const Table& rows = further_values(component)->table();
     Array<Entity> owners{Owner("database")};
     Array<std::uint32_t> numbers{Owner("database")};
@@ -176,7 +176,7 @@ void Database::write_further(Zone zone, ComponentType component, StateWriter& to
                 owners.push_back(owner), numbers.push_back(row);
     });
     if (owners.empty()) return;
-    const StatePath::Scope scope = to.in(concat("further/", schema(component).name()));
+    const SnapshotPath::Scope scope = to.in(concat("further/", schema(component).name()));
     to.array("owner", std::span<const Entity>(owners));
     Array<std::byte> column{Owner("database")};
     write_columns(to, rows.schema(), 0, rows.schema().num_columns(), numbers.size(), [&](std::uint32_t c) {
@@ -211,7 +211,7 @@ struct Database::ReturningRows {
         Array<Array<std::uint64_t>> is_enabled{Owner("database")};  // of each that is enableable, a bit per row
 
         /// Errors: component types have other fields than they had, or values are none of these.
-        static Result<Table> read(Database& database, StateReader& from);
+        static Result<Table> read(Database& database, SnapshotReader& from);
         /// Enables and disables the components of a row that has come back as they were, except those that `kept` has.
         void enable_as_before(DatabaseRow at, std::size_t row, const Archetype* kept = nullptr) const {
             for (std::uint32_t i = 0; i < type->enableable().size(); ++i)
@@ -231,7 +231,7 @@ struct Database::ReturningRows {
         Array<Entity> owners{Owner("database")};  // none: the zone has no such values
         Columns columns{Owner("database")};
 
-        static Result<Further> read(const Database& database, StateReader& from, ComponentType component);
+        static Result<Further> read(const Database& database, SnapshotReader& from, ComponentType component);
     };
     /// A value of a `many` type in row `row` of a table, whose owner has values of the type by now, which come before it.
     struct Later {
@@ -242,9 +242,9 @@ struct Database::ReturningRows {
 
     ReturningRows(Database& owner, std::span<const Entity> died) : database(owner), gone(died) {}
 
-    Status check_owners(StateReader& from, std::uint32_t num_tables) const;
-    Status read_rows(Zone zone, StateReader& from);
-    Status read_further(StateReader& from, ComponentType component);
+    Status check_owners(SnapshotReader& from, std::uint32_t num_tables) const;
+    Status read_rows(Zone zone, SnapshotReader& from);
+    Status read_further(SnapshotReader& from, ComponentType component);
     void gain_rows();
     void append_further();
     struct TakenValues {
@@ -279,7 +279,7 @@ struct Database::ReturningRows {
 namespace {
 
 /// Returns how many tables a zone has. Errors: it is another zone.
-Result<std::uint32_t> read_num_tables(Zone zone, StateReader& from) {
+Result<std::uint32_t> read_num_tables(Zone zone, SnapshotReader& from) {
     Zone written = kNoZone;
     std::uint32_t num_tables = 0;
     if (Status status = from.value("zone", written); !status) return status;
@@ -290,13 +290,13 @@ Result<std::uint32_t> read_num_tables(Zone zone, StateReader& from) {
 
 }  // namespace
 
-Result<Array<Entity>> Database::check_zone(Zone zone, StateReader& from) {
+Result<Array<Entity>> Database::check_zone(Zone zone, SnapshotReader& from) {
     const Result<std::uint32_t> num_tables = read_num_tables(zone, from);
     if (!num_tables) return num_tables.status();
     Array<Entity> owners{Owner("database")};
     Array<std::pair<const Archetype*, Array<Entity>>> tables{Owner("database")};
     for (std::uint32_t number = 0; number < *num_tables; ++number) {
-        const StatePath::Scope scope = from.in(table_name(number));
+        const SnapshotPath::Scope scope = from.in(table_name(number));
         Result<ReturningRows::Table> table = ReturningRows::Table::read(*this, from);
         if (!table) return table.status();
         owners.insert(owners.end(), table->owners.begin(), table->owners.end());
@@ -307,7 +307,7 @@ Result<Array<Entity>> Database::check_zone(Zone zone, StateReader& from) {
         return from.error("table", concat("entity ", entity_text(*twice), " has two rows"));
     for (std::uint32_t number = 0; number < further_.size(); ++number) {
         if (further_[number] == nullptr) continue;
-        const StatePath::Scope scope = from.in(concat("further/", schema({number}).name()));
+        const SnapshotPath::Scope scope = from.in(concat("further/", schema({number}).name()));
         const Result<ReturningRows::Further> further = ReturningRows::Further::read(*this, from, {number});
         if (!further) return further.status();
         Array<Entity> having{Owner("database")};
@@ -321,7 +321,7 @@ Result<Array<Entity>> Database::check_zone(Zone zone, StateReader& from) {
     return owners;
 }
 
-Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from, std::span<const Entity> gone) {
+Result<std::uint32_t> Database::read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone) {
     require_unlocked("read_zone()");
     const Result<std::uint32_t> num_tables = read_num_tables(zone, from);
     if (!num_tables) return num_tables.status();
@@ -329,7 +329,7 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from, std::spa
     if (Status status = rows.check_owners(from, *num_tables); !status) return status;
     Status status;
     for (std::uint32_t number = 0; status && number < *num_tables; ++number) {
-        const StatePath::Scope scope = from.in(table_name(number));
+        const SnapshotPath::Scope scope = from.in(table_name(number));
         status = rows.read_rows(zone, from);
     }
     for (std::uint32_t number = 0; status && number < further_.size(); ++number)
@@ -347,7 +347,7 @@ Result<std::uint32_t> Database::read_zone(Zone zone, StateReader& from, std::spa
 namespace {
 
 /// Reads which component types a table has. Errors: they have other fields than they had.
-Result<Array<ComponentType>> read_components(const Database& database, StateReader& from) {
+Result<Array<ComponentType>> read_components(const Database& database, SnapshotReader& from) {
     Array<std::uint64_t> layouts{Owner("database")};
     const Result<std::string> names = from.text("components");
     if (!names) return names.status();
@@ -367,10 +367,10 @@ Result<Array<ComponentType>> read_components(const Database& database, StateRead
 }  // namespace
 
 /// Errors: an entity that lives has two rows in the file.
-Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t num_tables) const {
+Status Database::ReturningRows::check_owners(SnapshotReader& from, std::uint32_t num_tables) const {
     BitSet seen{Owner("database")};
     for (std::uint32_t number = 0; number < num_tables; ++number) {
-        const StatePath::Scope scope = from.in(table_name(number));
+        const SnapshotPath::Scope scope = from.in(table_name(number));
         Array<Entity> owners{Owner("database")};
         if (Status status = read_entities(from, "owner", owners); !status) return status;
         forget_gone(owners);
@@ -381,7 +381,7 @@ Status Database::ReturningRows::check_owners(StateReader& from, std::uint32_t nu
     return {};
 }
 
-Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Database& database, StateReader& from) {
+Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Database& database, SnapshotReader& from) {
     Table made;
     const Result<Array<ComponentType>> components = read_components(database, from);
     if (!components) return components.status();
@@ -390,7 +390,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
     const Schema& schema = made.type->schema();
     if (schema.has_opaque()) return from.error("components", "they have fields that only C++ knows");
     for (const ComponentType component : made.type->components()) {
-        const StatePath::Scope scope = from.in(database.schema(component).name());
+        const SnapshotPath::Scope scope = from.in(database.schema(component).name());
         if (Status status = read_columns(from, database.schema(component), made.owners.size(), made.columns); !status)
             return status;
         if (made.type->enableable_index(component) < 0) continue;
@@ -403,7 +403,7 @@ Result<Database::ReturningRows::Table> Database::ReturningRows::Table::read(Data
 }
 
 /// Places the rows of a table whose owners have none. Errors: they are not sound; no memory. Some may be placed.
-Status Database::ReturningRows::read_rows(Zone zone, StateReader& from) {
+Status Database::ReturningRows::read_rows(Zone zone, SnapshotReader& from) {
     Result<Table> table = Table::read(database, from);
     if (!table) return table.status();
     forget_gone(table->owners);
@@ -458,7 +458,7 @@ void Database::ReturningRows::gain_rows() {
 
 /// Reads values that are not the first of their entities.
 Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(const Database& database,
-                                                                                StateReader& from,
+                                                                                SnapshotReader& from,
                                                                                 ComponentType component) {
     Further made;
     made.component = component;
@@ -472,8 +472,8 @@ Result<Database::ReturningRows::Further> Database::ReturningRows::Further::read(
 }
 
 /// The same, and makes room for them, and for those of rows that come after others.
-Status Database::ReturningRows::read_further(StateReader& from, ComponentType component) {
-    const StatePath::Scope scope = from.in(concat("further/", database.schema(component).name()));
+Status Database::ReturningRows::read_further(SnapshotReader& from, ComponentType component) {
+    const SnapshotPath::Scope scope = from.in(concat("further/", database.schema(component).name()));
     Result<Further> made = Further::read(database, from, component);
     if (!made) return made.status();
     forget_gone(made->owners);

@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <cstring>
@@ -107,12 +107,12 @@ void DeathList::rewind() {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-void DeathList::save(StateWriter& to) const {
+void DeathList::save(SnapshotWriter& to) const {
     to.value("end", end_);
     to.array("dead", std::span<const Entity>(entries_.data() + (begin_ - base_), size()));
 }
 
-Status DeathList::load(StateReader& from) {
+Status DeathList::load(SnapshotReader& from) {
     std::uint64_t end = 0;
     if (Status status = from.value("end", end); !status) return status;
     const Result<std::uint64_t> count = from.count("dead", sizeof(Entity));

@@ -1,19 +1,19 @@
-// The lives of entities in a saved state.
+// The lives of entities in a snapshot.
 
 #include "entity/life.h"
 #include "shoal/base/bit_set.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace shoal {
 
-void EntityManager::save(StateWriter& to) const {
+void EntityManager::save(SnapshotWriter& to) const {
     SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback saved the entities; save them afterwards");
-    const StatePath::Scope scope = to.in("entities");
+    const SnapshotPath::Scope scope = to.in("entities");
     to.value("id_bytes", std::uint32_t(sizeof(Entity)));
     to.value("index_bits", std::uint32_t(kIndexBits));
     to.array("generations", generations());
@@ -25,8 +25,8 @@ void EntityManager::save(StateWriter& to) const {
     deaths_.save(to);
 }
 
-Status EntityManager::check_ids(StateReader& from) {
-    const StatePath::Scope scope = from.in("entities");
+Status EntityManager::check_ids(SnapshotReader& from) {
+    const SnapshotPath::Scope scope = from.in("entities");
     std::uint32_t id_bytes = 0, index_bits = 0;
     if (Status status = from.value("id_bytes", id_bytes); !status) return status;
     if (Status status = from.value("index_bits", index_bits); !status) return status;
@@ -39,12 +39,12 @@ Status EntityManager::check_ids(StateReader& from) {
     return {};
 }
 
-Status EntityManager::load(StateReader& from) {
+Status EntityManager::load(SnapshotReader& from) {
     require_free("load()");
     const StructuralCall call(busy_);
     SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback loaded the entities; load them afterwards");
     if (Status status = check_ids(from); !status) return status;
-    const StatePath::Scope scope = from.in("entities");
+    const SnapshotPath::Scope scope = from.in("entities");
     Array<Generation> generations{Owner("entity manager")};
     Array<Entity> free_ids{Owner("entity manager")};
     std::uint64_t num_ignored_destroys = 0;
@@ -68,7 +68,7 @@ Status EntityManager::load(StateReader& from) {
 }
 
 /// Errors: there are too many for this manager, or an index is neither alive nor free, or is both.
-Status EntityManager::check_loaded(StateReader& from, std::span<const Generation> generations,
+Status EntityManager::check_loaded(SnapshotReader& from, std::span<const Generation> generations,
                                    std::span<const Entity> free_ids) const {
     if (generations.empty() || generations.size() > end_index_)
         return from.error("generations", concat(generations.empty() ? 0 : generations.size() - 1,
@@ -98,7 +98,7 @@ Status EntityManager::set_death_position(DeathCursor cursor, std::uint64_t posit
     require_free("set_death_position()");
     if (position > deaths_.end())
         return Status::error(
-            concat("the saved state: a store has seen ", position, " deaths, and there were ", deaths_.end()));
+            concat("the snapshot: a store has seen ", position, " deaths, and there were ", deaths_.end()));
     deaths_.set_position(cursor, position);
     return {};
 }

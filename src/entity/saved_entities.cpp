@@ -5,7 +5,7 @@
 
 namespace shoal {
 
-Status check_entities(StateReader& from, std::string_view name, std::span<const Entity> entities, bool may_be_null) {
+Status check_entities(SnapshotReader& from, std::string_view name, std::span<const Entity> entities, bool may_be_null) {
     if (from.is_trusted()) return {};
     for (std::size_t i = 0; i < entities.size(); ++i) {
         if (is_possible(entities[i]) || (!entities[i] && may_be_null)) continue;
@@ -15,7 +15,7 @@ Status check_entities(StateReader& from, std::string_view name, std::span<const 
     return {};
 }
 
-Status read_entities(StateReader& from, std::string_view name, Array<Entity>& to, bool may_be_null) {
+Status read_entities(SnapshotReader& from, std::string_view name, Array<Entity>& to, bool may_be_null) {
     if (Status status = from.array(name, to); !status) return status;
     return check_entities(from, name, to, may_be_null);
 }

@@ -3,7 +3,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/reload/reloader.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/entity_fields.h"
@@ -302,7 +302,7 @@ Status PluginStore::load(const SavedStore& saved) {
     return refresh();
 }
 
-void PluginStore::save(StateWriter& to) const {
+void PluginStore::save(SnapshotWriter& to) const {
     if (!is_saved())
         return to.refuse(concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));
     Array<std::byte> bytes{Owner("plugins")};
@@ -311,7 +311,7 @@ void PluginStore::save(StateWriter& to) const {
     to.array("bytes", std::span<const std::byte>(bytes));
 }
 
-Status PluginStore::load(StateReader& from) {
+Status PluginStore::load(SnapshotReader& from) {
     if (!is_saved())
         return from.error("bytes",
                           concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));

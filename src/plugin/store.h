@@ -50,8 +50,8 @@ public:
     void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const override;
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     /// As the functions of the plugin do, which it needs for an exchange, too.
-    void save(StateWriter& to) const override;
-    Status load(StateReader& from) override;
+    void save(SnapshotWriter& to) const override;
+    Status load(SnapshotReader& from) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override;
 
 private:

@@ -1,10 +1,10 @@
-// Model poses in a saved state. A tree from a blob is saved by the names of its arrays, one from memory whole.
+// Model poses in a snapshot. A tree from a blob is saved by the names of its arrays, one from memory whole.
 
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/resource/blob_values.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <memory>
 
@@ -30,7 +30,7 @@ bool has_arrays(const Blob& blob, const ModelPose& pose) {
 
 }  // namespace
 
-void ModelPoseManager::save(StateWriter& to) const {
+void ModelPoseManager::save(SnapshotWriter& to) const {
     instances_.save(to);
     Array<SavedTree> saved{Owner("model poses")};
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
@@ -44,12 +44,12 @@ void ModelPoseManager::save(StateWriter& to) const {
     to.array("moved", std::span<const Entity>(moved));
     to.array("moved_nodes", std::span<const std::uint32_t>(moved_nodes));
     for (const SavedTree& tree : saved) {
-        const StatePath::Scope scope = to.in(tree_name(tree.slot));
+        const SnapshotPath::Scope scope = to.in(tree_name(tree.slot));
         trees_[tree.slot]->save(to);
     }
 }
 
-void ModelPoseManager::Tree::save(StateWriter& to) const {
+void ModelPoseManager::Tree::save(SnapshotWriter& to) const {
     to.value("source", source);
     if (!in_blob()) {
         to.array("names", nodes.names);
@@ -72,7 +72,7 @@ void ModelPoseManager::forget_trees() {
     moved_.clear();
 }
 
-Status ModelPoseManager::load(StateReader& from) {
+Status ModelPoseManager::load(SnapshotReader& from) {
     forget_trees();
     Status status = instances_.load(from);
     if (status) status = load_trees(from);
@@ -85,7 +85,7 @@ Status ModelPoseManager::load(StateReader& from) {
     return status;
 }
 
-Status ModelPoseManager::load_trees(StateReader& from) {
+Status ModelPoseManager::load_trees(SnapshotReader& from) {
     std::uint32_t num_slots = 0;
     Array<SavedTree> saved{Owner("model poses")};
     if (Status status = from.value("num_slots", num_slots); !status) return status;
@@ -102,7 +102,7 @@ Status ModelPoseManager::load_trees(StateReader& from) {
     for (const SavedTree& one : saved) {
         if (one.slot >= num_slots || trees_[one.slot] != nullptr || one.use == 0 || one.use > num_uses_)
             return from.error("trees", concat("the tree in slot ", one.slot, " is invalid"));
-        const StatePath::Scope scope = from.in(tree_name(one.slot));
+        const SnapshotPath::Scope scope = from.in(tree_name(one.slot));
         auto tree = std::make_unique<Tree>(pool_, options_.capacity_rows);
         if (Status status = tree->load(from, options_.library); !status) return status;
         tree->use = one.use;
@@ -113,7 +113,7 @@ Status ModelPoseManager::load_trees(StateReader& from) {
     return {};
 }
 
-Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* library) {
+Status ModelPoseManager::Tree::load(SnapshotReader& from, const ResourceLibrary* library) {
     if (Status status = from.value("source", source); !status) return status;
     if (in_blob()) {
         if (library == nullptr || library->find(source.names.resource) == nullptr)
@@ -158,7 +158,7 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
 }
 
 /// Errors: instances and blocks do not fit each other, or a node that was moved is none.
-Status ModelPoseManager::check_loaded(StateReader& from) const {
+Status ModelPoseManager::check_loaded(SnapshotReader& from) const {
     if (Status status = validate_blocks(); !status) return status;
     for (const Moved& moved : moved_) {
         const Instance at = instance(moved.entity);

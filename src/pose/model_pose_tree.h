@@ -92,8 +92,8 @@ struct ModelPoseManager::Tree {
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});
     }
-    void save(StateWriter& to) const;
-    Status load(StateReader& from, const ResourceLibrary* library);
+    void save(SnapshotWriter& to) const;
+    Status load(SnapshotReader& from, const ResourceLibrary* library);
     /// Checks the table, the groups, and every model pose that should be up to date.
     Status validate() const;
 

@@ -1,7 +1,7 @@
 #include "shoal/react/journal.h"
 
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ struct SavedEntry {
 
 }  // namespace
 
-void ChangeJournal::save(StateWriter& to) const {
+void ChangeJournal::save(SnapshotWriter& to) const {
     if (!is_kept()) return;
     Array<SavedEntry> saved{Owner("journal")};
     Array<Entity> entities{Owner("journal")};
@@ -71,7 +71,7 @@ void ChangeJournal::save(StateWriter& to) const {
     to.array("entities", std::span<const Entity>(entities));
 }
 
-Status ChangeJournal::load(StateReader& from, std::uint64_t stamp) {
+Status ChangeJournal::load(SnapshotReader& from, std::uint64_t stamp) {
     if (!is_kept()) return {};
     keep(max_entities_, stamp);
     if (!from.has("entries")) return {};

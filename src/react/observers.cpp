@@ -2,7 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/table/type_name.h"
@@ -236,32 +236,32 @@ std::string journal_name(const ComponentMirror& mirror) { return concat("journal
 
 }  // namespace
 
-void Observers::save_part(StateWriter& to) const {
+void Observers::save_part(SnapshotWriter& to) const {
     SHOAL_ASSERT(!is_telling_, "an observer saved its world; save it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const StatePath::Scope scope = to.in(observer_name(i, *entries_[i].mirror));
+        const SnapshotPath::Scope scope = to.in(observer_name(i, *entries_[i].mirror));
         entries_[i].mirror->save(to);
     }
     for (const ComponentMirror* mirror : mirrors_) {
-        const StatePath::Scope scope = to.in(journal_name(*mirror));
+        const SnapshotPath::Scope scope = to.in(journal_name(*mirror));
         mirror->save(to);
     }
-    const StatePath::Scope scope = to.in("journal");
+    const SnapshotPath::Scope scope = to.in("journal");
     journal_.save(to);
 }
 
-Status Observers::load_part(StateReader& from, std::uint32_t) {
+Status Observers::load_part(SnapshotReader& from, std::uint32_t) {
     SHOAL_ASSERT(!is_telling_, "an observer loaded its world; load it when it has settled");
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const StatePath::Scope scope = from.in(observer_name(i, *entries_[i].mirror));
+        const SnapshotPath::Scope scope = from.in(observer_name(i, *entries_[i].mirror));
         if (const Result<bool> known = entries_[i].mirror->load(from); !known) return known.status();
     }
     if (journal_.is_kept()) mirror_all(false);
     for (ComponentMirror* mirror : mirrors_) {
-        const StatePath::Scope scope = from.in(journal_name(*mirror));
+        const SnapshotPath::Scope scope = from.in(journal_name(*mirror));
         if (const Result<bool> known = mirror->load(from); !known) return known.status();
     }
-    const StatePath::Scope scope = from.in("journal");
+    const SnapshotPath::Scope scope = from.in("journal");
     return journal_.load(from, directory_.stamp());
 }
 

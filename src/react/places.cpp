@@ -6,7 +6,7 @@
 #include "shoal/entity/entity_text.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/transform/pose_math.h"
 
@@ -343,7 +343,7 @@ std::string FollowedPlaces::describe() const {
     return text;
 }
 
-void FollowedPlaces::save_part(StateWriter& to) const {
+void FollowedPlaces::save_part(SnapshotWriter& to) const {
     Array<SavedPlace> all{Owner("places")};
     for (const Followed& followed : followed_)
         all.push_back(saved_place(followed.field, static_cast<std::uint64_t>(followed.follower)));
@@ -351,7 +351,7 @@ void FollowedPlaces::save_part(StateWriter& to) const {
     to.array(kSaved, std::span<const SavedPlace>(all));
 }
 
-Status FollowedPlaces::load_part(StateReader& from, std::uint32_t) {
+Status FollowedPlaces::load_part(SnapshotReader& from, std::uint32_t) {
     Array<SavedPlace> all{Owner("places")};
     if (from.has(kSaved))
         if (Status status = from.array(kSaved, all); !status) return status;

@@ -1,7 +1,7 @@
 #include "shoal/react/relations.h"
 
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/relation_index.h"
 
@@ -117,22 +117,22 @@ std::string Relations::describe() const {
     return text;
 }
 
-void Relations::save_part(StateWriter& to) const {
+void Relations::save_part(SnapshotWriter& to) const {
     if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
     for (const RelationIndex* index : indices_) {
-        const StatePath::Scope scope = to.in(name_of(*index));
+        const SnapshotPath::Scope scope = to.in(name_of(*index));
         index->save(to);
     }
 }
 
-Status Relations::load_part(StateReader& from, std::uint32_t) {
+Status Relations::load_part(SnapshotReader& from, std::uint32_t) {
     if (!from.has("deaths_seen")) {  // saved before there were any; settling makes them
         forget_if([](const RelationIndex&) { return true; });
         return {};
     }
     find_new();
     for (RelationIndex* index : indices_) {
-        const StatePath::Scope scope = from.in(name_of(*index));
+        const SnapshotPath::Scope scope = from.in(name_of(*index));
         if (Status status = index->load(from); !status) return status;
     }
     if (cursor_.number == 0) return {};

@@ -1210,8 +1210,8 @@ void Reloader::note_deaths() { log_->note_deaths(); }
 
 void Reloader::mark_texts(TextMarks& marks) const { log_->mark_texts(marks); }
 
-void Reloader::save_part(StateWriter& to) const { log_->save(to); }
+void Reloader::save_part(SnapshotWriter& to) const { log_->save(to); }
 
-Status Reloader::load_part(StateReader& from, std::uint32_t) { return log_->load(from); }
+Status Reloader::load_part(SnapshotReader& from, std::uint32_t) { return log_->load(from); }
 
 }  // namespace shoal

@@ -4,7 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/react/service.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <utility>
@@ -234,7 +234,7 @@ struct SavedLoggedOverride {
     std::uint32_t entity, num_copies;
 };
 
-void save_logged(StateWriter& to, std::span<const LoggedOverride> logged) {
+void save_logged(SnapshotWriter& to, std::span<const LoggedOverride> logged) {
     if (logged.empty()) return;
     Array<SpawnOverride> given;
     Array<SavedLoggedOverride> saved{Owner("spawn log")};
@@ -247,7 +247,7 @@ void save_logged(StateWriter& to, std::span<const LoggedOverride> logged) {
     to.array("overridden", std::span<const SavedLoggedOverride>(saved));
 }
 
-Status load_logged(StateReader& from, SpawnedCopies& copies) {
+Status load_logged(SnapshotReader& from, SpawnedCopies& copies) {
     if (!from.has("overridden")) return {};
     Array<SpawnOverride> given;
     if (Status status = load_overrides(from, given); !status) return status;
@@ -273,7 +273,7 @@ std::string version_name(std::uint64_t version) {
 
 }  // namespace
 
-void SpawnLog::save(StateWriter& to) const {
+void SpawnLog::save(SnapshotWriter& to) const {
     Array<SavedCopies> saved{Owner("spawn log")};
     by_version_.for_each([&](std::uint64_t version, const SpawnedCopies* copies) {
         saved.push_back({version, copies->num_blob_entities, copies->num_copies, copies->num_looked_at});
@@ -289,7 +289,7 @@ void SpawnLog::save(StateWriter& to) const {
     std::sort(dead.begin(), dead.end());
     for (const SavedCopies& one : saved) {
         const SpawnedCopies& copies = **by_version_.find(one.version);
-        const StatePath::Scope scope = to.in(version_name(one.version));
+        const SnapshotPath::Scope scope = to.in(version_name(one.version));
         Array<Entity> living = copies.entities;
         for (Entity& entity : living)
             if (!entities_.alive(entity) || std::binary_search(dead.begin(), dead.end(), entity)) entity = kNullEntity;
@@ -299,7 +299,7 @@ void SpawnLog::save(StateWriter& to) const {
     }
 }
 
-Status SpawnLog::load(StateReader& from) {
+Status SpawnLog::load(SnapshotReader& from) {
     clear();
     if (!from.has("blobs")) return {};
     Array<SavedCopies> saved{Owner("spawn log")};
@@ -309,7 +309,7 @@ Status SpawnLog::load(StateReader& from) {
         if (Status status = from.elements("resources", resources.data(), sizeof(ResourceId), saved.size()); !status)
             return status;
     for (const SavedCopies& one : saved) {
-        const StatePath::Scope scope = from.in(version_name(one.version));
+        const SnapshotPath::Scope scope = from.in(version_name(one.version));
         auto* const copies = new SpawnedCopies;
         const bool is_new = by_version_.insert(one.version, copies).is_new;
         copies->resource = resources[static_cast<std::size_t>(&one - saved.data())];

@@ -70,9 +70,9 @@ public:
 
     /// Marks the texts of overrides.
     void mark_texts(TextMarks& marks) const;
-    void save(StateWriter& to) const;
+    void save(SnapshotWriter& to) const;
     /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
-    Status load(StateReader& from);
+    Status load(SnapshotReader& from);
 
 private:
     void clear();

@@ -95,7 +95,7 @@ Result<std::uint32_t> find_named_entity(const Blob& blob, std::string_view entit
 }
 
 /// Keeps the text of a string id until it is unused. Errors: those of StringTable::intern_until_unused(); a text that becomes
-/// something else is not UTF-8, so a saved state could not have the override.
+/// something else is not UTF-8, so a snapshot could not have the override.
 Status keep_text(const SpawnTargets& targets, const FieldPath& path, const AnyValue& given) {
     if (!given.is_text()) return {};
     if (targets.strings == nullptr || path.type().type != FieldType::kStringId) return StringTable::check(given.text());

@@ -59,7 +59,7 @@ std::string_view take_word(std::string_view& line) {
 
 /// Reads lines and the numbers of the fields that they name. visit(line, next) reads a line, and next() takes a number.
 template <class Visit>
-Status load_lines(StateReader& from, const char* lines_name, const char* hashes_name, Visit&& visit) {
+Status load_lines(SnapshotReader& from, const char* lines_name, const char* hashes_name, Visit&& visit) {
     const Result<std::string> lines = from.text(lines_name);
     if (!lines) return lines.status();
     Array<std::uint64_t> hashes{Owner("world")};
@@ -117,7 +117,7 @@ void FrameHashes::end() {
                 part.hash;
 }
 
-void FrameHashes::save(StateWriter& to) const {
+void FrameHashes::save(SnapshotWriter& to) const {
     std::string passes, fields;
     std::vector<std::uint64_t> pass_hashes, field_hashes;
     for (const PassHashes& pass : passes_) {
@@ -134,7 +134,7 @@ void FrameHashes::save(StateWriter& to) const {
     to.array("zone_hashes", std::span<const std::uint64_t>(zone_hashes_));
 }
 
-Status FrameHashes::load(StateReader& from) {
+Status FrameHashes::load(SnapshotReader& from) {
     *this = {};
     Status status = load_lines(from, "passes", "pass_hashes", [&](std::string_view line, auto&& next) {
         PassHashes& pass = passes_.emplace_back(PassHashes{std::string(take_word(line)), {}});

@@ -1,6 +1,6 @@
 #pragma once
-// The hashes of a frame: of what each pass has written, and of all fields and zones at its end. They are parts of a saved
-// state, so that a log of states keeps them:
+// The hashes of a frame: of what each pass has written, and of all fields and zones at its end. They are parts of a
+// snapshot, so that a log of states keeps them:
 //
 //     recording/passes        for each pass that ran, its name; for each of its hashes, a tab and the field: lines of text
 //     recording/pass_hashes   numbers, in the same order
@@ -10,7 +10,7 @@
 // Thread: observe() on any worker, the rest on the structural thread.
 
 #include "save/field_values.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/schedule.h"
 
 #include <vector>
@@ -38,8 +38,8 @@ public:
     /// Ends it, when the world has settled.
     void end();
 
-    void save(StateWriter& to) const;
-    Status load(StateReader& from);
+    void save(SnapshotWriter& to) const;
+    Status load(SnapshotReader& from);
 
     /// What the passes that ran have written, in the order of the schedule.
     const std::vector<PassHashes>& passes() const { return passes_; }

@@ -63,13 +63,13 @@ void append_damage(std::string& damage, const PersistedSnapshot& snapshot) {
 /// Applies the complete records of a log to the state of a snapshot. Errors: the file cannot be read now, or not by
 /// this program; a state takes more than `max_bytes` in memory.
 Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content, std::uint64_t max_bytes,
-                SavedState& state) {
+                Snapshot& state) {
     if (!path_exists(snapshot.log_path))
         return snapshot.log_path.clear(), snapshot.log_bytes = 0, Status();  // the program ended between the two
     const Result<std::string> bytes = read_file(snapshot.log_path);
     if (!bytes) return bytes.status();
     snapshot.log_bytes = bytes->size();
-    if (max_bytes == 0) max_bytes = max_state_bytes(content.size() + bytes->size());
+    if (max_bytes == 0) max_bytes = max_snapshot_bytes(content.size() + bytes->size());
     bool is_damaged = false;
     Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*bytes)), snapshot_checksum(content),
                                                       &state, max_bytes, &is_damaged);
@@ -89,7 +89,7 @@ Status read_log(PersistedSnapshot& snapshot, std::span<const std::byte> content,
 
 /// Errors: a file cannot be read now, which says nothing about what is in it; it is for another program, or a state
 /// takes more than `max_bytes`, and an older one in its place would be a loss.
-Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
+Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, std::uint64_t max_bytes) {
     const Result<std::string> bytes = read_file(snapshot.path);
     if (!bytes) return bytes.status();
     const std::span<const std::byte> content = std::as_bytes(std::span(*bytes));
@@ -97,11 +97,11 @@ Result<SavedState> read_snapshot(PersistedSnapshot& snapshot, Executor& executor
     snapshot.num_records = snapshot.whole_log_bytes = snapshot.frame = snapshot.last_frame = 0;
     snapshot.damage.clear(), snapshot.log_damage.clear();
     bool is_damaged = false;
-    Result<SavedState> state = read_state(content, executor, max_bytes, &is_damaged);
+    Result<Snapshot> state = read_state(content, executor, max_bytes, &is_damaged);
     if (!state && !is_damaged) return Status::error(concat(snapshot.path, ": ", state.message()));
-    if (!state) return snapshot.damage = state.message(), SavedState();
+    if (!state) return snapshot.damage = state.message(), Snapshot();
     Clocks clocks{};
-    if (StateReader(*state).value("world/clocks", clocks)) snapshot.frame = snapshot.last_frame = clocks.frame;
+    if (SnapshotReader(*state).value("world/clocks", clocks)) snapshot.frame = snapshot.last_frame = clocks.frame;
     if (Status status = read_log(snapshot, content, max_bytes, *state); !status) return status;
     return state;
 }
@@ -163,7 +163,7 @@ Status PersistedFolder::start(const std::string& folder, const PersistOptions& o
     options_ = options;
     options_.every_frames = std::max(options_.every_frames, 1u);
     options_.num_snapshots = std::max(options_.num_snapshots, 1u);
-    auto state = std::make_unique<SavedState>();
+    auto state = std::make_unique<Snapshot>();
     types_ = {};
     if (Status status = WorldState(world_).save(*state, nullptr, &types_); !status)
         return Status::error(concat(folder, ": ", status.message()));
@@ -236,7 +236,7 @@ Status PersistedFolder::keep_latest() { return has_told_ || !world_.services().i
 Status PersistedFolder::take(bool only_if_new) {
     frames_left_ = options_.every_frames;
     std::vector<State> retired;
-    const SavedState* before = nullptr;
+    const Snapshot* before = nullptr;
     {
         std::unique_lock lock(mutex_);
         if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
@@ -250,7 +250,7 @@ Status PersistedFolder::take(bool only_if_new) {
             return {};
         }
     }
-    auto state = std::make_unique<SavedState>();
+    auto state = std::make_unique<Snapshot>();
     if (Status status = WorldState(world_).save(*state, before, &types_); !status)
         return Status::error(concat(folder_, ": ", status.message()));
     const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
@@ -279,7 +279,7 @@ void PersistedFolder::fail(const Status& status) {
 
 /// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is
 /// as it was.
-Status PersistedFolder::begin(const SavedState& state, Executor& executor) {
+Status PersistedFolder::begin(const Snapshot& state, Executor& executor) {
     if (number_ >= kMaxNumber)
         return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
                                     ", after which there is no number; persist the world to another folder"));
@@ -333,7 +333,7 @@ void PersistedFolder::remove_old() const {
     }
 }
 
-Status PersistedFolder::write(const SavedState& state, const SavedState& before, std::uint64_t frame) {
+Status PersistedFolder::write(const Snapshot& state, const Snapshot& before, std::uint64_t frame) {
     if (log_.num_bytes() >= options_.max_log_bytes || log_.num_records() >= options_.max_log_records) {
         SerialExecutor alone;
         return begin(state, alone);
@@ -385,7 +385,7 @@ Result<Recovered> PersistedFolder::recover(const std::string& folder, const Load
         mark_of(folder, snapshots->front().number);  // before it is read: a world may go on in the folder meanwhile
     std::vector<std::uint64_t> damaged;
     for (PersistedSnapshot& snapshot : *snapshots) {
-        const Result<SavedState> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
+        const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
         if (!state) return state.status();
         append_damage(recovered.damage, snapshot);
         if (!snapshot.damage.empty()) {
@@ -419,7 +419,7 @@ Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder)
     return snapshots;
 }
 
-Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options) {
+Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options) {
     SerialExecutor alone;
     return read_snapshot(snapshot, alone, options.max_bytes);
 }

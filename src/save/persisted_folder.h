@@ -13,7 +13,7 @@
 #include "shoal/base/folder.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include <condition_variable>
@@ -47,7 +47,7 @@ public:
     PersistStatistics statistics() const;
 
 private:
-    using State = std::unique_ptr<SavedState>;
+    using State = std::unique_ptr<Snapshot>;
 
     /// The newest snapshot of a folder, and how long its log is: another one when a world has gone on there.
     struct Mark {
@@ -59,11 +59,11 @@ private:
 
     static Mark mark_of(const std::string& folder, std::uint64_t number);
     Status prepare_folder(const std::string& folder, bool replace);
-    Status begin(const SavedState& state, Executor& executor);
+    Status begin(const Snapshot& state, Executor& executor);
     Result<StateLogWriter> begin_log(std::uint64_t number, std::uint64_t base) const;
     Status keep_latest();
     Status take(bool only_if_new = false);
-    Status write(const SavedState& state, const SavedState& before, std::uint64_t frame);
+    Status write(const Snapshot& state, const Snapshot& before, std::uint64_t frame);
     void remove_old() const;
     void write_frames();
     void fail(const Status& status);

@@ -42,12 +42,12 @@ struct Recorder::Work final : WorldService {
     template <class WriteParts>
     Status take(WriteParts&& write_parts) {
         before = last;
-        SavedState& now = before == &states[0] ? states[1] : states[0];
+        Snapshot& now = before == &states[0] ? states[1] : states[0];
         now.clear();
         if (Status status = WorldState(world).save(now, before, &types); !status) return status;
-        StateWriter to(now, before);
+        SnapshotWriter to(now, before);
         {
-            const StatePath::Scope scope = to.in(kScope);
+            const SnapshotPath::Scope scope = to.in(kScope);
             write_parts(to);
         }
         last = &now;
@@ -60,8 +60,8 @@ struct Recorder::Work final : WorldService {
     World& world;
     StateLogWriter log;
     LastingTypes types;
-    SavedState states[2];  // of the record before, and of the one that is written
-    const SavedState *before = nullptr, *last = nullptr;
+    Snapshot states[2];  // of the record before, and of the one that is written
+    const Snapshot *before = nullptr, *last = nullptr;
     std::uint64_t last_frame = 0;
     FrameHashes hashes;
     // Of the frame that is stepped.
@@ -78,7 +78,7 @@ Status Recorder::start(const std::string& path, std::span<const std::byte> setup
     status_ = {};
     num_frames_ = num_bytes_ = 0;
     auto work = std::make_unique<Work>(world_);
-    const Status status = work->take([&](StateWriter& to) {
+    const Status status = work->take([&](SnapshotWriter& to) {
         to.value("format", kRecordingFormat);
         to.array("setup", setup);
     });
@@ -130,7 +130,7 @@ Recorder::Frame::~Frame() {
 
 Status Recorder::write_frame() {
     Work& work = *work_;
-    Status status = work.take([&](StateWriter& to) {
+    Status status = work.take([&](SnapshotWriter& to) {
         to.value("frame", FrameFacts{work.dt, 0});
         to.array("inputs", std::span<const std::byte>(work.inputs));
         work.hashes.save(to);
@@ -154,17 +154,17 @@ struct Replay::Work {
 
     /// Reads the parts of the recording in the record that was read last. Errors: they are not those of a frame.
     Status read_frame() {
-        const SavedState parts = log.state(nullptr, kScope);
-        StateReader from(parts, false);
-        const StatePath::Scope scope = from.in(kScope);
+        const Snapshot parts = log.state(nullptr, kScope);
+        SnapshotReader from(parts, false);
+        const SnapshotPath::Scope scope = from.in(kScope);
         if (Status status = from.value("frame", facts); !status) return status;
         if (Status status = from.array("inputs", inputs); !status) return status;
         return recorded.load(from);
     }
     Status read_setup() {
-        const SavedState parts = log.state(nullptr, kScope);
-        StateReader from(parts, false);
-        const StatePath::Scope scope = from.in(kScope);
+        const Snapshot parts = log.state(nullptr, kScope);
+        SnapshotReader from(parts, false);
+        const SnapshotPath::Scope scope = from.in(kScope);
         std::uint32_t format = 0;
         if (Status status = from.value("format", format); !status) return status;
         if (format != kRecordingFormat)
@@ -276,7 +276,7 @@ std::string text_of_missing_pass(const FrameHashes& here, const FrameHashes& rec
 
 /// Finds the first value that differs at the end of the frame, in the first of these fields. The world has the recorded state
 /// for a moment.
-void name_value(World& world, const SavedState& recorded, std::vector<FieldName>& names, StateDifference& value) {
+void name_value(World& world, const Snapshot& recorded, std::vector<FieldName>& names, StateDifference& value) {
     if (names.empty()) return;
     value.kind = DifferenceKind::kOther;
     value.component = names[0].component, value.field = names[0].field;

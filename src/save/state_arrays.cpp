@@ -1,4 +1,4 @@
-// Read-only arrays in a saved state: rows name them by where they lie in a blob, which the state does not have.
+// Read-only arrays in a snapshot: rows name them by where they lie in a blob, which the state does not have.
 //
 //     arrays/blobs     each resource that rows, commands and models refer to: its id, the checksum of its build, and a hash
 //                      of all its arrays and of where they lie
@@ -108,13 +108,13 @@ private:
 namespace {
 
 /// Lists those in the values of commands, which are at `path` as columns.
-void list_arrays_of_values(const SavedState& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
+void list_arrays_of_values(const Snapshot& state, const std::string& path, const Schema& schema, ArrayUses& uses) {
     Array<std::byte> column{Owner("world")};
     for (const Field& field : schema.fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const std::size_t number = state.find(concat(path, saved_column_name(schema, field.first_column)));
         if (number == state.num_parts()) continue;  // these commands name the type only, or another one
-        const StatePart part = state.part(number);
+        const SnapshotPart part = state.part(number);
         column.resize(static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, column.data());
         const FieldRows values{column.data() + schema.offset_in_column(field), part.element_bytes, part.num_elements};
@@ -130,7 +130,7 @@ void list_arrays_of_values(const SavedState& state, const std::string& path, con
 // --- saving ------------------------------------------------------------------------------------------------------
 
 /// Writes to which builds of resources the stores refer. Requires: they are in `state` already.
-void WorldState::save_arrays(StateWriter& to, const SavedState& state, const SavedState* before) const {
+void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const {
     if (world_.library() == nullptr) return;
     ArrayUses uses;
     for (Store* store : world_.directory().stores())
@@ -148,7 +148,7 @@ void WorldState::save_arrays(StateWriter& to, const SavedState& state, const Sav
     if (uses.all().empty()) return;
 
     Array<SavedBuild> known{Owner("world")}, builds{Owner("world")};
-    if (before != nullptr) static_cast<void>(StateReader(*before).array(kBuilds, known));
+    if (before != nullptr) static_cast<void>(SnapshotReader(*before).array(kBuilds, known));
     std::string names;
     for (const ArrayUse& use : uses.all()) {
         const Blob* const blob = world_.library()->find(use.resource);
@@ -165,10 +165,10 @@ void WorldState::save_arrays(StateWriter& to, const SavedState& state, const Sav
 }
 
 /// Models refer to the arrays of their trees.
-void WorldState::list_arrays_of_models(const SavedState& state, ArrayUses& uses) {
-    StateReader from(state);
+void WorldState::list_arrays_of_models(const Snapshot& state, ArrayUses& uses) {
+    SnapshotReader from(state);
     const Schema& schema = schema_of<ModelPose>();
-    const StatePath::Scope scope = from.in(concat("stores/", schema.name()));
+    const SnapshotPath::Scope scope = from.in(concat("stores/", schema.name()));
     std::uint32_t num_slots = 0;
     if (!from.has("num_slots") || !from.value("num_slots", num_slots)) return;
     for (std::uint32_t slot = 0; slot < num_slots; ++slot) {
@@ -178,7 +178,7 @@ void WorldState::list_arrays_of_models(const SavedState& state, ArrayUses& uses)
     }
 }
 
-void WorldState::list_arrays_of_commands(const SavedState& state, ArrayUses& uses) const {
+void WorldState::list_arrays_of_commands(const Snapshot& state, ArrayUses& uses) const {
     Array<const Schema*> named{Owner("world")};
     commands().list_schemas(named);
     erase_if(named, [](const Schema* schema) { return !schema->has(FieldType::kBlobArray); });
@@ -194,7 +194,7 @@ void WorldState::list_arrays_of_commands(const SavedState& state, ArrayUses& use
 // --- loading -----------------------------------------------------------------------------------------------------
 
 /// Errors: the library has other arrays than those to which the state refers.
-Status WorldState::check_builds(StateReader& from) const {
+Status WorldState::check_builds(SnapshotReader& from) const {
     if (world_.library() == nullptr || !from.has(kBuilds)) return {};
     Array<SavedBuild> builds{Owner("world")};
     if (Status status = from.array(kBuilds, builds); !status) return status;
@@ -211,7 +211,7 @@ Status WorldState::check_builds(StateReader& from) const {
 }
 
 /// Errors: a row refers to an array that the library does not have. The rows may come from whoever wants to do harm.
-Status WorldState::check_arrays(StateReader& from) const {
+Status WorldState::check_arrays(SnapshotReader& from) const {
     if (world_.library() == nullptr) return {};
     Status status;
     ArrayFinder arrays(*world_.library());

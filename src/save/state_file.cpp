@@ -52,7 +52,7 @@ std::size_t largest_piece(std::uint64_t raw_bytes) {
 /// The elements of all parts as one array of bytes.
 class RawBytes {
 public:
-    explicit RawBytes(const SavedState& state) : state_(state) {
+    explicit RawBytes(const Snapshot& state) : state_(state) {
         for (std::size_t i = 0; i < state.num_parts(); ++i) {
             begins_.push_back(size_);
             size_ += state.part(i).num_bytes();
@@ -63,7 +63,7 @@ public:
         auto part =
             static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
         for (; num_bytes != 0; ++part) {
-            const StatePart at = state_.part(part);
+            const SnapshotPart at = state_.part(part);
             const std::uint64_t first = begin - begins_[part];
             const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(num_bytes, at.num_bytes() - first));
             state_.copy_bytes(at, first, some, to);
@@ -72,8 +72,8 @@ public:
     }
 
 private:
-    const SavedState& state_;
-    Array<std::uint64_t> begins_{Owner("saved state")};
+    const Snapshot& state_;
+    Array<std::uint64_t> begins_{Owner("snapshot")};
     std::uint64_t size_ = 0;
 };
 
@@ -149,7 +149,7 @@ bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint
     const std::size_t place_bytes = room.size() / sizes.size();
     std::atomic<bool> failed{false};
     for_pieces(executor, sizes.size(), [&](RowRange some) {
-        Array<std::byte> whole(largest_piece(raw.size()), std::byte(0), "saved state");
+        Array<std::byte> whole(largest_piece(raw.size()), std::byte(0), "snapshot");
         ZSTD_CCtx* const context = ZSTD_createCCtx();
         for (std::uint32_t i = some.begin; i < some.end; ++i) {
             const std::uint64_t begin = (first + i) * kPieceBytes;
@@ -169,7 +169,7 @@ bool compress_pieces(const RawBytes& raw, std::size_t first, std::span<std::uint
 
 }  // namespace
 
-Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor) {
+Result<Array<std::byte>> write_state(const Snapshot& state, Executor& executor) {
     const RawBytes raw(state);
     const std::size_t num_pieces = num_pieces_of(raw.size()),
                       most_bytes = ZSTD_compressBound(largest_piece(raw.size()));
@@ -178,12 +178,12 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     std::size_t least_bytes = sizeof header;
     for (std::size_t i = 0; i < state.num_parts(); ++i)
         least_bytes += round_up(sizeof(PartHeader) + state.part(i).path.size(), 8);
-    Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
+    Array<std::byte> bytes(sizeof header, std::byte(0), "snapshot");
     // What is not filled in the end takes addresses, and no memory.
     bytes.reserve(least_bytes + num_pieces * (sizeof(std::uint32_t) + most_bytes));
     prefer_large_pages_inside(bytes.data(), bytes.capacity());
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         const PartHeader head{part.num_elements, part.element_bytes, static_cast<std::uint32_t>(part.path.size())};
         append_bytes(bytes, &head, 1);
         append_bytes(bytes, part.path.data(), part.path.size());
@@ -192,8 +192,8 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     header.table_bytes = bytes.size() - sizeof header;
     const std::size_t sizes_begin = bytes.size();
     bytes.resize(sizes_begin + num_pieces * sizeof(std::uint32_t));
-    Array<std::uint32_t> sizes(std::min(num_pieces, kPiecesPerRound), 0, "saved state");
-    Array<std::byte> room("saved state");
+    Array<std::uint32_t> sizes(std::min(num_pieces, kPiecesPerRound), 0, "snapshot");
+    Array<std::byte> room("snapshot");
     room.reserve(sizes.size() * most_bytes);
     prefer_large_pages_inside(room.data(), room.capacity());
     room.resize(sizes.size() * most_bytes);
@@ -221,18 +221,18 @@ std::uint64_t unpacked_bytes(std::span<const std::byte> bytes) {
 namespace {
 
 /// Reads the table of parts.
-Status read_parts(std::span<const std::byte> table, const FileHeader& header, SavedState& state, StateFiller& to) {
+Status read_parts(std::span<const std::byte> table, const FileHeader& header, Snapshot& state, SnapshotFiller& to) {
     std::uint64_t used = 0;
     for (std::uint64_t i = 0; i < header.num_parts; ++i) {
         PartHeader part{};
         if (table.size() < sizeof part) return damaged("its table of parts is cut short");
         std::memcpy(&part, table.data(), sizeof part);
         const std::size_t entry_bytes = round_up(sizeof part + part.path_bytes, 8);
-        if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || entry_bytes > table.size())
+        if (part.path_bytes == 0 || part.path_bytes > kMaxSnapshotPathBytes || entry_bytes > table.size())
             return damaged(concat("part ", i, " has no path"));
         const std::string_view path(reinterpret_cast<const char*>(table.data()) + sizeof part, part.path_bytes);
         if (!is_utf8(path)) return damaged(concat("the path of part ", i, " is not valid UTF-8"));
-        if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes ||
+        if (part.element_bytes == 0 || part.element_bytes > kMaxSnapshotElementBytes ||
             part.num_elements > (header.raw_bytes - used) / part.element_bytes)
             return damaged(concat("part \"", path, "\" reaches beyond the end"));
         if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));
@@ -248,8 +248,8 @@ enum class Unpacked : std::uint8_t { kAll, kDamaged, kNoMemory };
 
 /// Decompresses pieces, each of which is `begins[i + 1] - begins[i]` of the bytes.
 Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::uint64_t> begins, std::uint64_t raw_bytes,
-                       RowRange pieces, StateFiller& to) {
-    Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "saved state");  // stays in the cache
+                       RowRange pieces, SnapshotFiller& to) {
+    Array<std::byte> raw(largest_piece(raw_bytes), std::byte(0), "snapshot");  // stays in the cache
     ZSTD_DCtx* const context = ZSTD_createDCtx();
     Unpacked result = context == nullptr ? Unpacked::kNoMemory : Unpacked::kAll;
     for (std::uint32_t i = pieces.begin; i < pieces.end && result == Unpacked::kAll; ++i) {
@@ -268,8 +268,8 @@ Unpacked unpack_pieces(std::span<const std::byte> bytes, std::span<const std::ui
 
 }  // namespace
 
-Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
-                              bool* is_damaged) {
+Result<Snapshot> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes,
+                            bool* is_damaged) {
     FileHeader header{};
     bool unasked = true;
     bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
@@ -277,13 +277,13 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     if (Status status = read_header(header, bytes, may_be_damaged); !status) return status;
 
     const std::byte* const table = bytes.data() + sizeof header;
-    SavedState state;
-    StateFiller filler(state);
+    Snapshot state;
+    SnapshotFiller filler(state);
     if (Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, state, filler);
         !status)
         return status;
     // Memory is only taken for what is sound so far.
-    if (max_bytes == 0) max_bytes = max_state_bytes(bytes.size());
+    if (max_bytes == 0) max_bytes = max_snapshot_bytes(bytes.size());
     may_be_damaged = header.raw_bytes <= max_bytes;
     if (!may_be_damaged)
         return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, and may take ", max_bytes,
@@ -291,7 +291,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     state.set_max_bytes(max_bytes);
     const std::byte* const sizes = table + header.table_bytes;
     const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
-    Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");
+    Array<std::uint64_t> begins(num_pieces + 1, 0, "snapshot");
     begins[0] = sizeof header + header.table_bytes + header.num_pieces * sizeof(std::uint32_t);
     for (std::size_t i = 0; i < num_pieces; ++i) {
         std::uint32_t size = 0;
@@ -320,7 +320,7 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
     return state;
 }
 
-Result<SavedState> read_save(std::span<const std::byte> bytes, const LoadOptions& options) {
+Result<Snapshot> read_save(std::span<const std::byte> bytes, const LoadOptions& options) {
     SerialExecutor alone;
     return read_state(bytes, alone, options.max_bytes);
 }

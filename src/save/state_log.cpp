@@ -92,7 +92,7 @@ private:
 /// Finds out in which bytes the blocks of a part differ from those of the state before.
 class BlockDifference {
 public:
-    BlockDifference(const SavedState& state, const StatePart& part, const SavedState* before, const StatePart& known)
+    BlockDifference(const Snapshot& state, const SnapshotPart& part, const Snapshot* before, const SnapshotPart& known)
         : state_(state), before_(before), part_(part), known_(known) {}
 
     /// Compares a block. Returns whether anything is new in it.
@@ -100,13 +100,13 @@ public:
     void put(Packer& to, std::size_t number);
 
 private:
-    void find_marked(std::size_t number, const StateMarks& marks);
+    void find_marked(std::size_t number, const SnapshotMarks& marks);
     void find_in(std::size_t begin, std::size_t end);
     void add(std::size_t begin, std::size_t end, bool may_join);
 
-    const SavedState& state_;
-    const SavedState* before_;
-    const StatePart &part_, &known_;
+    const Snapshot& state_;
+    const Snapshot* before_;
+    const SnapshotPart &part_, &known_;
     std::span<const std::byte> now_, then_;
     Array<Run> runs_{Owner(kLogOwner)};
     Array<std::byte> now_room_{Owner(kLogOwner)}, then_room_{Owner(kLogOwner)}, bytes_{Owner(kLogOwner)};
@@ -115,12 +115,12 @@ private:
 bool BlockDifference::find(std::size_t number) {
     runs_.clear();
     const bool has_then = before_ != nullptr && number < known_.num_blocks();
-    StateMarks marks;
+    SnapshotMarks marks;
     if (has_then) {
         marks = state_.difference(part_, number, *before_, known_, number);
         if (marks.is_empty()) return false;
     }
-    if (has_then && marks.count() != StateMarks::kCount) {
+    if (has_then && marks.count() != SnapshotMarks::kCount) {
         find_marked(number, marks);
         return !runs_.empty();
     }
@@ -133,8 +133,8 @@ bool BlockDifference::find(std::size_t number) {
 }
 
 /// Both states have the same bytes where there is no mark, so only the others are looked at.
-void BlockDifference::find_marked(std::size_t number, const StateMarks& marks) {
-    const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerStateMark;
+void BlockDifference::find_marked(std::size_t number, const SnapshotMarks& marks) {
+    const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerSnapshotMark;
     const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
     now_room_.resize(num_bytes), then_room_.resize(num_bytes);
     state_.copy_marked(part_, number, marks, now_room_.data());
@@ -181,9 +181,9 @@ void BlockDifference::put(Packer& to, std::size_t number) {
     to.put(bytes_.data(), bytes_.size());
 }
 
-void put_part(Packer& to, const SavedState& state, const StatePart& part, const SavedState* before) {
+void put_part(Packer& to, const Snapshot& state, const SnapshotPart& part, const Snapshot* before) {
     PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block};
-    StatePart known;
+    SnapshotPart known;
     if (const std::size_t number = before == nullptr ? 0 : before->find(part.path);
         before != nullptr && number != before->num_parts()) {
         known = before->part(number);
@@ -239,7 +239,7 @@ Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint
     return made;
 }
 
-Result<StateLogWriter> StateLogWriter::replace(const std::string& path, std::uint64_t base, const SavedState& state,
+Result<StateLogWriter> StateLogWriter::replace(const std::string& path, std::uint64_t base, const Snapshot& state,
                                                std::uint64_t frame) {
     const StateLogHeader header = make_header(base);
     StateLogWriter made;
@@ -255,7 +255,7 @@ Result<StateLogWriter> StateLogWriter::replace(const std::string& path, std::uin
     return made;
 }
 
-Status StateLogWriter::append(const SavedState& state, const SavedState* before, std::uint64_t frame,
+Status StateLogWriter::append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                               std::span<const std::byte> extra) {
     bytes_.clear();
     if (Status status = put_record(state, before, frame, extra); !status)
@@ -266,7 +266,7 @@ Status StateLogWriter::append(const SavedState& state, const SavedState* before,
 }
 
 /// Puts a record behind what bytes_ has.
-Status StateLogWriter::put_record(const SavedState& state, const SavedState* before, std::uint64_t frame,
+Status StateLogWriter::put_record(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                                   std::span<const std::byte> extra) {
     const std::size_t begin = bytes_.size();
     bytes_.resize(begin + sizeof(StateRecordHeader));
@@ -366,7 +366,7 @@ private:
         if (!take(sizeof part, bytes)) return damaged_record("its table of parts is cut short");
         std::memcpy(&part, bytes.data(), sizeof part);
         if (part.before == kNoPart) {
-            if (part.path_bytes == 0 || part.path_bytes > kMaxStatePathBytes || !take(part.path_bytes, bytes))
+            if (part.path_bytes == 0 || part.path_bytes > kMaxSnapshotPathBytes || !take(part.path_bytes, bytes))
                 return damaged_record("a part has no path");
             change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
             if (!is_utf8(change.path)) return damaged_record("the path of a part is not valid UTF-8");
@@ -377,7 +377,7 @@ private:
             if (part.element_bytes != log_.parts_[part.before].element_bytes)
                 return damaged_record("a part has elements of another size than before");
         }
-        if (part.element_bytes == 0 || part.element_bytes > kMaxStateElementBytes || part.elements_per_block == 0)
+        if (part.element_bytes == 0 || part.element_bytes > kMaxSnapshotElementBytes || part.elements_per_block == 0)
             return damaged_record(concat("part \"", change.path, "\" has an invalid element size"));
         record_.is_too_large = part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes;
         if (record_.is_too_large) return too_large(log_.max_bytes_);
@@ -440,8 +440,8 @@ private:
     std::uint64_t num_bytes_ = 0;
 };
 
-Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
-                                            const SavedState* first, std::uint64_t max_bytes, bool* is_damaged) {
+Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base, const Snapshot* first,
+                                            std::uint64_t max_bytes, bool* is_damaged) {
     bool unasked = true;
     bool& may_be_damaged = is_damaged == nullptr ? unasked : *is_damaged;
     may_be_damaged = true;
@@ -464,9 +464,9 @@ Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, st
     made.bytes_ = bytes;
     made.at_ = sizeof header;
     made.base_ = base;
-    made.max_bytes_ = max_bytes == 0 ? max_state_bytes(bytes.size()) : max_bytes;
+    made.max_bytes_ = max_bytes == 0 ? max_snapshot_bytes(bytes.size()) : max_bytes;
     for (std::size_t i = 0; first != nullptr && i < first->num_parts(); ++i) {
-        const StatePart from = first->part(i);
+        const SnapshotPart from = first->part(i);
         Part& part = made.parts_.emplace_back();
         part.path = from.path;
         part.element_bytes = from.element_bytes;
@@ -541,10 +541,10 @@ bool StateLogReader::next() {
     return true;
 }
 
-SavedState StateLogReader::state(const SavedState* before, std::string_view below) const {
-    SavedState state;
+Snapshot StateLogReader::state(const Snapshot* before, std::string_view below) const {
+    Snapshot state;
     state.set_max_bytes(max_bytes_);
-    StateWriter to(state, before);
+    SnapshotWriter to(state, before);
     for (const Part& part : parts_) {
         const bool is_below = part.path.starts_with(below) && part.path.substr(below.size()).starts_with('/');
         if (below.empty() || is_below) to.elements(part.path, part.bytes.data(), part.element_bytes, part.num_elements);

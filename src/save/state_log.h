@@ -13,7 +13,7 @@
 
 #include "save/state_file.h"
 #include "shoal/base/append_file.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 namespace shoal {
 
@@ -51,12 +51,12 @@ public:
 
     /// Makes a log of one record, which append() with the same arguments would write, in place of an older file. Errors: as of
     /// AppendFile::replace().
-    static Result<StateLogWriter> replace(const std::string& path, std::uint64_t base, const SavedState& state,
+    static Result<StateLogWriter> replace(const std::string& path, std::uint64_t base, const Snapshot& state,
                                           std::uint64_t frame);
 
     /// Appends what makes `state` of `before`, which is the state of the record before, or what the log begins from; for
     /// nothing, nullptr. `extra` are bytes of the caller's. Errors: the disk is full, ...: no part of the record counts.
-    Status append(const SavedState& state, const SavedState* before, std::uint64_t frame,
+    Status append(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                   std::span<const std::byte> extra = {});
     /// Waits until all records are on the disk.
     Status flush() { return file_.flush(); }
@@ -65,7 +65,7 @@ public:
     std::uint64_t num_records() const { return num_records_; }
 
 private:
-    Status put_record(const SavedState& state, const SavedState* before, std::uint64_t frame,
+    Status put_record(const Snapshot& state, const Snapshot* before, std::uint64_t frame,
                       std::span<const std::byte> extra);
 
     AppendFile file_;
@@ -76,11 +76,11 @@ private:
 class StateLogReader {
 public:
     /// `bytes` are those of the file; they outlive the reader. `base` and `first` are what create() was told, and the state of
-    /// that name. No state may take more than `max_bytes` in memory (0: max_state_bytes()). Errors: they are no log, or of another
-    /// version, byte order, width of ids or base; the message says which. `is_damaged` is told whether no other program can read
-    /// them from this base either.
+    /// that name. No state may take more than `max_bytes` in memory (0: max_snapshot_bytes()). Errors: they are no log,
+    /// or of another version, byte order, width of ids or base; the message says which. `is_damaged` is told whether no
+    /// other program can read them from this base either.
     static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
-                                       const SavedState* first = nullptr, std::uint64_t max_bytes = 0,
+                                       const Snapshot* first = nullptr, std::uint64_t max_bytes = 0,
                                        bool* is_damaged = nullptr);
 
     /// Goes on to the next record. Returns whether there is one that is whole; if not, all stays as it is.
@@ -101,7 +101,7 @@ public:
     std::span<const std::byte> extra() const { return extra_; }
     /// Makes its state. Cost: copies all elements. The next state shares the blocks that are equal if `before` is given.
     /// `below`: only the parts whose paths begin with this and a slash; empty: all.
-    SavedState state(const SavedState* before = nullptr, std::string_view below = {}) const;
+    Snapshot state(const Snapshot* before = nullptr, std::string_view below = {}) const;
 
 private:
     struct Part {

@@ -48,7 +48,7 @@ private:
 
 }  // namespace
 
-Status StateMigration::run(SavedState& to) {
+Status StateMigration::run(Snapshot& to) {
     if (Status status = read_types(); !status) return status;
     if (Status status = read_stores(); !status) return status;
     if (!is_needed()) return {};
@@ -58,7 +58,7 @@ Status StateMigration::run(SavedState& to) {
     std::sort(by_path_.begin(), by_path_.end(),
               [&](std::uint32_t a, std::uint32_t b) { return saved_.part(a).path < saved_.part(b).path; });
     is_replaced_.clear(saved_.num_parts());
-    StateWriter writer(to, &saved_);
+    SnapshotWriter writer(to, &saved_);
     Status status = write(writer);
     if (status) status = writer.status();
     if (!status) to.clear();
@@ -169,7 +169,7 @@ Status StateMigration::check(const Type& type) {
 
 // --- what is loaded ----------------------------------------------------------------------------------------------
 
-Status StateMigration::write(StateWriter& to) {
+Status StateMigration::write(SnapshotWriter& to) {
     for (const std::string& name : managers_)
         if (Status status = write_manager(to, name); !status) return status;
     for (const SavedDatabase& database : databases_)
@@ -186,7 +186,7 @@ Status StateMigration::write(StateWriter& to) {
     return {};
 }
 
-Status StateMigration::write_manager(StateWriter& to, std::string_view name) {
+Status StateMigration::write_manager(SnapshotWriter& to, std::string_view name) {
     Type* const type = find_type(ComponentId(name));
     type->is_converted = true;
     const std::string before = concat("stores/", name, '/'), after = concat("stores/", type->after->name(), '/');
@@ -204,7 +204,7 @@ Status StateMigration::write_manager(StateWriter& to, std::string_view name) {
     return write_table(to, shape);
 }
 
-Status StateMigration::write_database(StateWriter& to, const SavedDatabase& database) {
+Status StateMigration::write_database(SnapshotWriter& to, const SavedDatabase& database) {
     bool is_changed = database.is_reordered;
     for (const Type& type : database.types) {
         if (type.before == nullptr || !type.is_changed()) continue;
@@ -235,7 +235,7 @@ Status StateMigration::write_database(StateWriter& to, const SavedDatabase& data
     return write_tables(to, database);
 }
 
-Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& database) {
+Status StateMigration::write_tables(SnapshotWriter& to, const SavedDatabase& database) {
     const std::string path = concat("stores/", database.name, '/');
     Array<SavedTable> tables{Owner("world")};
     Array<std::uint32_t> members{Owner("world")}, firsts{Owner("world")};
@@ -273,7 +273,7 @@ Status StateMigration::write_tables(StateWriter& to, const SavedDatabase& databa
 }
 
 /// Writes the values of commands that wait, and the names of their component types. Older states have them in a database.
-Status StateMigration::write_commands(StateWriter& to, const std::string& path) {
+Status StateMigration::write_commands(SnapshotWriter& to, const std::string& path) {
     if (!from_.has(concat(path, "lists"))) return {};
     Array<SavedCommandList> lists{Owner("world")};
     Array<SavedCommandPart> parts{Owner("world")};
@@ -304,8 +304,8 @@ Status StateMigration::write_commands(StateWriter& to, const std::string& path) 
     return {};
 }
 
-Status StateMigration::write_values(StateWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
-                                    std::uint32_t num_rows) {
+Status StateMigration::write_values(SnapshotWriter& to, Type& type, const SavedCommandPart& part,
+                                    const std::string& list, std::uint32_t num_rows) {
     type.is_converted = true;
     if ((part.flags & SavedCommandPart::kBringsValue) == 0) return {};
     if ((part.flags & SavedCommandPart::kIsDisabled) != 0 && !type.after->enableable())
@@ -323,7 +323,7 @@ Status StateMigration::write_values(StateWriter& to, Type& type, const SavedComm
 }
 
 /// Writes the rows of a table as they are to be. Without a path of before there is none, and no rows.
-Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
+Status StateMigration::write_table(SnapshotWriter& to, const TableShape& shape) {
     std::uint32_t num_rows = 0;
     if (shape.path_before.empty()) {
         to.value(concat(shape.path_after, "num_rows"), num_rows);
@@ -360,7 +360,7 @@ Status StateMigration::write_table(StateWriter& to, const TableShape& shape) {
 }
 
 /// Columns that are converted count as written when the state was saved.
-Status StateMigration::write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows) {
+Status StateMigration::write_stamps(SnapshotWriter& to, const TableShape& shape, std::uint32_t num_rows) {
     const std::size_t num_blocks = num_blocks_of(num_rows);
     std::size_t num_columns = 1;  // the first stands for the rows
     HashMap<ComponentId, std::size_t> firsts{Owner("world")};
@@ -389,13 +389,13 @@ Status StateMigration::write_stamps(StateWriter& to, const TableShape& shape, st
     return {};
 }
 
-Status StateMigration::write_converted(StateWriter& to, const TableShape& shape, const Type& type,
+Status StateMigration::write_converted(SnapshotWriter& to, const TableShape& shape, const Type& type,
                                        std::uint32_t num_rows) {
     const ColumnNames old_names(*type.before, shape.is_combined), names(*type.after, shape.is_combined);
     return convert(from_, to, type, {shape.path_before, shape.path_after, old_names.all(), names.all()}, num_rows);
 }
 
-Status StateMigration::convert(StateReader& from, StateWriter& to, const Type& type, const ColumnPaths& paths,
+Status StateMigration::convert(SnapshotReader& from, SnapshotWriter& to, const Type& type, const ColumnPaths& paths,
                                std::uint32_t num_rows) {
     const Schema &before = *type.before, &after = *type.after;
     if (after.has_opaque() && num_rows != 0) return no_way(type, "it has a field that only C++ knows");
@@ -454,21 +454,21 @@ std::string_view path_of_values(std::string_view path) {
 }  // namespace
 
 /// Writes the files anew if component types are converted: each says which it has.
-Status StateMigration::write_zones(StateWriter& to) {
+Status StateMigration::write_zones(SnapshotWriter& to) {
     if (std::none_of(types_.begin(), types_.end(), [](const Type& type) { return type.is_changed(); })) return {};
     SerialExecutor alone;
     Array<SavedZone> zones{Owner("world")};
     {
-        const StatePath::Scope scope = from_.in(ZoneFiles::kScope);
+        const SnapshotPath::Scope scope = from_.in(ZoneFiles::kScope);
         if (Status status = ZoneFiles::read_list(from_, zones); !status) return status;
     }
     for (SavedZone& saved : zones) {
         Array<std::byte> bytes{Owner("world")};
-        const StatePath::Scope scope = from_.in(ZoneFiles::kScope);
-        const Result<SavedState> zone = ZoneFiles::open(from_, saved, alone, bytes);
+        const SnapshotPath::Scope scope = from_.in(ZoneFiles::kScope);
+        const Result<Snapshot> zone = ZoneFiles::open(from_, saved, alone, bytes);
         if (!zone) return zone.status();
-        SavedState converted;
-        StateWriter rows(converted);
+        Snapshot converted;
+        SnapshotWriter rows(converted);
         if (Status status = write_zone(*zone, rows); !status)
             return Status::error(concat("zone ", saved.zone, " is unloaded, and ", status.message()));
         const Result<Array<std::byte>> made = write_state(converted, alone);
@@ -486,8 +486,8 @@ Status StateMigration::write_zones(StateWriter& to) {
     return {};
 }
 
-Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
-    StateReader from(zone, from_.is_trusted());
+Status StateMigration::write_zone(const Snapshot& zone, SnapshotWriter& to) {
+    SnapshotReader from(zone, from_.is_trusted());
     Paths converted{Owner("world")};
     std::uint32_t num_tables = 0;
     if (Status status = from.value("num_tables", num_tables); !status) return status;
@@ -506,7 +506,7 @@ Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
         to.array(concat("further/", type.after->name(), "/owner"), std::span<const Entity>(owners));
     }
     for (std::size_t i = 0; i < zone.num_parts(); ++i) {
-        const StatePart part = zone.part(i);
+        const SnapshotPart part = zone.part(i);
         const bool is_replaced = converted.find(std::string(part.path)) != nullptr ||
                                  converted.find(std::string(path_of_values(part.path))) != nullptr;
         if (!is_replaced) to.copy(part.path, zone, part);
@@ -514,7 +514,8 @@ Status StateMigration::write_zone(const SavedState& zone, StateWriter& to) {
     return to.status();
 }
 
-Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, const std::string& path, Paths& converted) {
+Status StateMigration::write_zone_table(SnapshotReader& from, SnapshotWriter& to, const std::string& path,
+                                        Paths& converted) {
     Array<std::uint64_t> layouts{Owner("world")};
     const Result<std::string> names = from.text(concat(path, "components"));
     if (!names) return names.status();
@@ -541,8 +542,8 @@ Status StateMigration::write_zone_table(StateReader& from, StateWriter& to, cons
 }
 
 /// Writes the values of a component type that are at `path`.
-Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
-                                         std::uint32_t num_rows, Paths& converted) {
+Status StateMigration::write_zone_values(SnapshotReader& from, SnapshotWriter& to, const std::string& path,
+                                         const Type& type, std::uint32_t num_rows, Paths& converted) {
     const ColumnPaths paths{concat(path, type.before->name(), '/'), concat(path, type.after->name(), '/'),
                             zone_columns(*type.before), zone_columns(*type.after)};
     if (!converted.insert(paths.before, true).is_new) return from.error(paths.before, "it is there twice");
@@ -553,7 +554,7 @@ Status StateMigration::write_zone_values(StateReader& from, StateWriter& to, con
 }
 
 /// Writes what tables have beside columns: links of components of which an entity may have several, and who is enabled.
-Status StateMigration::write_enabled_bits(StateWriter& to, const TableShape& shape, const Type& type,
+Status StateMigration::write_enabled_bits(SnapshotWriter& to, const TableShape& shape, const Type& type,
                                           std::uint32_t num_rows) {
     if (!shape.is_combined && type.after->many() && !type.before->many()) {
         const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
@@ -567,7 +568,7 @@ Status StateMigration::write_enabled_bits(StateWriter& to, const TableShape& sha
 }
 
 /// Writes who is enabled: all, if they could not be disabled before.
-Status StateMigration::write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
+Status StateMigration::write_bits(SnapshotReader& from, SnapshotWriter& to, const Type& type, const std::string& before,
                                   const std::string& after, std::uint32_t num_rows) {
     Array<std::uint64_t> on((std::size_t(num_rows) + 63) / 64, ~std::uint64_t(0), Owner("world"));
     if (num_rows % 64 != 0) on.back() = (std::uint64_t(1) << num_rows % 64) - 1;
@@ -578,7 +579,7 @@ Status StateMigration::write_bits(StateReader& from, StateWriter& to, const Type
 }
 
 /// Writes the schemas, their layouts and the names of stores as they are to be.
-Status StateMigration::write_types(StateWriter& to) {
+Status StateMigration::write_types(SnapshotWriter& to) {
     if (!blob_) return {};
     BlobWriter types;
     types.set_name("types");
@@ -614,7 +615,7 @@ Status StateMigration::write_types(StateWriter& to) {
 }
 
 /// Copies what has no converted components. What was remembered of those is left out, and so begins anew.
-void StateMigration::write_rest(StateWriter& to) {
+void StateMigration::write_rest(SnapshotWriter& to) {
     bool is_renamed = false;
     for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
     if (is_renamed) replace("observers/journal/");

@@ -1,5 +1,5 @@
 #pragma once
-// Converts a saved state from the fields with which it was saved to those that a world has now.
+// Converts a snapshot from the fields with which it was saved to those that a world has now.
 //
 //     "types" of the state       coral v1 {height float}       how its columns lie
 //     the world or its registry  coral v2 {size double}        how they are to lie
@@ -15,7 +15,7 @@
 
 #include "shoal/base/bit_set.h"
 #include "shoal/resource/blob.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <optional>
 #include <string>
@@ -30,13 +30,13 @@ struct SavedCommandPart;
 class StateMigration {
 public:
     /// Both outlive this.
-    StateMigration(const WorldState& world, const SavedState& from, bool is_trusted)
+    StateMigration(const WorldState& world, const Snapshot& from, bool is_trusted)
         : world_(world), saved_(from), from_(from, is_trusted) {}
 
     /// Writes what is to be loaded to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
     /// Errors: no migration leads from the fields of the state to those of the world, which are both named; the state is
     /// damaged.
-    Status run(SavedState& to);
+    Status run(Snapshot& to);
 
 private:
     /// A component type, as it was saved and as it is to be.
@@ -81,35 +81,35 @@ private:
     Status no_way(const Type& type, std::string_view why);
     bool is_needed() const;
 
-    Status write(StateWriter& to);
-    Status write_manager(StateWriter& to, std::string_view name);
-    Status write_database(StateWriter& to, const SavedDatabase& database);
-    Status write_tables(StateWriter& to, const SavedDatabase& database);
-    Status write_commands(StateWriter& to, const std::string& path);
-    Status write_values(StateWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
+    Status write(SnapshotWriter& to);
+    Status write_manager(SnapshotWriter& to, std::string_view name);
+    Status write_database(SnapshotWriter& to, const SavedDatabase& database);
+    Status write_tables(SnapshotWriter& to, const SavedDatabase& database);
+    Status write_commands(SnapshotWriter& to, const std::string& path);
+    Status write_values(SnapshotWriter& to, Type& type, const SavedCommandPart& part, const std::string& list,
                         std::uint32_t num_rows);
-    Status write_table(StateWriter& to, const TableShape& shape);
-    Status write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows);
-    Status write_converted(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
-    Status convert(StateReader& from, StateWriter& to, const Type& type, const ColumnPaths& paths,
+    Status write_table(SnapshotWriter& to, const TableShape& shape);
+    Status write_stamps(SnapshotWriter& to, const TableShape& shape, std::uint32_t num_rows);
+    Status write_converted(SnapshotWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    Status convert(SnapshotReader& from, SnapshotWriter& to, const Type& type, const ColumnPaths& paths,
                    std::uint32_t num_rows);
-    Status write_zones(StateWriter& to);
-    Status write_zone(const SavedState& zone, StateWriter& to);
-    Status write_zone_table(StateReader& from, StateWriter& to, const std::string& path, Paths& converted);
-    Status write_zone_values(StateReader& from, StateWriter& to, const std::string& path, const Type& type,
+    Status write_zones(SnapshotWriter& to);
+    Status write_zone(const Snapshot& zone, SnapshotWriter& to);
+    Status write_zone_table(SnapshotReader& from, SnapshotWriter& to, const std::string& path, Paths& converted);
+    Status write_zone_values(SnapshotReader& from, SnapshotWriter& to, const std::string& path, const Type& type,
                              std::uint32_t num_rows, Paths& converted);
-    Status write_enabled_bits(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
-    static Status write_bits(StateReader& from, StateWriter& to, const Type& type, const std::string& before,
+    Status write_enabled_bits(SnapshotWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    static Status write_bits(SnapshotReader& from, SnapshotWriter& to, const Type& type, const std::string& before,
                              const std::string& after, std::uint32_t num_rows);
-    Status write_types(StateWriter& to);
-    void write_rest(StateWriter& to);
+    Status write_types(SnapshotWriter& to);
+    void write_rest(SnapshotWriter& to);
     std::span<const std::uint32_t> parts_in(std::string_view path) const;
     void replace(std::string_view path);
     bool is_replaced(std::string_view path) const;
 
     const WorldState& world_;
-    const SavedState& saved_;
-    StateReader from_;
+    const Snapshot& saved_;
+    SnapshotReader from_;
     std::optional<Blob> blob_;  // has the schemas that were saved
     std::vector<Type> types_;
     HashMap<ComponentId, std::uint32_t> number_of_type_{Owner("world")};  // in types_, by the id of before

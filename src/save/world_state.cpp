@@ -22,7 +22,7 @@ constexpr std::uint32_t kFormat = 1;
 constexpr std::uint32_t kFormatWithZones = 2;  // some are unloaded, which readers of the first would pass over
 
 /// Loops of states on the workers of a world.
-StateLoop loop_on(Executor& executor) {
+SnapshotLoop loop_on(Executor& executor) {
     const auto run = [](void* context, std::size_t count, std::size_t at_once,
                         void (*some)(void* job, std::size_t begin, std::size_t end), void* job) {
         const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(count), 1, static_cast<std::uint32_t>(at_once));
@@ -33,9 +33,9 @@ StateLoop loop_on(Executor& executor) {
 }
 
 /// Returns the stamp at which a state was written, or 0 if there is none.
-std::uint64_t stamp_of(const SavedState* state) {
+std::uint64_t stamp_of(const Snapshot* state) {
     if (state == nullptr) return 0;
-    StateReader from(*state);
+    SnapshotReader from(*state);
     Clocks then{};
     return from.has("world/clocks") && from.value("world/clocks", then) ? then.stamp : 0;
 }
@@ -74,26 +74,26 @@ Store* WorldState::find_store(std::string_view name) const {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows) const {
+Status WorldState::save(Snapshot& state, const Snapshot* before, LastingTypes* lasting, bool borrows) const {
     const ZoneFiles* const zones = ZoneFiles::of(world_);
     const bool has_zones = zones != nullptr && !zones->unloaded().empty();
     Status status = save_but_zones(state, before, lasting, borrows, has_zones);
     if (!status || zones == nullptr) return status;
-    StateWriter to(state, before);
+    SnapshotWriter to(state, before);
     zones->save(to, name_of(zones->database()));
     return to.status();
 }
 
-Status WorldState::save_but_zones(SavedState& state, const SavedState* before, LastingTypes* lasting, bool borrows,
+Status WorldState::save_but_zones(Snapshot& state, const Snapshot* before, LastingTypes* lasting, bool borrows,
                                   bool has_zones) const {
     Clocks clocks{world_.frame(), world_.stamp(), world_.random().state()};
-    StateWriter to(state, before, stamp_of(before));
+    SnapshotWriter to(state, before, stamp_of(before));
     to.use_loop(loop_on(world_.executor()));
     if (borrows) to.borrow_columns();
     if (lasting != nullptr) to.check_values();
     if (lasting == nullptr) state.take_lease(world_.strings().lease());
     {
-        const StatePath::Scope scope = to.in("world");
+        const SnapshotPath::Scope scope = to.in("world");
         to.value("format", has_zones ? kFormatWithZones : kFormat);
         to.value("clocks", clocks);
         Array<SavedLayout> layouts{Owner("world")};
@@ -115,7 +115,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
             to.refuse(concat("two stores would have the name \"", name,
                              "\" in the save; give the component type another name"));
         stores += concat(name, '\t', store->kind(), '\n');
-        const StatePath::Scope scope = to.in(concat("stores/", name));
+        const SnapshotPath::Scope scope = to.in(concat("stores/", name));
         store->save(to);
     }
     to.finish_columns();
@@ -123,7 +123,7 @@ Status WorldState::save_but_zones(SavedState& state, const SavedState* before, L
     commands().save(to);
     save_arrays(to, state, before);
     {
-        const StatePath::Scope scope = to.in("schedule");
+        const SnapshotPath::Scope scope = to.in("schedule");
         world_.schedule().save(to);
     }
     save_services(to);
@@ -141,22 +141,22 @@ std::string part_of(const WorldService& service) {
 
 }  // namespace
 
-void WorldState::save_services(StateWriter& to) const {
+void WorldState::save_services(SnapshotWriter& to) const {
     const WorldServices& services = world_.services();
     services.for_each([&](const WorldService& service) {
         const std::uint32_t version = service.state_version();
         if (version == 0) return;
-        const StatePath::Scope scope = to.in(part_of(service));
+        const SnapshotPath::Scope scope = to.in(part_of(service));
         if (service.stage() == ServiceStage::kProgram) to.value("version", version);
         service.save_part(to);
     });
 }
 
-Status WorldState::load_services(StateReader& from) {
+Status WorldState::load_services(SnapshotReader& from) {
     Status status;
     world_.services().for_each([&](WorldService& service) {
         if (!status || service.state_version() == 0) return;
-        const StatePath::Scope scope = from.in(part_of(service));
+        const SnapshotPath::Scope scope = from.in(part_of(service));
         std::uint32_t version = service.state_version();
         if (service.stage() == ServiceStage::kProgram) {
             version = 0;
@@ -211,7 +211,7 @@ void WorldState::list_texts(bool only_used, Array<std::string_view>& texts) cons
     });
 }
 
-void WorldState::save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
+void WorldState::save_types(SnapshotWriter& to, std::span<const Schema* const> schemas, bool with_texts,
                             LastingTypes& lasting) const {
     const std::uint64_t key = key_of(schemas);
     if (lasting.key == key) return to.array("types", std::span<const std::byte>(lasting.bytes));
@@ -234,17 +234,17 @@ void WorldState::save_types(StateWriter& to, std::span<const Schema* const> sche
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-Status WorldState::load(const SavedState& state, bool is_trusted) { return load(state, is_trusted, true); }
+Status WorldState::load(const Snapshot& state, bool is_trusted) { return load(state, is_trusted, true); }
 
-Status WorldState::load(const SavedState& state, bool is_trusted, bool with_zones) {
-    StateReader ids(state);
+Status WorldState::load(const Snapshot& state, bool is_trusted, bool with_zones) {
+    SnapshotReader ids(state);
     if (Status status = EntityManager::check_ids(ids); !status) return status;
     if (world_.entities().num_worlds() != 1)
         return Status::error(concat(world_.entities().num_worlds(),
                                     " worlds share the entities, which a state has all of; load it into a world with "
                                     "an entity manager of its own"));
     if (Status status = check_builds(ids); !status) return status;
-    SavedState converted;
+    Snapshot converted;
     if (Status status = StateMigration(*this, state, is_trusted).run(converted); !status) return status;
     converted.set_max_bytes(state.max_bytes());
     const std::size_t num_owned = world_.directory().num_owned();
@@ -253,8 +253,8 @@ Status WorldState::load(const SavedState& state, bool is_trusted, bool with_zone
     return status;
 }
 
-Status WorldState::visit(const SavedState& other, void (*look)(void* context), void* context) {
-    SavedState mine;
+Status WorldState::visit(const Snapshot& other, void (*look)(void* context), void* context) {
+    Snapshot mine;
     if (Status status = save_but_zones(mine, nullptr, nullptr, false, false); !status) return status;
     const std::size_t num_owned = world_.directory().num_owned();
     if (Status status = load(other, false, false); !status) return status;
@@ -270,8 +270,8 @@ Status WorldState::visit(const SavedState& other, void (*look)(void* context), v
 }
 
 /// The same for a state that has the fields of the world.
-Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool with_zones) {
-    StateReader from(state, is_trusted);
+Status WorldState::load_fitting(const Snapshot& state, bool is_trusted, bool with_zones) {
+    SnapshotReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
     const Result<Database*> of_zones = with_zones ? find_database_of_zones(state, from) : Result<Database*>(nullptr);
     if (!of_zones) return of_zones.status();
@@ -286,7 +286,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
         if (Status status = files->prepare(from, zones); !status) return status;
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
     // shares with an earlier state of this world what has not changed since.
-    SavedState now;
+    Snapshot now;
     if (const Status kept = save_but_zones(now, is_trusted ? &state : nullptr, nullptr, false, false); !kept)
         return Status::error(
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
@@ -294,7 +294,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
     if (status && *of_zones != nullptr && !stay_unloaded) status = ZoneFiles::read_into(world_, **of_zones, from);
     if (status && files != nullptr) files->take(zones);
     if (status) return status;
-    StateReader back(now);
+    SnapshotReader back(now);
     Status restored = make_stores(back);  // what the other state said of stores is forgotten
     if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
@@ -304,7 +304,7 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted, bool w
 
 /// Finds the database of whose zones a state has files, or nullptr. Errors: the world has none of that name; parts are
 /// missing.
-Result<Database*> WorldState::find_database_of_zones(const SavedState& state, StateReader& from) const {
+Result<Database*> WorldState::find_database_of_zones(const Snapshot& state, SnapshotReader& from) const {
     std::uint32_t format = 0;
     if (Status status = from.value("world/format", format); !status) return status;
     if (!from.is_trusted())
@@ -318,13 +318,13 @@ Result<Database*> WorldState::find_database_of_zones(const SavedState& state, St
 }
 
 /// Reads which stores there are, and makes those that the world does not have.
-Status WorldState::make_stores(StateReader& from) {
+Status WorldState::make_stores(SnapshotReader& from) {
     saved_.clear();
     types_.reset();
     stores_by_name_.clear();
     num_named_ = 0;
     {
-        const StatePath::Scope scope = from.in("world");
+        const SnapshotPath::Scope scope = from.in("world");
         std::uint32_t format = 0;
         if (Status status = from.value("format", format); !status) return status;
         if (format != kFormat && format != kFormatWithZones)
@@ -354,8 +354,8 @@ Status WorldState::make_stores(StateReader& from) {
 }
 
 /// Errors: a component type has other fields now.
-Status WorldState::check_layouts(StateReader& from) const {
-    const StatePath::Scope scope = from.in("world");
+Status WorldState::check_layouts(SnapshotReader& from) const {
+    const SnapshotPath::Scope scope = from.in("world");
     Array<SavedLayout> layouts{Owner("world")};
     if (Status status = from.array("layouts", layouts); !status) return status;
     for (const SavedLayout& saved : layouts)
@@ -368,7 +368,7 @@ Status WorldState::check_layouts(StateReader& from) const {
 }
 
 /// Makes stores for the component types that have none, and keeps the texts.
-Status WorldState::load_types(StateReader& from) {
+Status WorldState::load_types(SnapshotReader& from) {
     Array<std::byte> bytes{Owner("world")};
     if (Status status = from.array("types", bytes); !status) return status;
     Result<Blob> types = Blob::load(bytes);
@@ -388,7 +388,7 @@ Status WorldState::load_types(StateReader& from) {
         Store* store = find_store(saved.name);
         if (store == nullptr && saved.name == "database") store = &world_.database();
         if (auto* const database = dynamic_cast<Database*>(store); database != nullptr) {
-            const StatePath::Scope scope = from.in(concat("stores/", saved.name));
+            const SnapshotPath::Scope scope = from.in(concat("stores/", saved.name));
             const Result<std::string> names = from.text("components");
             if (!names) return names.status();
             Status status;
@@ -412,8 +412,8 @@ Status WorldState::load_types(StateReader& from) {
     return {};
 }
 
-Status WorldState::replace(const SavedState& state, bool is_trusted, const SavedState* present) {
-    StateReader from(state, is_trusted, present);
+Status WorldState::replace(const Snapshot& state, bool is_trusted, const Snapshot* present) {
+    SnapshotReader from(state, is_trusted, present);
     world_.strings().use_all();
     from.use_loop(loop_on(world_.executor()));
     commands().discard();
@@ -427,8 +427,8 @@ Status WorldState::replace(const SavedState& state, bool is_trusted, const Saved
     return load_rest(from);
 }
 
-Status WorldState::load_world(StateReader& from) {
-    const StatePath::Scope scope = from.in("world");
+Status WorldState::load_world(SnapshotReader& from) {
+    const SnapshotPath::Scope scope = from.in("world");
     Clocks clocks{};
     if (Status status = from.value("clocks", clocks); !status) return status;
     if (Status status = world_.directory().singletons().load(from); !status) return status;
@@ -440,9 +440,9 @@ Status WorldState::load_world(StateReader& from) {
     return {};
 }
 
-Status WorldState::load_stores(StateReader& from) {
+Status WorldState::load_stores(SnapshotReader& from) {
     for (const SavedStore& saved : saved_) {
-        const StatePath::Scope scope = from.in(concat("stores/", saved.name));
+        const SnapshotPath::Scope scope = from.in(concat("stores/", saved.name));
         Store& store = *find_store(saved.name);
         if (Status status = store.load(from); !status) return status;
     }
@@ -453,7 +453,7 @@ Status WorldState::load_stores(StateReader& from) {
 }
 
 /// Older states have the commands in the part of their first database.
-Status WorldState::load_commands(StateReader& from) {
+Status WorldState::load_commands(SnapshotReader& from) {
     std::string within;
     bool has_lists = false;
     for (const SavedStore& saved : saved_) {
@@ -464,13 +464,13 @@ Status WorldState::load_commands(StateReader& from) {
         if (waits || (!has_lists && from.has(concat(part, "/commands/epoch")))) within = part;
         has_lists |= waits;
     }
-    const StatePath::Scope scope = from.in(within);
+    const SnapshotPath::Scope scope = from.in(within);
     return commands().load(from, types_ ? types_->schemas() : std::span<const Schema>());
 }
 
-Status WorldState::load_rest(StateReader& from) {
+Status WorldState::load_rest(SnapshotReader& from) {
     {
-        const StatePath::Scope scope = from.in("schedule");
+        const SnapshotPath::Scope scope = from.in("schedule");
         if (Status status = world_.schedule().load(from); !status) return status;
     }
     if (Status status = load_services(from); !status) return status;
@@ -491,13 +491,13 @@ void require_rest_to_load(const World& world) {
 
 }  // namespace
 
-Status save(const World& world, SavedState& to, const SavedState* before) {
+Status save(const World& world, Snapshot& to, const Snapshot* before) {
     require_rest_to_save(world);
     to.clear();
     return WorldState(const_cast<World&>(world)).save(to, before, nullptr);
 }
 
-Status load(World& world, const SavedState& from, bool is_trusted) {
+Status load(World& world, const Snapshot& from, bool is_trusted) {
     require_rest_to_load(world);
     Status status = WorldState(world).load(from, is_trusted);
     if (status) world.services().for_each([](WorldService& service) { service.after_load(); });
@@ -506,7 +506,7 @@ Status load(World& world, const SavedState& from, bool is_trusted) {
 
 Status save(const World& world, Array<std::byte>& to) {
     require_rest_to_save(world);
-    SavedState state;
+    Snapshot state;
     LastingTypes types;
     types.only_used_texts = true;
     WorldState whole(const_cast<World&>(world));
@@ -519,13 +519,13 @@ Status save(const World& world, Array<std::byte>& to) {
 
 Status load(World& world, std::span<const std::byte> from, const LoadOptions& options) {
     require_rest_to_load(world);
-    const Result<SavedState> state = read_state(from, world.executor(), options.max_bytes);
+    const Result<Snapshot> state = read_state(from, world.executor(), options.max_bytes);
     if (!state) return state.status();
     return load(world, *state, false);
 }
 
 Status save(const World& world, const std::string& path) {
-    Array<std::byte> bytes{Owner("saved state")};
+    Array<std::byte> bytes{Owner("snapshot")};
     if (Status status = save(world, bytes); !status) return Status::error(concat(path, ": ", status.message()));
     return write_file(path, bytes);
 }

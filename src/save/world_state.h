@@ -1,5 +1,5 @@
 #pragma once
-// What a world puts into a saved state, and how it takes it over.
+// What a world puts into a snapshot, and how it takes it over.
 //
 //     world            clocks, random numbers, the entity of the singletons
 //     types            a blob without entities: the component types, and the texts of string ids   (files, and where commands
@@ -14,7 +14,7 @@
 // Thread: the structural thread of the world.
 
 #include "shoal/base/lines.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include <optional>
@@ -60,15 +60,15 @@ public:
     /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
     /// `borrows`: the state is gone before the world changes, so columns need not be copied. Errors: something cannot
     /// be saved.
-    Status save(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows = false) const;
+    Status save(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows = false) const;
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
-    Status load(const SavedState& from, bool is_trusted);
+    Status load(const Snapshot& from, bool is_trusted);
     /// Calls look() while the world has another state, and puts its own back. Frames that the world keeps stay, and
     /// stores that only the other state has go; component types that databases have taken from it stay. Unloaded zones
     /// stay where they are, and those of the other state are not looked at.
     /// Errors: it does not fit, or the world cannot be saved; look() was not called. Or a store of the program refuses
     /// what the world had: the world keeps the other state, and the log says so.
-    Status visit(const SavedState& other, void (*look)(void* context), void* context);
+    Status visit(const Snapshot& other, void (*look)(void* context), void* context);
 
 private:
     /// A store of the state.
@@ -78,33 +78,33 @@ private:
 
     std::string name_of(const Store& store) const;
     WaitingCommands& commands() const { return WaitingCommands::of_directory(world_.directory()); }
-    Status save_but_zones(SavedState& to, const SavedState* before, LastingTypes* lasting, bool borrows,
+    Status save_but_zones(Snapshot& to, const Snapshot* before, LastingTypes* lasting, bool borrows,
                           bool has_zones) const;
     Array<const Schema*> types_to_save(bool is_lasting) const;
     std::uint64_t key_of(std::span<const Schema* const> types) const;
     void list_texts(bool only_used, Array<std::string_view>& texts) const;
-    void save_types(StateWriter& to, std::span<const Schema* const> schemas, bool with_texts,
+    void save_types(SnapshotWriter& to, std::span<const Schema* const> schemas, bool with_texts,
                     LastingTypes& lasting) const;
-    Status load(const SavedState& state, bool is_trusted, bool with_zones);
-    Status load_fitting(const SavedState& state, bool is_trusted, bool with_zones);
-    Result<Database*> find_database_of_zones(const SavedState& state, StateReader& from) const;
-    Status load_types(StateReader& from);
-    Status make_stores(StateReader& from);
-    Status check_layouts(StateReader& from) const;
-    Status replace(const SavedState& from, bool is_trusted, const SavedState* present);
-    Status load_stores(StateReader& from);
-    Status load_commands(StateReader& from);
-    Status load_world(StateReader& from);
-    Status load_rest(StateReader& from);
-    void save_services(StateWriter& to) const;
-    Status load_services(StateReader& from);
+    Status load(const Snapshot& state, bool is_trusted, bool with_zones);
+    Status load_fitting(const Snapshot& state, bool is_trusted, bool with_zones);
+    Result<Database*> find_database_of_zones(const Snapshot& state, SnapshotReader& from) const;
+    Status load_types(SnapshotReader& from);
+    Status make_stores(SnapshotReader& from);
+    Status check_layouts(SnapshotReader& from) const;
+    Status replace(const Snapshot& from, bool is_trusted, const Snapshot* present);
+    Status load_stores(SnapshotReader& from);
+    Status load_commands(SnapshotReader& from);
+    Status load_world(SnapshotReader& from);
+    Status load_rest(SnapshotReader& from);
+    void save_services(SnapshotWriter& to) const;
+    Status load_services(SnapshotReader& from);
 
     // state_arrays.cpp
-    void save_arrays(StateWriter& to, const SavedState& state, const SavedState* before) const;
-    void list_arrays_of_commands(const SavedState& state, ArrayUses& uses) const;
-    static void list_arrays_of_models(const SavedState& state, ArrayUses& uses);
-    Status check_builds(StateReader& from) const;
-    Status check_arrays(StateReader& from) const;
+    void save_arrays(SnapshotWriter& to, const Snapshot& state, const Snapshot* before) const;
+    void list_arrays_of_commands(const Snapshot& state, ArrayUses& uses) const;
+    static void list_arrays_of_models(const Snapshot& state, ArrayUses& uses);
+    Status check_builds(SnapshotReader& from) const;
+    Status check_arrays(SnapshotReader& from) const;
 
     World& world_;
     mutable HashMap<std::uint64_t, Store*> stores_by_name_{Owner("world")};  // by hash,

@@ -11,7 +11,7 @@
 #include "shoal/react/service.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>
@@ -157,7 +157,7 @@ Status ZoneFiles::unload(Zone zone) {
     if (database_.num_rows(zone) == 0) return {};
     if (find(zone) != nullptr) {  // rows have come to it since
         // Those in its file can be written. What cannot be is refused while the file is where it was.
-        SavedState state;
+        Snapshot state;
         if (Status status = save_rows(zone, state); !status) return about("unload", zone, status);
         if (Status status = load(zone); !status) return status;
     }
@@ -179,15 +179,15 @@ Status ZoneFiles::unload(Zone zone) {
 }
 
 /// Errors: rows cannot be written.
-Status ZoneFiles::save_rows(Zone zone, SavedState& state) const {
-    StateWriter to(state);
+Status ZoneFiles::save_rows(Zone zone, Snapshot& state) const {
+    SnapshotWriter to(state);
     to.check_values();
     database_.write_zone(zone, to);
     return to.status();
 }
 
 Status ZoneFiles::write_rows(File& file) const {
-    SavedState state;
+    Snapshot state;
     if (Status status = save_rows(file.zone, state); !status) return status;
     list_texts(state, file);
     const Result<Array<std::byte>> bytes = write_state(state, world_.executor());
@@ -196,12 +196,12 @@ Status ZoneFiles::write_rows(File& file) const {
 
 /// Notes which texts the rows have. The state names the columns of all component types; ids lie at multiples of their
 /// size.
-void ZoneFiles::list_texts(const SavedState& rows, File& file) const {
+void ZoneFiles::list_texts(const Snapshot& rows, File& file) const {
     if (world_.strings().size() == 0) return;
     Array<std::byte> room{Owner("zone files")};
     StringId id, last;
     for (std::size_t number = 0; number < rows.num_parts(); ++number) {
-        const StatePart part = rows.part(number);
+        const SnapshotPart part = rows.part(number);
         if (part.element_bytes % sizeof id != 0) continue;
         for (std::size_t i = 0; i < part.num_blocks(); ++i) {
             const std::span<const std::byte> bytes = rows.block(part, i, room);
@@ -258,9 +258,9 @@ Status ZoneFiles::read_rows(const File& file) {
     const Result<std::string> bytes = read(file);
     if (!bytes) return bytes.status();
     constexpr std::uint64_t kAny = ~std::uint64_t(0);  // it is what was written
-    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
+    const Result<Snapshot> state = read_state(std::as_bytes(std::span(*bytes)), world_.executor(), kAny);
     if (!state) return state.status();
-    StateReader from(*state, false);
+    SnapshotReader from(*state, false);
     return database_.read_zone(file.zone, from, file.gone).status();
 }
 

@@ -1,10 +1,10 @@
 #pragma once
-// Unloads zones of a database to files, and loads them again; see shoal/save/zone_streaming.h. A saved state carries
+// Unloads zones of a database to files, and loads them again; see shoal/save/zone_streaming.h. A snapshot carries
 // the files as they are:
 //
 //     zones/store      the name of the database in the state
 //     zones/list       a SavedZone for each zone that is unloaded, ascending
-//     zones/12/file    the bytes of the file of zone 12: a saved state itself; see Database::write_zone()
+//     zones/12/file    the bytes of the file of zone 12: a snapshot itself; see Database::write_zone()
 //     zones/12/gone    the owners of its rows that have died since it was written, ascending; left out if all live
 //     zones/visits     for each zone that was ever visited the stamp then, ascending: a budget goes by them
 //     zones/refused    the same for zones that could not be unloaded
@@ -25,9 +25,9 @@
 
 namespace shoal {
 
-class SavedState;
-class StateReader;
-class StateWriter;
+class Snapshot;
+class SnapshotReader;
+class SnapshotWriter;
 
 struct SavedZone {
     Zone zone;
@@ -91,30 +91,30 @@ public:
 
     /// Writes what a state has of the zones. Bytes that the state before has are not read again. `store`: what the
     /// database is called there. Refused: a file cannot be read.
-    void save(StateWriter& to, std::string_view store) const;
+    void save(SnapshotWriter& to, std::string_view store) const;
     /// Makes ready what a state has of the zones, of which load() tells: all of it is checked, unless it is trusted,
     /// and files are written. Nothing of the world changes. Errors: it is not sound, or takes more memory than it may;
     /// a file cannot be written.
-    Status prepare(StateReader& from, Loaded& loaded) const;
+    Status prepare(SnapshotReader& from, Loaded& loaded) const;
     /// Puts it in place of what there is, whose files go.
     void take(Loaded& loaded);
     /// Gives the entities of the zones that a state has in files their rows, in a world that does not stream them.
     /// Errors: as of prepare(); as of Database::read_zone(). Some may have rows then.
-    static Status read_into(World& world, Database& database, StateReader& from);
+    static Status read_into(World& world, Database& database, SnapshotReader& from);
     /// Returns what the database is called whose zones a state has in files; empty: it has none.
-    static Result<std::string> store_in(StateReader& from);
+    static Result<std::string> store_in(SnapshotReader& from);
 
     // What is within `kScope` of a state.
     static constexpr std::string_view kScope = "zones";
     /// Errors: a part that should be there is missing, or one is there that should not be. `has_unloaded`: what the
     /// format of the state says. Zones would be lost in silence otherwise.
-    static Status check_parts(const SavedState& state, StateReader& from, bool has_unloaded);
+    static Status check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded);
     /// Errors: the zones do not ascend.
-    static Status read_list(StateReader& from, Array<SavedZone>& zones);
+    static Status read_list(SnapshotReader& from, Array<SavedZone>& zones);
     /// Takes the bytes of a file out of a state, and decompresses them. Errors: the state does not have what it lists, or all
     /// that were opened with this reader take more memory together than they may.
-    static Result<SavedState> open(StateReader& from, const SavedZone& saved, Executor& executor,
-                                   Array<std::byte>& bytes);
+    static Result<Snapshot> open(SnapshotReader& from, const SavedZone& saved, Executor& executor,
+                                 Array<std::byte>& bytes);
     static std::string part_name(Zone zone);
     static std::uint64_t hash_of(std::span<const std::byte> bytes);
 
@@ -165,14 +165,14 @@ private:
     Array<Entity> new_gone(const File& file, std::span<const Entity> dead) const;
     void set_gone(File& file, Array<Entity> gone) const;
     void note_owners(File& file);
-    void list_texts(const SavedState& rows, File& file) const;
-    static Status read_gone(StateReader& from, Zone zone, Array<Entity>& gone);
+    void list_texts(const Snapshot& rows, File& file) const;
+    static Status read_gone(SnapshotReader& from, Zone zone, Array<Entity>& gone);
     Status write(File& file, std::span<const std::byte> bytes) const;
-    Status save_rows(Zone zone, SavedState& state) const;
+    Status save_rows(Zone zone, Snapshot& state) const;
     Status write_rows(File& file) const;
     Result<std::string> read(const File& file) const;
     Status read_rows(const File& file);
-    Result<File> prepare(StateReader& from, const SavedZone& saved) const;
+    Result<File> prepare(SnapshotReader& from, const SavedZone& saved) const;
     void remove(const File& file) const;
     void forget(Zone zone);
 

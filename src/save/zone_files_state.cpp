@@ -1,4 +1,4 @@
-// Unloaded zones in a saved state: the files go into it and come out of it as they are.
+// Unloaded zones in a snapshot: the files go into it and come out of it as they are.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"
@@ -6,7 +6,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +24,7 @@ Zone zone_of(const T& saved) {
 
 /// Reads what a state has of zones, or nothing if it has no such part. Errors: they do not ascend, or one is out of range.
 template <class T>
-Status read_zones(StateReader& from, std::string_view name, Array<T>& all) {
+Status read_zones(SnapshotReader& from, std::string_view name, Array<T>& all) {
     if (!from.has(name)) return {};
     if (Status status = from.array(name, all); !status) return status;
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -35,7 +35,7 @@ Status read_zones(StateReader& from, std::string_view name, Array<T>& all) {
 
 using ZoneStamps = HashMap<Zone, std::uint64_t>;
 
-void save_stamps(StateWriter& to, std::string_view name, const ZoneStamps& stamps) {
+void save_stamps(SnapshotWriter& to, std::string_view name, const ZoneStamps& stamps) {
     Array<SavedZoneStamp> saved{Owner("zone files")};
     stamps.for_each([&](Zone zone, std::uint64_t stamp) { saved.push_back({zone, 0, stamp}); });
     std::ranges::sort(saved, {}, &SavedZoneStamp::zone);
@@ -52,7 +52,7 @@ void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
 std::string ZoneFiles::part_name(Zone zone) { return concat(zone, kPartEnding); }
 
 /// Reads which owners of the rows of a file have died.
-Status ZoneFiles::read_gone(StateReader& from, Zone zone, Array<Entity>& gone) {
+Status ZoneFiles::read_gone(SnapshotReader& from, Zone zone, Array<Entity>& gone) {
     const std::string name = concat(zone, "/gone");
     if (!from.has(name)) return {};
     Status status = read_entities(from, name, gone);
@@ -62,8 +62,8 @@ Status ZoneFiles::read_gone(StateReader& from, Zone zone, Array<Entity>& gone) {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-void ZoneFiles::save(StateWriter& to, std::string_view store) const {
-    const StatePath::Scope scope = to.in(kScope);
+void ZoneFiles::save(SnapshotWriter& to, std::string_view store) const {
+    const SnapshotPath::Scope scope = to.in(kScope);
     Array<Zone> visited{Owner("zone files")};
     database_.watched_zones().for_each([&](Zone zone) { visited.push_back(zone); });
     to.text("store", store);
@@ -91,15 +91,15 @@ void ZoneFiles::save(StateWriter& to, std::string_view store) const {
 
 // --- loading -----------------------------------------------------------------------------------------------------
 
-Result<std::string> ZoneFiles::store_in(StateReader& from) {
-    const StatePath::Scope scope = from.in(kScope);
+Result<std::string> ZoneFiles::store_in(SnapshotReader& from) {
+    const SnapshotPath::Scope scope = from.in(kScope);
     return from.has("store") ? from.text("store") : Result<std::string>(std::string());
 }
 
-Status ZoneFiles::read_list(StateReader& from, Array<SavedZone>& zones) { return read_zones(from, "list", zones); }
+Status ZoneFiles::read_list(SnapshotReader& from, Array<SavedZone>& zones) { return read_zones(from, "list", zones); }
 
-Status ZoneFiles::check_parts(const SavedState& state, StateReader& from, bool has_unloaded) {
-    const StatePath::Scope scope = from.in(kScope);
+Status ZoneFiles::check_parts(const Snapshot& state, SnapshotReader& from, bool has_unloaded) {
+    const SnapshotPath::Scope scope = from.in(kScope);
     Array<SavedZone> zones{Owner("zone files")};
     if (Status status = read_list(from, zones); !status) return status;
     constexpr std::string_view kAdvice = "; take another copy of the save";
@@ -127,8 +127,8 @@ Status ZoneFiles::check_parts(const SavedState& state, StateReader& from, bool h
     return {};
 }
 
-Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Executor& executor,
-                                   Array<std::byte>& bytes) {
+Result<Snapshot> ZoneFiles::open(SnapshotReader& from, const SavedZone& saved, Executor& executor,
+                                 Array<std::byte>& bytes) {
     const std::string name = part_name(saved.zone);
     if (Status status = from.bytes(name, bytes, 1, saved.num_bytes); !status) return status;
     if (!from.is_trusted() && hash_of(bytes) != saved.hash) return from.error(name, "its hash is wrong");
@@ -136,29 +136,29 @@ Result<SavedState> ZoneFiles::open(StateReader& from, const SavedZone& saved, Ex
     // Their owners, which stay in memory, are among these bytes.
     const std::uint64_t left = from.left_memory();
     if (Status status = from.take_memory(name, unpacked_bytes(bytes)); !status) return status;
-    Result<SavedState> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
-    return state ? std::move(state) : Result<SavedState>(from.error(name, state.message()));
+    Result<Snapshot> state = read_state(bytes, executor, std::max<std::uint64_t>(left, 1));
+    return state ? std::move(state) : Result<Snapshot>(from.error(name, state.message()));
 }
 
-Status ZoneFiles::read_into(World& world, Database& database, StateReader& from) {
-    const StatePath::Scope scope = from.in(kScope);
+Status ZoneFiles::read_into(World& world, Database& database, SnapshotReader& from) {
+    const SnapshotPath::Scope scope = from.in(kScope);
     Array<SavedZone> zones{Owner("zone files")};
     if (Status status = read_list(from, zones); !status) return status;
     for (const SavedZone& saved : zones) {
         Array<std::byte> bytes{Owner("zone files")};
-        const Result<SavedState> state = open(from, saved, world.executor(), bytes);
+        const Result<Snapshot> state = open(from, saved, world.executor(), bytes);
         if (!state) return state.status();
         Array<Entity> gone{Owner("zone files")};
         if (Status status = read_gone(from, saved.zone, gone); !status) return status;
-        StateReader rows(*state, from.is_trusted());
+        SnapshotReader rows(*state, from.is_trusted());
         if (const Result<std::uint32_t> read = database.read_zone(saved.zone, rows, gone); !read)
             return about("load", saved.zone, read.status());
     }
     return {};
 }
 
-Status ZoneFiles::prepare(StateReader& from, Loaded& loaded) const {
-    const StatePath::Scope scope = from.in(kScope);
+Status ZoneFiles::prepare(SnapshotReader& from, Loaded& loaded) const {
+    const SnapshotPath::Scope scope = from.in(kScope);
     Array<SavedZone> zones{Owner("zone files")};
     if (Status status = read_list(from, zones); !status) return status;
     if (Status status = read_zones(from, "visits", loaded.visits_); !status) return status;
@@ -174,7 +174,7 @@ Status ZoneFiles::prepare(StateReader& from, Loaded& loaded) const {
 
 /// Writes the file of a zone. One that is there already is named by its number alone. One that was cut or has gone meanwhile is
 /// written anew; to read it for other damage would take as long as to write it.
-Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& saved) const {
+Result<ZoneFiles::File> ZoneFiles::prepare(SnapshotReader& from, const SavedZone& saved) const {
     File file;
     file.zone = saved.zone;
     file.failed_at = saved.failed_at;
@@ -186,10 +186,10 @@ Result<ZoneFiles::File> ZoneFiles::prepare(StateReader& from, const SavedZone& s
         return file;
     }
     Array<std::byte> bytes{Owner("zone files")};
-    const Result<SavedState> state = open(from, saved, world_.executor(), bytes);
+    const Result<Snapshot> state = open(from, saved, world_.executor(), bytes);
     if (!state) return state.status();
     list_texts(*state, file);
-    StateReader rows(*state, from.is_trusted());
+    SnapshotReader rows(*state, from.is_trusted());
     Result<Array<Entity>> owners = database_.check_zone(saved.zone, rows);
     if (!owners) return about("load", saved.zone, owners.status());
     file.owners = std::move(*owners);

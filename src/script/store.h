@@ -50,8 +50,8 @@ public:
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     /// The rows; what the script keeps is made from them again when all stores are loaded, by its remove() and add().
-    void save(StateWriter& to) const override;
-    Status load(StateReader& from) override;
+    void save(SnapshotWriter& to) const override;
+    Status load(SnapshotReader& from) override;
     void finish_load() override;
 
 private:

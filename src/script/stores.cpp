@@ -6,7 +6,7 @@
 #include "script/compile.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/migration.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
@@ -306,14 +306,14 @@ void LuaStore::settle(const SettleContext& context) {
     rows_.settle_table(context);
 }
 
-void LuaStore::save(StateWriter& to) const {
+void LuaStore::save(SnapshotWriter& to) const {
     if (!told_.empty())
         return to.refuse(concat("passes have written \"", schema().name(),
                                 "\", and its store in Lua is told when the world settles; save after World::settle()"));
     rows_.save(to);
 }
 
-Status LuaStore::load(StateReader& from) {
+Status LuaStore::load(SnapshotReader& from) {
     told_.clear();
     const std::span<const Entity> owners = rows_.table().entities();
     forgotten_.insert(forgotten_.end(), owners.begin(), owners.end());

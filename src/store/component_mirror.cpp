@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
@@ -394,7 +394,7 @@ Array<std::uint32_t> numbers_of(const Columns& columns) {
 
 }  // namespace
 
-void ComponentMirror::save(StateWriter& to) const {
+void ComponentMirror::save(SnapshotWriter& to) const {
     Array<ComponentTable> tables{Owner("component mirror")};
     store_.list_tables(component_, tables);
     Array<SavedPicture> saved{Owner("component mirror")};
@@ -406,7 +406,7 @@ void ComponentMirror::save(StateWriter& to) const {
     to.array("columns", std::span<const std::uint32_t>(numbers));
     to.array("pictures", std::span<const SavedPicture>(saved));
     for (std::size_t i = 0; i < pictures_.size(); ++i) {
-        const StatePath::Scope scope = to.in(picture_name(i));
+        const SnapshotPath::Scope scope = to.in(picture_name(i));
         to.array("owners", std::span<const Entity>(pictures_[i].owners));
         for (std::size_t c = 0; c < columns_.size(); ++c)
             to.elements(concat("column/", c), pictures_[i].columns[c].data(),
@@ -421,7 +421,7 @@ void ComponentMirror::forget_all() {
     changed_fields_.clear(), removed_values_.clear(), changed_values_.clear();
 }
 
-Result<bool> ComponentMirror::load(StateReader& from, Start otherwise) {
+Result<bool> ComponentMirror::load(SnapshotReader& from, Start otherwise) {
     forget_all();
     std::uint64_t layout = 0;
     Array<std::uint32_t> numbers{Owner("component mirror")};
@@ -440,7 +440,7 @@ Result<bool> ComponentMirror::load(StateReader& from, Start otherwise) {
     return false;
 }
 
-Status ComponentMirror::load_pictures(StateReader& from) {
+Status ComponentMirror::load_pictures(SnapshotReader& from) {
     Array<SavedPicture> saved{Owner("component mirror")};
     if (Status status = from.array("pictures", saved); !status) return status;
     tables_.clear();
@@ -448,7 +448,7 @@ Status ComponentMirror::load_pictures(StateReader& from) {
     for (std::size_t i = 0; i < saved.size(); ++i) {
         if (saved[i].place != kGone && saved[i].place >= tables_.size())
             return from.error("pictures", concat("there is no table ", saved[i].place));
-        const StatePath::Scope scope = from.in(picture_name(i));
+        const SnapshotPath::Scope scope = from.in(picture_name(i));
         Picture& picture = pictures_.emplace_back();
         picture.stamp = saved[i].stamp;
         if (Status status = read_entities(from, "owners", picture.owners, true); !status) return status;

@@ -1,25 +1,25 @@
-// Rows that entities own, in a saved state.
+// Rows that entities own, in a snapshot.
 
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/owned_rows.h"
 
 #include <algorithm>
 
 namespace shoal {
 
-void OwnedRows::save(StateWriter& to) const {
-    const StatePath::Scope scope = to.in("rows");
+void OwnedRows::save(SnapshotWriter& to) const {
+    const SnapshotPath::Scope scope = to.in("rows");
     table_.save(to);
     if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
     if (cursor_.number != 0 && options_.death == DeathPolicy::kRandomProbe) to.value("removed_all_at", removed_all_at_);
 }
 
-Status OwnedRows::load(StateReader& from) {
+Status OwnedRows::load(SnapshotReader& from) {
     require_unlocked("load()");
     SHOAL_ASSERT(shown_ == nullptr, "rows that a plugin keeps are loaded by the plugin");
-    const StatePath::Scope scope = from.in("rows");
+    const SnapshotPath::Scope scope = from.in("rows");
     ++num_structural_changes_;
     index_.clear();
     const auto load_deaths = [&]() -> Status {
@@ -42,7 +42,7 @@ Status OwnedRows::load(StateReader& from) {
 }
 
 /// Makes the index anew. Of two rows on one entity index, that of the living entity is found, or else the later one.
-Status OwnedRows::index_loaded(StateReader& from) {
+Status OwnedRows::index_loaded(SnapshotReader& from) {
     const std::span<const Entity> owners = table_.entities();
     if (owners.empty()) return {};  // and no memory is needed: what was there before comes back when there is none
     std::uint32_t highest = 0;

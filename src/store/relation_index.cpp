@@ -3,7 +3,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <iterator>
@@ -94,13 +94,13 @@ Status RelationIndex::validate() const {
     return {};
 }
 
-void RelationIndex::save(StateWriter& to) const {
+void RelationIndex::save(SnapshotWriter& to) const {
     to.array("links", std::span<const detail::ReferenceLink>(links_));
     to.array("first", std::span<const std::uint32_t>(first_));
     mirror_.save(to);
 }
 
-Status RelationIndex::load(StateReader& from) {
+Status RelationIndex::load(SnapshotReader& from) {
     Status status;
     links_.clear(), first_.clear();
     if (from.has("links")) status = load_lists(from);
@@ -129,7 +129,7 @@ bool RelationIndex::are_lists() const {
     return num_listed == num_references;
 }
 
-Status RelationIndex::load_lists(StateReader& from) {
+Status RelationIndex::load_lists(SnapshotReader& from) {
     if (Status status = from.array("links", links_); !status) return status;
     if (Status status = from.array("first", first_); !status) return status;
     return from.is_trusted() || are_lists() ? Status() : from.error("links", "they are no lists of references");

@@ -3,7 +3,7 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
@@ -74,9 +74,9 @@ void Singletons::destroy() {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-void Singletons::save(StateWriter& to) const { to.value("singletons", entity_); }
+void Singletons::save(SnapshotWriter& to) const { to.value("singletons", entity_); }
 
-Status Singletons::load(StateReader& from) {
+Status Singletons::load(SnapshotReader& from) {
     Entity entity;
     if (Status status = from.value("singletons", entity); !status) return status;
     if (Status status = check_entities(from, "singletons", {&entity, 1}, true); !status) return status;
@@ -84,7 +84,7 @@ Status Singletons::load(StateReader& from) {
     return {};
 }
 
-Status Singletons::finish_load(StateReader& from) {
+Status Singletons::finish_load(SnapshotReader& from) {
     for (Store* store : directory_.stores()) {
         auto* const manager = dynamic_cast<ComponentManager*>(store);  // only a manager keeps singletons
         if (manager == nullptr || !manager->schema().singleton()) continue;

@@ -3,7 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/value_check.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// An override in a saved state: its texts, and its value, are the next bytes of "texts" and of "values".
+/// An override in a snapshot: its texts, and its value, are the next bytes of "texts" and of "values".
 struct SavedOverride {
     std::uint32_t entity_bytes, field_bytes, copy;
     std::uint32_t array_length, value_bytes;
@@ -98,7 +98,7 @@ Status check_override(const SpawnOverride& given) {
     return {};
 }
 
-void save_overrides(StateWriter& to, std::span<const SpawnOverride> overrides) {
+void save_overrides(SnapshotWriter& to, std::span<const SpawnOverride> overrides) {
     Array<SavedOverride> saved{Owner("overrides")};
     std::string texts;
     Array<std::byte> values{Owner("overrides")};
@@ -113,7 +113,7 @@ void save_overrides(StateWriter& to, std::span<const SpawnOverride> overrides) {
     to.array("override_values", std::span<const std::byte>(values));
 }
 
-Status load_overrides(StateReader& from, Array<SpawnOverride>& to) {
+Status load_overrides(SnapshotReader& from, Array<SpawnOverride>& to) {
     to.clear();
     Array<SavedOverride> saved{Owner("overrides")};
     Array<std::byte> texts{Owner("overrides")}, values{Owner("overrides")};

@@ -2,7 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/entity_fields.h"
@@ -185,12 +185,12 @@ void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schem
     }
 }
 
-void Store::save(StateWriter& to) const {
+void Store::save(SnapshotWriter& to) const {
     to.refuse(concat(kind(), schemas().empty() ? std::string() : concat(" of \"", schemas().front()->name(), '"'),
                      " does not say what it keeps; its class overrides Store::save() and load()"));
 }
 
-Status Store::load(StateReader& from) {
+Status Store::load(SnapshotReader& from) {
     return from.error("",
                       concat(kind(), " does not read what was saved; its class overrides Store::save() and load()"));
 }

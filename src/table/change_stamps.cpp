@@ -2,7 +2,7 @@
 
 #include "shoal/base/bits.h"
 #include "shoal/base/page_memory.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,9 +10,9 @@
 namespace shoal {
 namespace {
 
-static_assert(kElementsPerStateBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerStateMark);
+static_assert(kElementsPerSnapshotBlock % kRowsPerStampBlock == 0 && kRowsPerChangeMark == kElementsPerSnapshotMark);
 constexpr std::size_t kMarksPerBlock = kRowsPerStampBlock / kRowsPerChangeMark;
-constexpr std::uint32_t kBlocksPerStateBlock = kElementsPerStateBlock / kRowsPerStampBlock;
+constexpr std::uint32_t kBlocksPerSnapshotBlock = kElementsPerSnapshotBlock / kRowsPerStampBlock;
 constexpr std::size_t kMarksAtOnce = 16;     // marks are kept in multiples of so many, which loops without a rest need
 constexpr std::uint64_t kStepsOfBase = 128;  // marks of the last stamps stay when base moves on
 
@@ -155,10 +155,11 @@ std::uint64_t ChangeStamps::placed(std::uint32_t block) const {
 }
 
 /// Adds the rows that were written at `since` or later: all of a block where its stamp says no more.
-void ChangeStamps::add_written(const Line& line, std::uint32_t state_block, std::uint64_t since, StateMarks& to) const {
+void ChangeStamps::add_written(const Line& line, std::uint32_t snapshot_block, std::uint64_t since,
+                               SnapshotMarks& to) const {
     const std::uint64_t least = since <= base_ ? 1 : since - base_;
-    const std::uint32_t begin = state_block * kBlocksPerStateBlock;
-    const std::size_t end = std::min<std::size_t>(begin + kBlocksPerStateBlock, num_blocks_);
+    const std::uint32_t begin = snapshot_block * kBlocksPerSnapshotBlock;
+    const std::size_t end = std::min<std::size_t>(begin + kBlocksPerSnapshotBlock, num_blocks_);
     for (std::uint32_t block = begin; block < end; ++block) {
         const std::size_t first = (block - begin) * kMarksPerBlock;
         if (line.stamps[block] >= since) {
@@ -174,23 +175,24 @@ void ChangeStamps::add_written(const Line& line, std::uint32_t state_block, std:
     }
 }
 
-StateMarks ChangeStamps::placed_since(std::uint32_t state_block, std::uint64_t since) const {
-    SHOAL_ASSERT(state_block * kBlocksPerStateBlock < num_blocks_, "the block does not exist");
-    StateMarks marks;
-    add_written(rows(), state_block, since, marks);
+SnapshotMarks ChangeStamps::placed_since(std::uint32_t snapshot_block, std::uint64_t since) const {
+    SHOAL_ASSERT(snapshot_block * kBlocksPerSnapshotBlock < num_blocks_, "the block does not exist");
+    SnapshotMarks marks;
+    add_written(rows(), snapshot_block, since, marks);
     return marks;
 }
 
-StateMarks ChangeStamps::written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const {
+SnapshotMarks ChangeStamps::written_since(std::uint32_t column, std::uint32_t snapshot_block,
+                                          std::uint64_t since) const {
     SHOAL_ASSERT(column < num_columns_, "the column does not exist");
-    StateMarks marks = placed_since(state_block, since);
-    add_written(this->column(column), state_block, since, marks);
+    SnapshotMarks marks = placed_since(snapshot_block, since);
+    add_written(this->column(column), snapshot_block, since, marks);
     return marks;
 }
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-void ChangeStamps::save(StateWriter& to, std::uint32_t num_rows) const {
+void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
     const std::size_t num_used = num_blocks_of(num_rows);
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
@@ -203,7 +205,7 @@ void ChangeStamps::save(StateWriter& to, std::uint32_t num_rows) const {
     to.array("stamps", std::span<const std::uint64_t>(used));
 }
 
-Status ChangeStamps::load(StateReader& from, std::uint32_t num_rows) {
+Status ChangeStamps::load(SnapshotReader& from, std::uint32_t num_rows) {
     const std::size_t num_used = num_blocks_of(num_rows);
     Array<std::uint64_t> used((num_columns_ + 1) * num_used, 0, Owner("table"));
     std::uint64_t now = 0;

@@ -1,7 +1,7 @@
-// Rows of a table in a saved state.
+// Rows of a table in a snapshot.
 
 #include "shoal/base/text.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"
 #include "shoal/table/value_check.h"
@@ -12,10 +12,10 @@ namespace shoal {
 namespace {
 
 /// Of the owners.
-StateMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
+SnapshotMarks placed_in_table(const void* table, std::uint32_t, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->placed_since(block, since);
 }
-StateMarks written_in_table(const void* table, std::uint32_t column, std::uint32_t block, std::uint64_t since) {
+SnapshotMarks written_in_table(const void* table, std::uint32_t column, std::uint32_t block, std::uint64_t since) {
     return static_cast<const Table*>(table)->written_since(column, block, since);
 }
 
@@ -56,32 +56,33 @@ std::string_view saved_link_name(int link) {
     return kNames[link];
 }
 
-Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column) {
-    Array<StateGap> gaps{Owner("table")};
+Array<SnapshotGap> gaps_in_column(const Schema& schema, std::uint32_t column) {
+    Array<SnapshotGap> gaps{Owner("table")};
     const ColumnDefinition& definition = schema.column(column);
     if (definition.field_index != ColumnDefinition::kWholeComponent) return gaps;
-    Array<StateGap> fields{Owner("table")};
+    Array<SnapshotGap> fields{Owner("table")};
     for (const Field& field : schema.fields())
         if (field.first_column == column) fields.push_back({schema.offset_in_column(field), field.size});
     fields.push_back({definition.element_bytes, 0});
-    std::sort(fields.begin(), fields.end(), [](const StateGap& a, const StateGap& b) { return a.begin < b.begin; });
+    std::sort(fields.begin(), fields.end(),
+              [](const SnapshotGap& a, const SnapshotGap& b) { return a.begin < b.begin; });
     std::uint32_t end = 0;
-    for (const StateGap& field : fields) {
+    for (const SnapshotGap& field : fields) {
         if (field.begin > end) gaps.push_back({end, field.begin - end});
         end = field.begin + field.num_bytes;
     }
     return gaps;
 }
 
-StateMarks Table::written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const {
-    return stamps_.written_since(column, state_block, since);
+SnapshotMarks Table::written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const {
+    return stamps_.written_since(column, snapshot_block, since);
 }
 
-StateMarks Table::placed_since(std::uint32_t state_block, std::uint64_t since) const {
-    return stamps_.placed_since(state_block, since);
+SnapshotMarks Table::placed_since(std::uint32_t snapshot_block, std::uint64_t since) const {
+    return stamps_.placed_since(snapshot_block, since);
 }
 
-void Table::save(StateWriter& to) const {
+void Table::save(SnapshotWriter& to) const {
     to.value("num_rows", num_rows());
     to.column("owner", entities().data(), sizeof(Entity), num_rows(), {placed_in_table, this}, placement());
     for (std::uint32_t c = 0; c < schema().num_columns(); ++c) {
@@ -93,7 +94,7 @@ void Table::save(StateWriter& to) const {
                              "\" has a type that only C++ knows; keep what it holds in plain fields, or remove the "
                              "components before"));
         if (definition.opaque != nullptr) continue;
-        const Array<StateGap> gaps = gaps_in_column(schema(), c);
+        const Array<SnapshotGap> gaps = gaps_in_column(schema(), c);
         to.column(name, column(c), definition.element_bytes, num_rows(), {written_in_table, this, c}, placement(),
                   gaps);
         refuse_bad_values(to, c);
@@ -104,15 +105,15 @@ void Table::save(StateWriter& to) const {
 }
 
 /// Looks only at what the state before does not have.
-void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
+void Table::refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const {
     if (!to.checks_values() || num_rows() == 0) return;
     const std::uint32_t stride = schema().column(column).element_bytes;
     for (const Field& field : schema().fields()) {
         if (field.first_column != column || field.num_columns != 1 || !can_be_bad(field)) continue;
         const std::byte* const first = this->column(column) + schema().offset_in_column(field);
-        for (std::uint32_t row = 0; row < num_rows(); row += kElementsPerStateBlock) {
-            if (!to.may_be_new(row / kElementsPerStateBlock, {written_in_table, this, column})) continue;
-            const std::uint32_t end = row + std::min(num_rows() - row, kElementsPerStateBlock);
+        for (std::uint32_t row = 0; row < num_rows(); row += kElementsPerSnapshotBlock) {
+            if (!to.may_be_new(row / kElementsPerSnapshotBlock, {written_in_table, this, column})) continue;
+            const std::uint32_t end = row + std::min(num_rows() - row, kElementsPerSnapshotBlock);
             const BadRow bad = find_bad_row(field, {first, stride, num_rows()}, {row, end}, entities());
             if (bad.row == end) continue;
             return to.refuse(bad_value_text(schema(), field, bad.problem, entities()[bad.row]));
@@ -120,7 +121,7 @@ void Table::refuse_bad_values(StateWriter& to, std::uint32_t column) const {
     }
 }
 
-Status Table::load(StateReader& from) {
+Status Table::load(SnapshotReader& from) {
     std::uint32_t new_rows = 0;
     if (Status status = from.value("num_rows", new_rows); !status) return status;
     if (new_rows > capacity_rows())
@@ -149,7 +150,7 @@ Status Table::load(StateReader& from) {
 }
 
 /// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is missing or does not fit; rows are arbitrary then.
-Status Table::load_rows(StateReader& from, std::uint64_t source) {
+Status Table::load_rows(SnapshotReader& from, std::uint64_t source) {
     from.gather_columns();
     if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
         !status)
@@ -180,7 +181,7 @@ Status Table::load_rows(StateReader& from, std::uint64_t source) {
 }
 
 /// Errors: bytes are no value of their field.
-Status Table::check_values(StateReader& from) const {
+Status Table::check_values(SnapshotReader& from) const {
     for (const Field& field : schema().fields()) {
         if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;
         const std::byte* const first = column(field.first_column) + schema().offset_in_column(field);

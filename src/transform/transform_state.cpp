@@ -1,6 +1,6 @@
-// Transforms in a saved state.
+// Transforms in a snapshot.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "transform/transform_work.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ struct TransformManager::Work::Progress {
     std::uint32_t ended_frame, all_known, repeats, parents_first, reserved;
 };
 
-void TransformManager::save(StateWriter& to) const {
+void TransformManager::save(SnapshotWriter& to) const {
     rows_.save(to);
     work_->save(to);
 }
 
-void TransformManager::Work::save(StateWriter& to) const {
+void TransformManager::Work::save(SnapshotWriter& to) const {
     SHOAL_ASSERT(!in_batch(), "transforms were saved while a TransformBatch is open; save them after it");
     Progress progress{num_loose_,
                       static_cast<std::uint32_t>(manager_.options_.mode),
@@ -46,7 +46,7 @@ void TransformManager::Work::save(StateWriter& to) const {
     to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());
 }
 
-Status TransformManager::load(StateReader& from) {
+Status TransformManager::load(SnapshotReader& from) {
     SHOAL_ASSERT(!work_->in_batch(), "transforms were loaded while a TransformBatch is open; load them after it");
     Status status = rows_.load(from);
     if (status) status = work_->load(from);
@@ -58,7 +58,7 @@ Status TransformManager::load(StateReader& from) {
     return status;
 }
 
-Status TransformManager::Work::load(StateReader& from) {
+Status TransformManager::Work::load(SnapshotReader& from) {
     Progress progress{};
     TransformCounts counts;
     Array<std::uint32_t> moved{Owner("transform manager")};

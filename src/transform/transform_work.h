@@ -151,8 +151,8 @@ public:
 
     // --- saving (transform_state.cpp) ----------------------------------------------------------------------------
 
-    void save(StateWriter& to) const;
-    Status load(StateReader& from);
+    void save(SnapshotWriter& to) const;
+    Status load(SnapshotReader& from);
     void forget_rows();
 
     // --- order (transform_order.cpp) -----------------------------------------------------------------------------

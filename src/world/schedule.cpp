@@ -9,7 +9,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/job/crew.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/field_of_component.h"
 #include "shoal/table/table.h"
@@ -633,24 +633,24 @@ struct SavedPass {
 
 }  // namespace
 
-void Schedule::save(StateWriter& to) const {
+void Schedule::save(SnapshotWriter& to) const {
     SHOAL_ASSERT(!is_running_, "a pass saved the schedule that runs it; save it between steps");
     to.value("seed", seed_);
     for (const Entry* entry : entries_) {
-        const StatePath::Scope scope = to.in("pass");
+        const SnapshotPath::Scope scope = to.in("pass");
         to.value(entry->name, SavedPass{entry->interval.progress(), entry->enabled.load(std::memory_order_relaxed)});
     }
     for (const Group* group : groups_) {
-        const StatePath::Scope scope = to.in("group");
+        const SnapshotPath::Scope scope = to.in("group");
         to.value(group->name, std::uint32_t(group->enabled.load(std::memory_order_relaxed)));
     }
 }
 
-Status Schedule::load(StateReader& from) {
+Status Schedule::load(SnapshotReader& from) {
     require_idle();
     if (Status status = from.value("seed", seed_); !status) return status;
     for (Entry* entry : entries_) {
-        const StatePath::Scope scope = from.in("pass");
+        const SnapshotPath::Scope scope = from.in("pass");
         if (!from.has(entry->name)) continue;
         SavedPass saved{};
         if (Status status = from.value(entry->name, saved); !status) return status;
@@ -658,7 +658,7 @@ Status Schedule::load(StateReader& from) {
         entry->enabled.store(saved.enabled != 0, std::memory_order_relaxed);
     }
     for (Group* group : groups_) {
-        const StatePath::Scope scope = from.in("group");
+        const SnapshotPath::Scope scope = from.in("group");
         if (!from.has(group->name)) continue;
         std::uint32_t enabled = 0;
         if (Status status = from.value(group->name, enabled); !status) return status;

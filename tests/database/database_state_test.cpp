@@ -1,6 +1,6 @@
-// Databases that are written to saved states and read back.
+// Databases that are written to snapshots and read back.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>
@@ -19,15 +19,15 @@ struct DatabaseState : ::testing::Test, DatabaseFixture {
         to.component<Position>(), to.component<Velocity>(), to.component<Mass>();
         to.component<Asleep>(), to.component<Tally>();
     }
-    static SavedState save(const Database& from) {
-        SavedState state;
-        StateWriter to(state);
+    static Snapshot save(const Database& from) {
+        Snapshot state;
+        SnapshotWriter to(state);
         from.save(to);
         EXPECT_EQ(to.status().message(), "");
         return state;
     }
-    static Status load(Database& to, const SavedState& state) {
-        StateReader from(state);
+    static Status load(Database& to, const Snapshot& state) {
+        SnapshotReader from(state);
         return to.load(from);
     }
     std::vector<Entity> make_masses(std::uint32_t count, Zone zone) {
@@ -44,7 +44,7 @@ struct DatabaseState : ::testing::Test, DatabaseFixture {
 
 TEST_F(DatabaseState, what_was_loaded_counts_as_a_change_of_rows) {
     const std::vector<Entity> made = make_masses(3, 1);
-    const SavedState state = save(database);
+    const Snapshot state = save(database);
     for (int i = 0; i < 2; ++i) {  // the second state is that of now
         const std::uint64_t changes = database.num_structural_changes();
         ASSERT_TRUE(load(database, state));
@@ -110,18 +110,18 @@ TEST_F(DatabaseState, tables_that_are_empty_go_when_they_would_have_gone) {
 TEST_F(DatabaseState, a_database_that_cannot_be_loaded_has_no_rows_whatever_is_wrong_and_can_be_loaded_again) {
     const std::vector<Entity> made = make_masses(3, 1);
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(database.add(made, Tally{}).ok());
-    const SavedState sound = save(database);
+    const Snapshot sound = save(database);
     const auto false_states = [&] {
-        std::vector<SavedState> all(3);  // the second one is empty
+        std::vector<Snapshot> all(3);  // the second one is empty
         Database strange(entities, pool);
         strange.component<Body>();
-        StateWriter first(all[0]), last(all[2]);
+        SnapshotWriter first(all[0]), last(all[2]);
         strange.save(first);  // a component type that is not there
         database.save(last);
         last.text("commands/lists", "nobody takes them");
         return all;
     }();
-    for (const SavedState& state : false_states) {
+    for (const Snapshot& state : false_states) {
         const std::uint64_t changes = database.num_structural_changes();
         EXPECT_FALSE(load(database, state));
         expect_no_rows();

@@ -12,7 +12,7 @@
 #include "shoal/react/observers.h"
 #include "shoal/react/places.h"
 #include "shoal/save/save.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
@@ -328,7 +328,7 @@ struct Scenario {
     }
 
     void save_and_load() {
-        SavedState state;
+        Snapshot state;
         require(save(world, state));
         require(load(world, state, false));
     }

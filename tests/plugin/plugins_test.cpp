@@ -12,7 +12,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/table.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
@@ -650,7 +650,7 @@ TEST(PluginStores, are_saved_and_loaded_with_their_world) {
             ASSERT_TRUE(host.world.set_field(items[i], "item.weight", static_cast<float>(i)));
         host.world.settle();
         const std::uint64_t hash = state_hash(host.world);
-        SavedState state;
+        Snapshot state;
         const Status saved = save(host.world, state);
         ASSERT_TRUE(saved) << saved.message();
         host.entities.destroy(std::span(items).first(5));

@@ -4,7 +4,7 @@
 
 #include "model_pose_testing.h"
 #include "shoal/job/executor.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "support/changed_state.h"
 #include "support/thread_pool_executor.h"
 
@@ -72,16 +72,16 @@ TEST_F(ModelPoses, a_saved_change_that_is_on_no_list_is_refused) {
     ASSERT_TRUE(models.add(e, tree).ok());
     models.compute();
     models.set_local(at(e[1]), 2, {.position = {3, 0, 0}});
-    SavedState saved;
-    StateWriter to(saved);
+    Snapshot saved;
+    SnapshotWriter to(saved);
     models.save(to);
-    const SavedState changed = shoal_test::with_parts(saved, [](shoal_test::ChangedPart& part) {
+    const Snapshot changed = shoal_test::with_parts(saved, [](shoal_test::ChangedPart& part) {
         if (!part.path.ends_with("changed_groups")) return true;
         EXPECT_EQ(part.bytes.size(), part.element_bytes) << "one";
         part.bytes.clear();
         return true;
     });
-    StateReader from_changed(changed, false), from(saved, false);
+    SnapshotReader from_changed(changed, false), from(saved, false);
     const Status status = models.load(from_changed);
     EXPECT_NE(status.message().find("block 1 has changed, and is in none of them"), std::string_view::npos)
         << status.message();

@@ -31,7 +31,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
@@ -180,8 +180,8 @@ public:
     }
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
-    void save(StateWriter& to) const override { rows_.save(to); }
-    Status load(StateReader& from) override { return rows_.load(from); }
+    void save(SnapshotWriter& to) const override { rows_.save(to); }
+    Status load(SnapshotReader& from) override { return rows_.load(from); }
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     Status validate() const { return rows_.validate(); }
@@ -860,7 +860,7 @@ public:
         std::vector<Entity> below;  // this one
     };
     std::array<std::vector<Acted>, 3> acted;  // since the model has looked
-    SavedState saved;
+    Snapshot saved;
 
     template <class T>
     static constexpr int type_of() {

@@ -4,7 +4,7 @@
 
 #include "shoal/base/log.h"
 #include "shoal/query/query.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "shoal/store/waiting_commands.h"
 #include "support/database_testing.h"
@@ -572,8 +572,8 @@ TEST_F(CommandsTest, commands_that_are_discarded_are_never_done_and_their_pendin
 TEST_F(CommandsTest, none_wait_after_a_state_that_could_not_be_loaded) {
     const std::vector<Entity> fish = made(1, kReef, Mass{1});
     database.commands().destroy(fish[0]);
-    const SavedState empty;
-    StateReader from(empty);
+    const Snapshot empty;
+    SnapshotReader from(empty);
     EXPECT_FALSE(database.load(from));
     const SettleCounts counts = settle();
     EXPECT_EQ(counts.num_destroyed + counts.num_dropped, 0u);

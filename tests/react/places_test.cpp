@@ -5,7 +5,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -358,7 +358,7 @@ TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too)
     const Entity made = database.create(3, Float{.position = {6, 6, 0}}).value();
     ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
     world.settle(), world.settle();
-    SavedState saved;
+    Snapshot saved;
     ASSERT_TRUE(save(world, saved).ok());
     world.places().follow<&Buoy::place>(Follower::kTransform),
         world.places().follow<&Float::position>(Follower::kField);

@@ -5,7 +5,7 @@
 #include "shoal/entity/entity_text.h"
 #include "shoal/react/observers.h"
 #include "shoal/save/save.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/logged.h"
@@ -309,7 +309,7 @@ TEST(Relations, of_a_state_without_any_nobody_is_listed) {
     World world(entities);
     Entities made(2);
     ASSERT_TRUE(entities.create(made));
-    SavedState before;
+    Snapshot before;
     ASSERT_TRUE(save(world, before));
     ASSERT_TRUE(world.manager<Remora>().add(made[1], Remora{made[0]}));
     world.settle();

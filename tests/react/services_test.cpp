@@ -9,7 +9,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -64,8 +64,8 @@ public:
     void world_ends() override { note("end"), world_ = nullptr; }
     void mark_texts(TextMarks& marks) const override { marks.mark(text); }
     std::uint32_t state_version() const override { return version_; }
-    void save_part(StateWriter& to) const override { to.value("value", value); }
-    Status load_part(StateReader& from, std::uint32_t version) override {
+    void save_part(SnapshotWriter& to) const override { to.value("value", value); }
+    Status load_part(SnapshotReader& from, std::uint32_t version) override {
         note("load " + std::to_string(version));
         value = 0;
         return version == 0 ? Status() : from.value("value", value);
@@ -191,7 +191,7 @@ TEST(Services, what_one_saves_comes_back_and_is_taken_from_no_other) {
     std::string pages;
     Diary census(world, "census", pages, 2), silent(world, "silent", pages);
     census.value = 7;
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(world, state).ok());
     EXPECT_NE(state.find("services/census/value"), state.num_parts());
     EXPECT_EQ(state.find("services/silent/value"), state.num_parts());
@@ -215,10 +215,9 @@ TEST(Services, a_state_of_a_newer_service_is_refused_and_changes_nothing) {
     Array<std::byte> bytes(Owner("test"));
     ASSERT_TRUE(save(world, bytes).ok());
     const Status status = load(other, bytes);
-    EXPECT_EQ(
-        status.message(),
-        "the saved state, part \"services/census/version\": the service \"census\" has written version 3, and here "
-        "it reads versions up to 2; load it with the newer program");
+    EXPECT_EQ(status.message(),
+              "the snapshot, part \"services/census/version\": the service \"census\" has written version 3, and here "
+              "it reads versions up to 2; load it with the newer program");
     EXPECT_EQ(older.value, 8u);
     EXPECT_EQ(before.value, 9u);
 }

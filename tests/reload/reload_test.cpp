@@ -16,7 +16,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
@@ -360,7 +360,7 @@ TEST_F(Reload, of_copies_of_another_version_than_the_given_one_leaves_and_counts
     const auto of_armor = [](int armor) { return blob_of({{.guid = 1, .hull = Hull{static_cast<float>(armor)}}}); };
     const Blob first = of_armor(1), second = of_armor(2), third = of_armor(3), fourth = of_armor(4);
     const Entity ship = spawned(first).entity(0);
-    SavedState state;
+    Snapshot state;
     Array<std::byte> file{Owner("test")};
     ASSERT_TRUE(save(world, state).ok());
     ASSERT_TRUE(save(world, file).ok());
@@ -963,7 +963,7 @@ TEST_F(Reload, keeps_the_root_poses_of_those_that_live_when_copies_before_and_be
         {first.entity(0), 0}, {moved.entity(0, 1), 200}, {moved.entity(0, 3), 400}, {last.entity(0), 0}};
     for (const std::uint32_t copy : {0u, 2u}) entities.destroy(moved.entity(0, copy));
     world.settle();
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(world, state).ok());
     edited[0].transform->position.y = 5;
     const Blob after = blob_of(edited);
@@ -1114,7 +1114,7 @@ TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_
     spawned(before);
     for (const std::uint32_t copy : {0u, 3u}) entities.destroy(ships.entity(0, copy));
     world.settle();
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(world, state));
     EXPECT_EQ(reloaded(before, after).num_copies, 3u);
     const auto armors = [&] {
@@ -1132,7 +1132,7 @@ TEST_F(Reload, knows_what_was_overridden_when_copies_have_died_and_after_a_save_
 
 /// A copy of a state in which `change` has changed the bytes of a part of what is known of spawns.
 template <class Change>
-SavedState with_other_spawns(const SavedState& from, std::string_view part, Change&& change) {
+Snapshot with_other_spawns(const Snapshot& from, std::string_view part, Change&& change) {
     return shoal_test::with_parts(from, [&](shoal_test::ChangedPart& one) {
         if (one.path.starts_with("spawns/") && one.path.ends_with(concat('/', part))) change(one.bytes);
         return true;
@@ -1154,7 +1154,7 @@ TEST_F(Reload, refuses_saved_overrides_that_are_false_and_leaves_out_values_that
     const Blob blob = blob_of({{.guid = 1, .hull = Hull{3, {}, {}, 7}}, {.guid = 2, .hull = Hull{4}}}),
                alone = blob_of({{.guid = 2, .hull = Hull{4}}});
     spawned(blob, {.copies = 2, .overrides = {{"n1", "hull.level", 6}, {"n1", "hull.armor", 9, 1}}});
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(world, state));
     const std::uint64_t hash = state_hash(world);
     struct Lie {
@@ -1873,7 +1873,7 @@ TEST(ReloadArrays, one_model_alone_starts_anew_when_its_tree_has_changed) {
     EXPECT_EQ(poses.model(now, 2).row[2].w, 7);
 }
 
-// --- saved states that refer to arrays -----------------------------------------------------------------------------
+// --- snapshots that refer to arrays -----------------------------------------------------------------------------
 
 /// A game with ships that sail routes, as one process runs it.
 struct Routes {
@@ -1914,14 +1914,14 @@ std::string hex_of(const Blob& blob) {
 /// Why a state of `older` is not loaded where `newer` is.
 std::string refusal(const Blob& older, const Blob& newer, const char* what = "route.depths") {
     return concat(
-        "the saved state, part \"arrays/blobs\": \"", what, "\" refers to arrays of the resource \"", older.name(),
+        "the snapshot, part \"arrays/blobs\": \"", what, "\" refers to arrays of the resource \"", older.name(),
         "\" with the checksum ", hex_of(older), ", and the library has it with the checksum ", hex_of(newer),
         " and other arrays; give the library the older build with ResourceLibrary::replace(), load the state, "
         "and then go on to the newer one with replace() and Reloader::reload()");
 }
 
-SavedState state_of(const World& world) {
-    SavedState state;
+Snapshot state_of(const World& world) {
+    Snapshot state;
     const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
@@ -1974,10 +1974,10 @@ TEST(SavedArrays, a_state_that_follows_another_knows_the_builds_of_its_own_time)
     ASSERT_TRUE(other.library.add(routes({{6}}, 1, "canals")).ok());
     const Entity ship = game.spawn();
     ASSERT_TRUE(game.world.spawn(*game.library.find("canals"), {.copies = 3}).ok());
-    const SavedState before = state_of(game.world);
+    const Snapshot before = state_of(game.world);
     const Result<Blob> older = game.library.replace(routes({{7, 8}, {3}}, 1));
     ASSERT_TRUE(game.reloader.reload(*older, *game.library.find("routes")).ok());
-    SavedState now;
+    Snapshot now;
     ASSERT_TRUE(save(game.world, now, &before).ok());
     const Status status = load(same.world, now);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -1996,7 +1996,7 @@ TEST(SavedArrays, what_rows_hold_that_their_entities_have_left_does_not_count) {
     entities.destroy(ships->entities());
     world.settle();
     ASSERT_TRUE(library.unload("routes").ok()) << "nothing refers to it";
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     EXPECT_EQ(state.find("arrays/blobs"), state.num_parts());
     const Status status = load(world, state, false);
     EXPECT_TRUE(status.ok()) << status.message();
@@ -2005,11 +2005,11 @@ TEST(SavedArrays, what_rows_hold_that_their_entities_have_left_does_not_count) {
 TEST(SavedArrays, a_resource_that_is_not_loaded_is_named) {
     Routes saved(routes({{1, 2}, {3}}, 1)), other(routes({{1, 2}, {3}}, 1));
     saved.spawn();
-    const SavedState state = state_of(saved.world);
+    const Snapshot state = state_of(saved.world);
     ASSERT_TRUE(other.library.unload("routes").ok());
     for (const bool is_trusted : {false, true})
         EXPECT_EQ(load(other.world, state, is_trusted).message(),
-                  concat("the saved state, part \"arrays/blobs\": \"route.depths\" refers to arrays of the resource "
+                  concat("the snapshot, part \"arrays/blobs\": \"route.depths\" refers to arrays of the resource "
                          "\"routes\" with the checksum ",
                          hex_of(*saved.library.find("routes")),
                          ", which is not loaded; load it through the world's library, WorldOptions::library, before "
@@ -2098,7 +2098,7 @@ TEST(SavedArrays, of_commands_that_wait_and_of_models_are_refused_likewise) {
 
 /// A copy of a state in which `change` has changed the first value of a part.
 template <class T, class Change>
-SavedState with_other(const SavedState& from, std::string_view path, Change&& change) {
+Snapshot with_other(const Snapshot& from, std::string_view path, Change&& change) {
     return shoal_test::with_part(from, path, [&](auto& bytes) { change(*reinterpret_cast<T*>(bytes.data())); });
 }
 
@@ -2106,7 +2106,7 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     Routes game(routes({{1, 2, 3}, {5}}, 1));
     const Entity ship = game.spawn();
     game.world.commands().create(Route{game.array(ship), 1});
-    const SavedState state = state_of(game.world);
+    const Snapshot state = state_of(game.world);
     const std::uint64_t hash = state_hash(game.world);
     using Change = void (*)(BlobArrayBase&);
     const std::vector<std::pair<Change, bool>> changes = {
@@ -2124,7 +2124,7 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     for (const auto& [change, is_right] : changes) {
         const Status row =
             load(game.world, with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", change), false);
-        EXPECT_EQ(row.message(), is_right ? "" : concat("the saved state, part \"stores/route\": ", kWhy));
+        EXPECT_EQ(row.message(), is_right ? "" : concat("the snapshot, part \"stores/route\": ", kWhy));
         const Status command =
             load(game.world, with_other<BlobArrayBase>(state, "commands/list/0/route/field/depths", change), false);
         EXPECT_EQ(command.ok(), is_right);
@@ -2135,7 +2135,7 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     const auto elsewhere = [](BlobArrayBase& array) { array.resource = ResourceId("elsewhere"); };
     EXPECT_EQ(load(game.world, with_other<BlobArrayBase>(state, "stores/route/rows/field/depths", elsewhere), false)
                   .message(),
-              "the saved state, part \"stores/route\": \"route.depths\" refers to an array of a resource that is not "
+              "the snapshot, part \"stores/route\": \"route.depths\" refers to an array of a resource that is not "
               "loaded; load it through the world's library, WorldOptions::library, before the state");
 
     ResourceLibrary library;
@@ -2143,7 +2143,7 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
     World world(entities, {.library = &library});
     ASSERT_TRUE(world.spawn(*library.add(models({{1, 2}})).value()).ok());
     ASSERT_TRUE(library.add(routes({{1}}, 1)).ok());
-    const SavedState posed = state_of(world);
+    const Snapshot posed = state_of(world);
     ASSERT_TRUE(load(world, posed, false).ok());
     const auto change_model = [&](void (*change)(ModelPose&)) -> std::string {
         const Status status =
@@ -2151,7 +2151,7 @@ TEST(SavedArrays, an_array_that_its_blob_does_not_have_is_refused_in_rows_comman
         return std::string(status.message());
     };
     constexpr std::string_view kModel =
-        "the saved state, part \"stores/model_pose/tree/0/source\": \"models\" does not have these arrays";
+        "the snapshot, part \"stores/model_pose/tree/0/source\": \"models\" does not have these arrays";
     EXPECT_EQ(change_model([](ModelPose& pose) { pose.parents.resource = ResourceId("routes"); }), kModel)
         << "nothing would pin it";
     EXPECT_EQ(change_model([](ModelPose& pose) { pose.positions.offset += 4; }), kModel);
@@ -2351,7 +2351,7 @@ TEST_F(ReloadSchema, what_a_world_saved_in_memory_with_the_older_fields_is_refus
     const Schema one = schema_with({power}), two = schema_with({field_of("thrust", FieldType::kFloat)}, false, 2);
     const Blob before = engines(one, std::vector<One>{{0, 2}}, 1), after = engines(two, std::vector<One>{{0, 30}}, 1);
     const Spawned ships = spawned(before);
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     world.registry().migrations(two).from(1).rename("power", "thrust");
     ASSERT_TRUE(reloader.reload(before, after).ok());
     const Status status = load(world, state);

@@ -11,7 +11,7 @@
 #include "shoal/reload/reloader.h"
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "save/state_log.h"
 #include "support/kills.h"
@@ -118,10 +118,10 @@ TEST(Persist, blocks_that_are_full_are_recovered_with_what_transforms_write_with
     const Folder folder("full_blocks");
     Sea sea;
     sea.run(50);
-    std::vector<Entity> more(kElementsPerStateBlock);
+    std::vector<Entity> more(kElementsPerSnapshotBlock);
     ASSERT_TRUE(sea.entities.create(more).ok() && sea.world.transforms().add(more).ok());
     sea.run(10);
-    ASSERT_GT(sea.world.transforms().num_rows(), kElementsPerStateBlock);
+    ASSERT_GT(sea.world.transforms().num_rows(), kElementsPerSnapshotBlock);
     ASSERT_TRUE(sea.persistence.start(folder.path, {.keeps_all_frames = true}).ok());
     sea.run(20);
     ASSERT_TRUE(sea.persistence.stop().ok());
@@ -234,7 +234,7 @@ TEST(Persist, each_snapshot_can_be_read_without_a_world_up_to_the_last_record_of
     ASSERT_EQ(snapshots->size(), 2u);
     Sea sea;
     for (PersistedSnapshot& snapshot : *snapshots) {
-        const Result<SavedState> state = read_persisted(snapshot, {});
+        const Result<Snapshot> state = read_persisted(snapshot, {});
         ASSERT_TRUE(state.ok()) << state.message();
         ASSERT_TRUE(load(sea.world, *state, false).ok());
         EXPECT_EQ(bytes_of(sea.world), frames[snapshot.last_frame]);
@@ -430,7 +430,7 @@ TEST(Persist, a_world_that_goes_back_or_is_loaded_is_recovered_as_it_is_then) {
     Sea other;
     EXPECT_EQ(recover(other, folder.path).frame, 8u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(Sea().world, state).ok());
     ASSERT_TRUE(load(sea.world, state).ok());
     sea.run(1);
@@ -605,7 +605,7 @@ TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
 TEST(Persist, what_was_loaded_last_is_what_a_world_that_stops_has_written) {
     const Folder folder("loaded_last");
     Sea sea, other;
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(sea.world, state).ok());
     ASSERT_TRUE(sea.persistence.start(folder.path).ok());
     sea.run(6);

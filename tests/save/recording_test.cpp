@@ -413,14 +413,14 @@ std::string with_records(const std::string& bytes, Change&& change) {
 /// The same recording, of which one record has other bytes in one part.
 std::string with_false_record(const std::string& bytes, std::uint64_t chosen, Random& random) {
     return with_records(bytes, [&](const StateLogReader& log) {
-        const SavedState state = log.state();
+        const Snapshot state = log.state();
         if (log.num_records() != chosen) return log.state();
         // Mostly what only recordings have: tests of saves damage the rest.
         if (random.below(4) == 0) return damaged_copy(state, random);
-        SavedState changed = damaged_copy(log.state(nullptr, "recording"), random);
-        StateWriter others(changed);
+        Snapshot changed = damaged_copy(log.state(nullptr, "recording"), random);
+        SnapshotWriter others(changed);
         for (std::size_t i = 0; i < state.num_parts(); ++i)
-            if (const StatePart part = state.part(i); !part.path.starts_with("recording/"))
+            if (const SnapshotPart part = state.part(i); !part.path.starts_with("recording/"))
                 others.copy(part.path, state, part);
         return changed;
     });

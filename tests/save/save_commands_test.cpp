@@ -11,7 +11,7 @@
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -30,8 +30,8 @@ namespace save_commands_test {
 using namespace shoal;
 using namespace shoal_test;
 
-SavedState state_of(const World& world) {
-    SavedState state;
+Snapshot state_of(const World& world) {
+    Snapshot state;
     const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
@@ -42,12 +42,12 @@ std::uint64_t num_waiting(const World& world) { return count_saved_commands(stat
 bool are_equal(const SettleCounts& a, const SettleCounts& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 /// A state as its file is read again.
-SavedState through_a_file(const World& world) {
+Snapshot through_a_file(const World& world) {
     Array<std::byte> bytes{Owner("test")};
     const Status status = save(world, bytes);
     EXPECT_TRUE(status.ok()) << status.message();
     SerialExecutor serial;
-    Result<SavedState> state = read_state(bytes, serial);
+    Result<Snapshot> state = read_state(bytes, serial);
     EXPECT_TRUE(state.ok());
     return std::move(*state);
 }
@@ -131,7 +131,7 @@ void ask_in_loop(World& world, bool waits) {
 
 TEST(SaveCommands, what_chunks_ask_for_at_the_same_time_is_saved_in_their_order) {
     ThreadPoolExecutor executor(3);
-    SavedState states[2];
+    Snapshot states[2];
     for (const int many : {0, 1}) {
         EntityManager entities;
         World world(entities, {.executor = many != 0 ? &executor : nullptr});
@@ -171,9 +171,9 @@ TEST(SaveCommands, what_callbacks_and_observers_ask_for_is_part_of_kept_frames) 
     for (int i = 0; i < 200 && num_waiting(sea.world) == 0; ++i) sea.run(1);
     ASSERT_NE(num_waiting(sea.world), 0u);
     const std::uint64_t frame = sea.world.frame();
-    const SavedState then = state_of(sea.world);
+    const Snapshot then = state_of(sea.world);
     sea.run(2);
-    const SavedState first = state_of(sea.world);
+    const Snapshot first = state_of(sea.world);
     ASSERT_TRUE(frames.rewind(frame).ok());
     EXPECT_EQ(difference(then, state_of(sea.world)), "");
     sea.run(2);
@@ -185,7 +185,7 @@ TEST(SaveCommands, what_waits_when_a_world_is_loaded_is_gone) {
     sea.run(3);
     sea.world.settle();
     while (num_waiting(sea.world) != 0) sea.world.settle();
-    const SavedState then = state_of(sea.world);
+    const Snapshot then = state_of(sea.world);
     sea.ask(50);
     ASSERT_TRUE(load(sea.world, then).ok());
     EXPECT_EQ(num_waiting(sea.world), 0u);
@@ -242,7 +242,7 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
         const Entity one = commands.create(Spot{{1, 0, 0}});
         commands.add(one, Ghost{5, one, true});
         commands.add(one, ChildOf{});  // the world has no transforms yet
-        const SavedState state = through_file ? through_a_file(saved.world) : state_of(saved.world);
+        const Snapshot state = through_file ? through_a_file(saved.world) : state_of(saved.world);
         const Status status = load(loaded.world, state, !through_file);
         ASSERT_TRUE(status.ok()) << status.message();
         EXPECT_EQ(find_database(loaded.world.directory()), nullptr) << "it is made when the world settles";
@@ -289,9 +289,9 @@ TEST(SaveCommands, spawns_find_their_blobs_in_the_library_and_pin_them) {
     saved.world.commands().spawn(blob, {.position = {1, 2, 3}}, 2);
     saved.world.commands().add(stone, Spot{{4, 5, 6}});
     EXPECT_FALSE(library.unload("levels/stone").ok());
-    const SavedState state = through_a_file(saved.world);
+    const Snapshot state = through_a_file(saved.world);
     EXPECT_EQ(load(loaded.world, state, false).message(),
-              "the saved state, part \"commands/blobs\": commands spawn \"levels/stone\", a resource that "
+              "the snapshot, part \"commands/blobs\": commands spawn \"levels/stone\", a resource that "
               "is not loaded; load it through the world's library, WorldOptions::library, before the state");
     ASSERT_TRUE(other_library.add(mass_blob("levels/stone")).ok());
     const Status status = load(loaded.world, state, false);
@@ -306,7 +306,7 @@ TEST(SaveCommands, spawns_find_their_blobs_in_the_library_and_pin_them) {
 
     const Blob outside = mass_blob("levels/outside");
     saved.world.commands().spawn(outside);
-    SavedState refused;
+    Snapshot refused;
     EXPECT_EQ(
         save(saved.world, refused).message(),
         "it cannot be saved: commands wait to spawn a blob that is not in the library of the world, where it would be "
@@ -384,7 +384,7 @@ TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
     commands.add(other, Disabled{then::Sail{9, one}});
     commands.add(one, then::Berth{6});
     commands.remove<then::Berth>(one);
-    const SavedState state = through_a_file(saved.world);
+    const Snapshot state = through_a_file(saved.world);
 
     Game loaded;
     loaded.world.registry().migrations<now::Sail>().from(1).convert("area", [](float area) { return area + 100; });
@@ -410,7 +410,7 @@ TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
     Game refuses;
     refuses.world.database().component<later::Sail>();
     EXPECT_EQ(load(refuses.world, state, false).message(),
-              "the saved state, part \"types\": it has sail v1 {area float, sailor entity}, and this program has sail "
+              "the snapshot, part \"types\": it has sail v1 {area float, sailor entity}, and this program has sail "
               "v3 {height float}; no migration leads from one to the other: there is no field \"area\" in version 3; "
               "say what became of it, or remove() it");
 }
@@ -549,13 +549,13 @@ std::vector<Lie> lies() {
 TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
     Waiting settled;
     settled.world.settle();  // which counts as an epoch
-    const SavedState with_epoch = through_a_file(settled.world), state = through_a_file(Waiting().world);
+    const Snapshot with_epoch = through_a_file(settled.world), state = through_a_file(Waiting().world);
     Waiting world;
     ASSERT_TRUE(load(world.world, with_epoch, false).ok());  // makes stores
     world.world.commands().create(Spot{});
-    const SavedState before = state_of(world.world);
+    const Snapshot before = state_of(world.world);
     for (const Lie& lie : lies()) {
-        const SavedState& good = std::string_view(lie.part) == "epoch" ? with_epoch : state;
+        const Snapshot& good = std::string_view(lie.part) == "epoch" ? with_epoch : state;
         const Status status =
             load(world.world, with_part(good, "commands/" + std::string(lie.part), lie.change), false);
         EXPECT_NE(status.message().find(lie.complaint), std::string_view::npos) << lie.part << ": " << status.message();
@@ -565,7 +565,7 @@ TEST(SaveCommands, what_is_false_is_named_and_the_world_stays_as_it_was) {
 }
 
 /// The same state as it was written when databases had the commands.
-SavedState as_of_a_database(const SavedState& state, std::string_view database) {
+Snapshot as_of_a_database(const Snapshot& state, std::string_view database) {
     return with_parts(state, [&](ChangedPart& part) {
         if (part.path.starts_with("commands/")) part.path = "stores/" + std::string(database) + '/' + part.path;
         return true;
@@ -574,7 +574,7 @@ SavedState as_of_a_database(const SavedState& state, std::string_view database) 
 
 TEST(SaveCommands, that_an_older_state_has_in_its_database_are_carried_out) {
     Waiting saved;
-    const SavedState state = through_a_file(saved.world);
+    const Snapshot state = through_a_file(saved.world);
     Waiting loaded;
     const Status status = load(loaded.world, as_of_a_database(state, "database"), false);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -590,10 +590,10 @@ TEST(SaveCommands, that_an_older_state_has_in_one_of_two_databases_are_carried_o
     Database second(saved.entities, pool);
     ASSERT_TRUE(saved.world.attach(second).ok());
     saved.world.commands().create(Spot{{1, 2, 3}});
-    const SavedState state = as_of_a_database(through_a_file(saved.world), "database");
-    SavedState both = with_parts(state, [](ChangedPart&) { return true; });
+    const Snapshot state = as_of_a_database(through_a_file(saved.world), "database");
+    Snapshot both = with_parts(state, [](ChangedPart&) { return true; });
     const std::uint32_t epoch = 1;
-    StateWriter(both).value("stores/database 1/commands/epoch", epoch);
+    SnapshotWriter(both).value("stores/database 1/commands/epoch", epoch);
     Waiting loaded;
     PagePool others_pool;
     Database others(loaded.entities, others_pool);
@@ -611,8 +611,8 @@ TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carrie
     saved.world.commands().add(one, Spot{{1, 2, 3}});
     saved.world.commands().add(one, Hungry{7});
     saved.world.commands().add(one, Fin{});
-    const SavedState state = with_part(through_a_file(saved.world), "commands/types",
-                                       [](std::vector<std::byte>& bytes) { bytes.pop_back(); });
+    const Snapshot state = with_part(through_a_file(saved.world), "commands/types",
+                                     [](std::vector<std::byte>& bytes) { bytes.pop_back(); });
     Game loaded;
     const Status status = load(loaded.world, state, false);
     ASSERT_TRUE(status.ok()) << status.message();
@@ -638,17 +638,17 @@ TEST(SaveCommands, values_count_as_memory_with_the_bytes_that_are_not_saved) {
     ASSERT_TRUE(save(saved.world, bytes).ok());
     ASSERT_LT(bytes.size(), 10'000u);
     const LoadOptions little{.max_bytes = 6'553'600 + 1000}, enough{.max_bytes = 6'553'600 + 300'000};
-    const Result<SavedState> state = read_save(bytes, enough), again = read_save(bytes, enough);
+    const Result<Snapshot> state = read_save(bytes, enough), again = read_save(bytes, enough);
     ASSERT_TRUE(state.ok());
     const std::string complaint =
-        "the saved state, part \"commands/list/1/hollow/field\": what is made of it takes 3276800 "
+        "the snapshot, part \"commands/list/1/hollow/field\": what is made of it takes 3276800 "
         "bytes, so the state takes " +
         std::to_string(state->num_bytes() + 6'553'600) + " bytes in memory, and may take ";
-    const SavedState before = state_of(loaded.world);
+    const Snapshot before = state_of(loaded.world);
     EXPECT_EQ(load(loaded.world, bytes, little).message(),
               complaint + "6554600; if you trust its source, set LoadOptions::max_bytes");
     EXPECT_EQ(difference(before, state_of(loaded.world)), "");
-    SavedState small = std::move(read_save(bytes, little).value());
+    Snapshot small = std::move(read_save(bytes, little).value());
     EXPECT_FALSE(load(loaded.world, small, false).ok()) << "it is a state that was told what it may take";
     EXPECT_TRUE(load(loaded.world, small, true).ok()) << "what a program has saved itself may be as large as it was";
     EXPECT_TRUE(load(loaded.world, bytes, enough).ok());
@@ -682,7 +682,7 @@ TEST(SaveCommands, a_text_that_is_not_utf8_is_dropped_with_a_message_and_the_wor
 }
 
 /// A state of which one part is damaged that has commands.
-SavedState with_damaged_commands(const SavedState& from, Random& random) {
+Snapshot with_damaged_commands(const Snapshot& from, Random& random) {
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < from.num_parts(); ++i)
         if (from.part(i).path.starts_with("commands/") && from.part(i).num_elements != 0)
@@ -738,12 +738,12 @@ TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_t
     Random random(shoal_test::seed());
     Sea saved(nullptr, 12);
     prepare(saved, 8);
-    const SavedState state = through_a_file(saved.world);
+    const Snapshot state = through_a_file(saved.world);
     int num_refused = 0, num_taken = 0;
     Sea sea(nullptr, 10);
     sea.run(2);
     for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
-        const SavedState before = state_of(sea.world);
+        const Snapshot before = state_of(sea.world);
         const Status status = load(sea.world, with_damaged_commands(state, random), false);
         status ? ++num_taken : ++num_refused;
         if (!status) {
@@ -759,10 +759,10 @@ TEST(SaveCommands, damaged_ones_are_refused_and_change_nothing_or_give_a_world_t
 
 TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_program_have) {
     Waiting saved, world;
-    const SavedState good = state_of(saved.world), before = state_of(world.world);
+    const Snapshot good = state_of(saved.world), before = state_of(world.world);
     const std::uint32_t other_bytes = sizeof(Entity) == 8 ? 4 : 8, other_bits = kIndexBits == 32 ? 22 : 32;
     // As the other build writes it: all that has entities has elements of another size.
-    const SavedState other = with_parts(good, [&](ChangedPart& part) {
+    const Snapshot other = with_parts(good, [&](ChangedPart& part) {
         const bool has_entities = part.path.ends_with("/owner") || part.path.ends_with("/entity") ||
                                   part.path == "entities/free_ids" || part.path == "world/singletons";
         if (part.path == "entities/id_bytes") std::memcpy(part.bytes.data(), &other_bytes, sizeof other_bytes);
@@ -777,7 +777,7 @@ TEST(SaveOfAnotherProgram, other_ids_are_refused_with_what_the_save_and_the_prog
     ASSERT_TRUE(bytes.ok());
     const std::string here = std::to_string(sizeof(Entity) * 8), there = std::to_string(other_bytes * 8);
     EXPECT_EQ(load(world.world, std::span<const std::byte>(*bytes)).message(),
-              "the saved state, part \"entities/index_bits\": its entities have " + there + "-bit ids with " +
+              "the snapshot, part \"entities/index_bits\": its entities have " + there + "-bit ids with " +
                   std::to_string(other_bits) + " bits of index, and this program's have " + here + " with " +
                   std::to_string(kIndexBits) + "; build it with the same SHOAL_WIDE_IDS and SHOAL_INDEX_BITS");
     EXPECT_EQ(difference(before, state_of(world.world)), "");

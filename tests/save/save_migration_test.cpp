@@ -6,7 +6,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/world/entity_blob.h"
 
@@ -156,14 +156,14 @@ TEST(SaveMigration, a_false_file_of_a_zone_of_an_older_program_is_refused_or_giv
     ASSERT_TRUE(saved.zones.start(then.path).ok());
     ASSERT_TRUE(saved.zones.unload(1).ok() && saved.zones.unload(2).ok());
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(saved.bytes(), serial);
+    const Result<Snapshot> state = read_state(saved.bytes(), serial);
     ASSERT_TRUE(state.ok());
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
     int num_refused = 0, num_taken = 0;
     for (std::int64_t i = 0, end = shoal_test::scaled_operations(200); i < end; ++i) {
         const Zone zone = 1 + random.below(2);
-        const SavedState damaged = with_file(*state, zone, damaged_copy(file_in(*state, zone), random));
+        const Snapshot damaged = with_file(*state, zone, damaged_copy(file_in(*state, zone), random));
         Now program;
         const Entity one = *program.entities.create();
         ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());
@@ -186,16 +186,16 @@ TEST(SaveMigration, a_zone_is_converted_in_the_time_of_the_number_of_its_tables)
     ASSERT_TRUE(saved.zones.start(then.path).ok());
     ASSERT_TRUE(saved.zones.unload(1).ok());
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(saved.bytes(), serial);
+    const Result<Snapshot> state = read_state(saved.bytes(), serial);
     ASSERT_TRUE(state.ok());
     std::uint32_t number = 0;
-    ASSERT_TRUE(StateReader(file_in(*state, 1)).value("num_tables", number).ok());
+    ASSERT_TRUE(SnapshotReader(file_in(*state, 1)).value("num_tables", number).ok());
     const auto num_tables = static_cast<std::uint32_t>(scaled_operations(60'000));
-    SavedState large = with_part(file_in(*state, 1), "num_tables", [&](std::vector<std::byte>& bytes) {
+    Snapshot large = with_part(file_in(*state, 1), "num_tables", [&](std::vector<std::byte>& bytes) {
         ASSERT_EQ(bytes.size(), sizeof num_tables);
         std::memcpy(bytes.data(), &num_tables, sizeof num_tables);
     });
-    StateWriter to(large);
+    SnapshotWriter to(large);
     const std::uint64_t layout = schema_of<then::Berth>().layout_hash();
     for (; number < num_tables; ++number) {
         const std::string path = "table/" + std::to_string(number) + "/";
@@ -258,7 +258,7 @@ TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schema
         EXPECT_EQ(world.directory().stores().size(), 1u);
         return message;
     };
-    const std::string start = "the saved state, part \"types\": it has sail v1 {area float}, and this program has ";
+    const std::string start = "the snapshot, part \"types\": it has sail v1 {area float}, and this program has ";
     EXPECT_EQ(refusal({.name = "sail", .fields = {{.name = "height"}}}),
               start +
                   "sail v1 {height float}; no migration leads from one to the other: there is no field \"area\" in "
@@ -268,7 +268,7 @@ TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schema
         start +
             "sail v1 whole {area float}; no migration leads from one to the other: it is now what a world has once");
     EXPECT_EQ(refusal({.name = "cargo", .fields = {{.name = "crates", .type = FieldType::kUint32}}}),
-              "the saved state, part \"types\": it has cargo v1 {crates uint32}, and this program has cargo v1 {crates "
+              "the snapshot, part \"types\": it has cargo v1 {crates uint32}, and this program has cargo v1 {crates "
               "uint32}; no migration leads from one to the other: an entity could have several then, and now has one; "
               "remove those beyond the first before");
 }
@@ -334,7 +334,7 @@ TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_th
         saved.step(0.1f);
         saved.database().set<&then::Hull::number>(saved.database().find(one), 9);
     }
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(saved, state).ok());
     ASSERT_NE(stamp_of(saved, "hull", "number"), stamp_of(saved, "hull", "armour"));
     const Status status = load(loaded, state);
@@ -347,13 +347,13 @@ TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_th
 
 TEST(SaveMigration, a_save_that_has_a_field_of_now_beside_those_of_then_is_refused) {
     SerialExecutor serial;
-    const Result<SavedState> older = read_state(Then(6, 20).bytes(), serial);
+    const Result<Snapshot> older = read_state(Then(6, 20).bytes(), serial);
     ASSERT_TRUE(older.ok());
     const char* const added = "stores/database/table/0/field/hull.place.x";
-    SavedState both;
-    StateWriter to(both);
+    Snapshot both;
+    SnapshotWriter to(both);
     for (std::size_t i = 0; i < older->num_parts(); ++i) {
-        const StatePart part = older->part(i);
+        const SnapshotPart part = older->part(i);
         to.copy(part.path, *older, part);
     }
     to.text(added, "more");
@@ -367,9 +367,9 @@ TEST(SaveMigration, a_save_that_has_a_field_of_now_beside_those_of_then_is_refus
 
 TEST(SaveMigration, an_archetype_that_has_a_component_type_twice_is_refused) {
     SerialExecutor serial;
-    const Result<SavedState> older = read_state(Then(6, 20).bytes(), serial);
+    const Result<Snapshot> older = read_state(Then(6, 20).bytes(), serial);
     ASSERT_TRUE(older.ok());
-    const SavedState twice = with_part(*older, "stores/database/archetypes", [](std::vector<std::byte>& bytes) {
+    const Snapshot twice = with_part(*older, "stores/database/archetypes", [](std::vector<std::byte>& bytes) {
         const std::uint32_t members[] = {2, 0, 0};  // an archetype, before the others
         const std::span<const std::byte> added = std::as_bytes(std::span(members));
         bytes.insert(bytes.begin(), added.begin(), added.end());
@@ -377,14 +377,14 @@ TEST(SaveMigration, an_archetype_that_has_a_component_type_twice_is_refused) {
     Now program;
     const std::uint64_t before = state_hash(program.world);
     EXPECT_EQ(load(program.world, twice, false).message(),
-              "the saved state, part \"stores/database/archetypes\": an archetype has a component type twice");
+              "the snapshot, part \"stores/database/archetypes\": an archetype has a component type twice");
     EXPECT_EQ(state_hash(program.world), before);
 }
 
 TEST(SaveMigration, a_save_whose_rows_become_too_large_is_refused) {
     const Array<std::byte> bytes = Then(6, 3000).bytes();
     Now program;
-    const Result<SavedState> older = read_save(bytes, {});
+    const Result<Snapshot> older = read_save(bytes, {});
     ASSERT_TRUE(older.ok());
     const Status status = load(program.world, bytes, {.max_bytes = older->num_bytes() + 1000});
     EXPECT_NE(status.message().find("if you trust its source, set LoadOptions::max_bytes"), std::string_view::npos)
@@ -394,13 +394,13 @@ TEST(SaveMigration, a_save_whose_rows_become_too_large_is_refused) {
 
 TEST(SaveMigration, a_damaged_save_of_an_older_program_is_refused_or_gives_a_world_that_works) {
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(Then(5).bytes(), serial);
+    const Result<Snapshot> state = read_state(Then(5).bytes(), serial);
     ASSERT_TRUE(state.ok());
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
     int num_refused = 0;
     for (std::int64_t i = 0, end = shoal_test::scaled_operations(200); i < end; ++i) {
-        const SavedState damaged = damaged_copy(*state, random);
+        const Snapshot damaged = damaged_copy(*state, random);
         Now program;
         const Entity one = *program.entities.create();
         ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());

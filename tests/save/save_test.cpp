@@ -11,7 +11,7 @@
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
 #include "shoal/save/state_hash.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "support/changed_state.h"
 #include "support/testing.h"
@@ -37,8 +37,8 @@ namespace save_test {
 using namespace shoal;
 using namespace shoal_test;
 
-SavedState state_of(const World& world) {
-    SavedState state;
+Snapshot state_of(const World& world) {
+    Snapshot state;
     const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
@@ -109,10 +109,10 @@ TEST(Save, a_state_in_memory_brings_a_world_back_and_the_program_that_goes_on_do
     for (const std::uint64_t seed : {4, 5}) {
         Sea sea(nullptr, seed);
         sea.run(25);
-        const SavedState then = state_of(sea.world);
+        const Snapshot then = state_of(sea.world);
         sea.told.clear();
         sea.run(15);
-        const SavedState first = state_of(sea.world);
+        const Snapshot first = state_of(sea.world);
         const std::string told = std::exchange(sea.told, {});
         const Status status = load(sea.world, then);
         ASSERT_TRUE(status.ok()) << status.message();
@@ -144,13 +144,13 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     ASSERT_TRUE(entities.create(all).ok());
     ASSERT_TRUE(fins.add(all, Fin{}).ok());
     world.step(0.1f);
-    SavedState first, second, third;
+    Snapshot first, second, third;
     ASSERT_TRUE(save(world, first).ok());
     fins.set<&Fin::drag>(fins.instance(all[5000]), 7);
     ASSERT_TRUE(save(world, second, &first).ok());
     EXPECT_EQ(first.num_bytes(), second.num_bytes());
     EXPECT_LT(second.num_own_bytes(), first.num_bytes() / 20) << "one block of one column, and what is small";
-    SavedState alone, later;
+    Snapshot alone, later;
     ASSERT_TRUE(save(world, alone).ok());
     first.clear();  // what is shared stays, also when memory is taken for others
     for (std::size_t i = 0; i < all.size(); i += 1024) fins.set<&Fin::drag>(fins.instance(all[i]), 9);
@@ -160,7 +160,7 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     EXPECT_EQ(fins.get<&Fin::drag>(fins.instance(all[5000])), 7);
     fins.set<&Fin::drag>(fins.instance(all[5000]), 8);
     ASSERT_TRUE(save(world, third, &second).ok());
-    SavedState whole;
+    Snapshot whole;
     ASSERT_TRUE(save(world, whole).ok());
     EXPECT_EQ(difference(third, whole), "");
 }
@@ -189,7 +189,7 @@ struct CrowdedSea : Sea {
 };
 
 /// Transforms write these without marks, and save them once more, apart.
-bool is_saved_apart(const SavedState&, const StatePart& part) {
+bool is_saved_apart(const Snapshot&, const SnapshotPart& part) {
     return part.path == "stores/transform/rows/field/mark" || part.path == "stores/transform/rows/field/extent";
 }
 
@@ -198,7 +198,7 @@ TEST(Save, states_that_share_with_any_earlier_one_have_what_a_whole_copy_has_and
     Random random(shoal_test::seed());
     CrowdedSea sea(shoal_test::seed());
     struct Kept {
-        SavedState state, whole;
+        Snapshot state, whole;
     };
     std::vector<Kept> kept;
     for (std::int64_t i = shoal_test::scaled_operations(400); i > 0; --i) {
@@ -209,7 +209,7 @@ TEST(Save, states_that_share_with_any_earlier_one_have_what_a_whole_copy_has_and
             for (std::uint32_t k = random.below(20) == 0 ? 300 : random.below(3); k > 0; --k) sea.world.settle();
         if (dice >= 7 && dice < 9) {
             Kept made;
-            const SavedState* const before =
+            const Snapshot* const before =
                 kept.empty() ? nullptr : &kept[random.below(std::uint32_t(kept.size()))].state;
             ASSERT_TRUE(save(sea.world, made.state, before).ok());
             made.whole = state_of(sea.world);
@@ -237,7 +237,7 @@ TEST(Save, a_state_shares_nothing_with_one_of_another_history_that_differs) {
     const auto set = [&](float drag) { fins.set<&Fin::drag>(fins.instance(one), drag); };
     world.step(0.1f);
     set(1);
-    SavedState first, second, third, whole;
+    Snapshot first, second, third, whole;
     ASSERT_TRUE(save(world, first).ok());
     world.step(0.1f);
     set(2);
@@ -275,7 +275,7 @@ TEST(Save, channels_of_types_with_one_name_are_saved_apart) {
         calls.write({8}), calls.write({9});
         second = [&] { return sum_of(calls); };
     }
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     world.step(0.1f), world.step(0.1f);
     EXPECT_EQ(first() + second(), 0u);
     ASSERT_TRUE(load(world, state).ok());
@@ -292,7 +292,7 @@ TEST(Save, channels_of_one_name_are_saved_apart) {
     bites.write({Entity{}, 7});
     const std::uint32_t number = 9;
     (*named)->append(std::as_bytes(std::span(&number, 1)));
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     world.step(0.1f), world.step(0.1f);
     ASSERT_TRUE(load(world, state).ok());
     ASSERT_EQ(bites.read().size(), 1u);
@@ -308,7 +308,7 @@ TEST(Rewind, the_world_goes_back_to_any_kept_frame_and_on_from_there_as_it_did) 
     sea.run(10);
     constexpr std::uint32_t kKept = 8;
     Frames frames(sea.world, kKept);
-    std::vector<SavedState> states(200);
+    std::vector<Snapshot> states(200);
     std::vector<std::string> told(200);
     const auto note = [&] { states[sea.world.frame()] = state_of(sea.world); };
     note();
@@ -437,7 +437,7 @@ TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
 TEST(Save, a_state_of_shared_entities_is_not_loaded_into_one_of_several_worlds) {
     EntityManager entities;
     World world(entities);
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     World other(entities);
     EXPECT_EQ(load(world, state).message(),
               "2 worlds share the entities, which a state has all of; load it into a world with an entity manager of "
@@ -450,7 +450,7 @@ TEST(Save, a_state_of_shared_entities_is_loaded_into_a_world_that_has_its_own) {
     const Entity here = *entities.create(), there = *entities.create();
     ASSERT_TRUE(world.manager<Fin>().add(here));
     ASSERT_TRUE(other.manager<Fin>().add(there));
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     EntityManager own;
     World loaded(own);
     loaded.manager<Fin>();
@@ -490,7 +490,7 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     ASSERT_TRUE(other.manager(Schema::make(definition).value()).ok());
     EXPECT_EQ(load(other, path).message(),
               path +
-                  ": the saved state, part \"types\": it has coral v1 {height float}, and this program has coral v1 "
+                  ": the snapshot, part \"types\": it has coral v1 {height float}, and this program has coral v1 "
                   "{height vec3}; no migration leads from one to the other: convert() is needed for component 0: "
                   "\"height\" is a vec3, not a float; name a part of it, such as \"height.x\"");
     std::filesystem::remove(path);
@@ -502,7 +502,7 @@ TEST(Save, a_component_type_named_like_the_database_of_the_world_is_refused) {
     const Schema schema = Schema::make({.name = "database", .fields = {{.name = "rows"}}}).value();
     ASSERT_TRUE(world.manager(schema).ok());
     world.database();
-    SavedState state;
+    Snapshot state;
     EXPECT_EQ(save(world, state).message(),
               "it cannot be saved: two stores would have the name \"database\" in the save; give the component type "
               "another name");
@@ -514,7 +514,7 @@ struct Blast {
 
 TEST(Save, what_no_program_could_read_again_is_refused_when_it_is_saved) {
     EntityManager entities;
-    SavedState state;
+    Snapshot state;
     World with_blasts(entities);
     with_blasts.events<Blast>();
     EXPECT_NE(
@@ -579,7 +579,7 @@ TEST(Save, a_value_that_no_load_would_take_is_refused_by_name_and_all_others_com
             ASSERT_NE(message.find("which no program would load; set it to a value of its type before"),
                       std::string::npos)
                 << message;
-            const SavedState state = state_of(world);  // of this run of the program
+            const Snapshot state = state_of(world);  // of this run of the program
             ASSERT_TRUE(load(world, state).ok());
             ASSERT_FALSE(load(loaded, state, false).ok()) << message;
             ++num_refused;
@@ -675,7 +675,7 @@ TEST(Save, a_load_that_fails_leaves_no_store_that_it_has_made) {
 TEST(Save, a_state_that_may_not_be_lost_is_not_replaced_by_another) {
     Sea sea(nullptr, 3);
     sea.run(3);
-    const SavedState then = state_of(sea.world);
+    const Snapshot then = state_of(sea.world);
     sea.run(1);
     sea.world.commands().call(*sea.entities.create(), [](Entity) {});
     const Status status = load(sea.world, then);
@@ -718,7 +718,7 @@ Array<std::byte> small_file() {
 
 Status load_bytes(World& world, std::span<const std::byte> bytes) {
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(bytes, serial);
+    const Result<Snapshot> state = read_state(bytes, serial);
     return state ? load(world, *state, false) : state.status();
 }
 
@@ -726,7 +726,7 @@ TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as
     const Array<std::byte> file = small_file();
     Sea sea(nullptr, 9);
     sea.run(5);
-    const SavedState before = state_of(sea.world);
+    const Snapshot before = state_of(sea.world);
     Random random(shoal_test::seed());
     for (int i = 0; i < 300; ++i) {
         Array<std::byte> bytes = file;
@@ -744,7 +744,7 @@ TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as
 std::string fault_of(std::span<const std::byte> bytes) {
     SerialExecutor serial;
     bool is_damaged = false;
-    const Result<SavedState> state = read_state(bytes, serial, 0, &is_damaged);
+    const Result<Snapshot> state = read_state(bytes, serial, 0, &is_damaged);
     return (is_damaged ? "damaged: " : "whole: ") + std::string(state.message());
 }
 
@@ -782,7 +782,7 @@ TEST(Save, what_is_no_save_cut_short_or_damaged_or_of_another_program_is_told_ap
 }
 
 /// A copy of a state with another text as one of its parts.
-SavedState with_text(const SavedState& from, std::string_view path, std::string_view text) {
+Snapshot with_text(const Snapshot& from, std::string_view path, std::string_view text) {
     return with_part(from, path, [&](std::vector<std::byte>& bytes) {
         const std::span<const std::byte> other = std::as_bytes(std::span(text));
         bytes.assign(other.begin(), other.end());
@@ -793,8 +793,8 @@ TEST(Save, a_store_that_a_file_lists_twice_is_refused) {
     EntityManager entities;
     World world(entities);
     ASSERT_TRUE(world.manager<Fin>().add(*entities.create()).ok());
-    const SavedState twice = with_text(state_of(world), "stores", "fin\tmanager\nfin\tmanager\n");
-    EXPECT_EQ(load(world, twice, false).message(), "the saved state, part \"stores\": it lists \"fin\" twice");
+    const Snapshot twice = with_text(state_of(world), "stores", "fin\tmanager\nfin\tmanager\n");
+    EXPECT_EQ(load(world, twice, false).message(), "the snapshot, part \"stores\": it lists \"fin\" twice");
 }
 
 /// A file whose state is `num_pieces` times 1 MiB of zeros.
@@ -832,7 +832,7 @@ Status load_what_a_stranger_sent(World& world, std::span<const std::byte> bytes)
 TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unless_the_program_allows_it) {
     Sea sea(nullptr, 9);
     sea.run(2);
-    const SavedState before = state_of(sea.world);
+    const Snapshot before = state_of(sea.world);
     const std::vector<std::byte> large = file_of_zeros(2048), small = file_of_zeros(4);
     ASSERT_LT(large.size(), 1u << 20) << "2 GiB";
     EXPECT_EQ(load(sea.world, large).message(),
@@ -842,7 +842,7 @@ TEST(Save, a_small_file_of_a_large_state_is_refused_before_it_takes_memory_unles
               "the save takes 4194304 bytes in memory, and may take 4194303; if you trust its source, set "
               "LoadOptions::max_bytes");
     EXPECT_EQ(load(sea.world, small, {.max_bytes = 4u << 20}).message(),
-              "the saved state, part \"entities/id_bytes\": it is missing");
+              "the snapshot, part \"entities/id_bytes\": it is missing");
     EXPECT_EQ(difference(before, state_of(sea.world)), "");
     Array<std::byte> own{Owner("test")};
     ASSERT_TRUE(save(sea.world, own).ok());
@@ -872,7 +872,7 @@ TEST(Save, stores_are_made_in_the_time_of_their_number) {
     const auto num_stores = static_cast<std::uint32_t>(shoal_test::scaled_operations(10'000));
     EntityManager entities;
     World empty(entities);
-    const SavedState state = state_of(empty);
+    const Snapshot state = state_of(empty);
     BlobWriter types;
     types.set_name("types");
     std::string stores;
@@ -881,15 +881,15 @@ TEST(Save, stores_are_made_in_the_time_of_their_number) {
         ASSERT_TRUE(types.add_component_type(schema).ok());
         stores += concat("c", i, "\tmanager\n");
     }
-    SavedState large = with_text(state, "stores", stores);
-    StateWriter(large).array("types", std::span<const std::byte>(types.write().value()));
-    EXPECT_EQ(load(empty, large, false).message(), "the saved state, part \"stores/c0/rows/num_rows\": it is missing");
+    Snapshot large = with_text(state, "stores", stores);
+    SnapshotWriter(large).array("types", std::span<const std::byte>(types.write().value()));
+    EXPECT_EQ(load(empty, large, false).message(), "the snapshot, part \"stores/c0/rows/num_rows\": it is missing");
     EXPECT_TRUE(empty.directory().stores().empty());
 }
 
 TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_works) {
     SerialExecutor serial;
-    const Result<SavedState> state = read_state(small_file(), serial);
+    const Result<Snapshot> state = read_state(small_file(), serial);
     ASSERT_TRUE(state.ok());
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
@@ -897,8 +897,8 @@ TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_wo
     for (std::int64_t i = 0, end = shoal_test::scaled_operations(2000); i < end; ++i) {
         Sea sea(nullptr, 10);
         sea.run(2);
-        const SavedState before = state_of(sea.world);
-        const SavedState damaged = damaged_copy(*state, random);
+        const Snapshot before = state_of(sea.world);
+        const Snapshot damaged = damaged_copy(*state, random);
         const Status status = load(sea.world, damaged, false);
         if (!status) {
             ++num_refused;
@@ -919,13 +919,13 @@ TEST(Save, a_false_zone_is_refused_and_changes_nothing_or_gives_a_database_that_
     for (std::int64_t i = 0, end = shoal_test::scaled_operations(1000); i < end; ++i) {
         Sea sea(nullptr, 11);
         sea.run(3);
-        SavedState zone;
-        StateWriter to(zone);
+        Snapshot zone;
+        SnapshotWriter to(zone);
         sea.sea.write_zone(1, to);
         ASSERT_TRUE(to.status().ok()) << to.status().message();
         ASSERT_GT(sea.sea.drop_zone(1), 0u);
-        const SavedState before = state_of(sea.world), damaged = damaged_copy(zone, random);
-        StateReader from(damaged, false);
+        const Snapshot before = state_of(sea.world), damaged = damaged_copy(zone, random);
+        SnapshotReader from(damaged, false);
         const Status status = sea.sea.read_zone(1, from).status();
         if (!status) {
             ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
@@ -964,7 +964,7 @@ TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_
     Sea sea(nullptr, 13);
     sea.run(6);
     sea.meddle();
-    const SavedState sound = state_of(sea.world);
+    const Snapshot sound = state_of(sea.world);
     std::set<std::string> seen;
     Sea other(nullptr, 13);
     for (std::size_t i = 0; i < sound.num_parts(); ++i) {
@@ -972,7 +972,7 @@ TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_
         if (!kNames.contains(name) || path.find("/field/") != std::string::npos) continue;  // fields may hold anything
         for (const auto change : std::span(kImpossible).first(seen.contains(name) ? 1u : 2u + (kSpareBits != 0))) {
             bool is_other = false;
-            const SavedState damaged =
+            const Snapshot damaged =
                 with_part(sound, path, [&](auto& bytes) { is_other = replace_first_entity(bytes, change); });
             if (!is_other) continue;
             seen.insert(name);
@@ -986,13 +986,13 @@ TEST(Save, an_id_that_no_entity_can_have_is_refused_wherever_a_state_says_whose_
 TEST(Save, an_id_that_no_entity_can_have_or_that_is_there_twice_is_refused_in_a_zone) {
     Sea sea(nullptr, 14);
     sea.run(3);
-    SavedState zone;
-    StateWriter to(zone);
+    Snapshot zone;
+    SnapshotWriter to(zone);
     sea.sea.write_zone(1, to);
     sea.sea.drop_zone(1);
     const auto expect_refused = [&](auto change_owners, std::string_view why) {
-        const SavedState damaged = with_part(zone, "table/0/owner", change_owners);
-        StateReader from(damaged, false);
+        const Snapshot damaged = with_part(zone, "table/0/owner", change_owners);
+        SnapshotReader from(damaged, false);
         const Status status = sea.sea.read_zone(1, from).status();
         EXPECT_NE(status.message().find(why), std::string_view::npos) << status.message();
         EXPECT_EQ(sea.sea.num_rows(1), 0u) << "a part of it was taken over";
@@ -1005,7 +1005,7 @@ TEST(Save, an_id_that_no_entity_can_have_or_that_is_there_twice_is_refused_in_a_
         std::memcpy(owners.data() + sizeof(Entity), owners.data(), sizeof(Entity));
     };
     expect_refused(repeat_first, "has two rows");
-    StateReader from(zone, false);
+    SnapshotReader from(zone, false);
     EXPECT_TRUE(sea.sea.read_zone(1, from).ok());
 }
 
@@ -1017,22 +1017,22 @@ TEST(Save, owners_of_a_zone_are_checked_in_the_time_of_their_number) {
     std::vector<Entity> owners(static_cast<std::size_t>(shoal_test::scaled_operations(20'000)));
     ASSERT_TRUE(entities.create(owners).ok());
     ASSERT_TRUE(sea.insert(owners[0], 1, Spot{}).ok());
-    SavedState zone;
-    StateWriter to(zone);
+    Snapshot zone;
+    SnapshotWriter to(zone);
     sea.write_zone(1, to);
     sea.drop_zone(1);
     for (const Entity owner : owners) ASSERT_TRUE(sea.insert(owner, 2, Hungry{}).ok());
     std::string names;
     for (int i = 0; i < 1'000'000; ++i) names += "h\n";
-    const SavedState large = with_parts(zone, [&](ChangedPart& part) {
+    const Snapshot large = with_parts(zone, [&](ChangedPart& part) {
         const auto put = [&](std::span<const std::byte> bytes) { part.bytes.assign(bytes.begin(), bytes.end()); };
         if (part.path == "table/0/owner") put(std::as_bytes(std::span(owners)));
         if (part.path == "table/0/components") put(std::as_bytes(std::span(names)));
         return true;
     });
-    StateReader from(large, false);
+    SnapshotReader from(large, false);
     EXPECT_EQ(sea.read_zone(1, from).status().message(),
-              "the saved state, part \"table/0/components\": \"h\" had other fields when the zone was written");
+              "the snapshot, part \"table/0/components\": \"h\" had other fields when the zone was written");
 }
 
 TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
@@ -1045,17 +1045,17 @@ TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
     World world(entities), other(others);
     declare(world), declare(other);
     for (int i = 0; i < 3; ++i) world.step(0.1f);
-    const SavedState state = state_of(world);
+    const Snapshot state = state_of(world);
     const auto with_since = [&](std::uint64_t since) {
         return with_part(state, "places/declared", [&](std::vector<std::byte>& bytes) {
             ASSERT_GE(bytes.size(), sizeof since);
             std::memcpy(bytes.data() + bytes.size() - sizeof since, &since, sizeof since);
         });
     };
-    const SavedState before = state_of(other);
+    const Snapshot before = state_of(other);
     EXPECT_EQ(
         load(other, with_since(world.stamp() + 1), false).message(),
-        "the saved state, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
+        "the snapshot, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
         "future");
     EXPECT_EQ(difference(before, state_of(other)), "");
     const Status status = load(other, with_since(world.stamp()), false);
@@ -1111,26 +1111,26 @@ TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
     Database& sea = world.database();
     sea.component<Chart>(), sea.component<Diary>();
     ASSERT_TRUE(sea.insert(*entities.create(), 1, Chart{}).ok());
-    SavedState zone;
-    StateWriter to(zone);
+    Snapshot zone;
+    SnapshotWriter to(zone);
     sea.write_zone(1, to);
     ASSERT_TRUE(to.status().ok()) << to.status().message();
     sea.drop_zone(1);
-    const auto refusal = [&](const SavedState& state) {
-        StateReader from(state, false), again(state, false);
+    const auto refusal = [&](const Snapshot& state) {
+        SnapshotReader from(state, false), again(state, false);
         const Status status = sea.read_zone(1, from).status();
         EXPECT_EQ(sea.check_zone(1, again).message(), status.message());
         EXPECT_EQ(sea.num_rows(), 0u);
         return std::string(status.message());
     };
-    const SavedState with_array = with_part(zone, "table/0/chart/column/0", [](std::vector<std::byte>& bytes) {
+    const Snapshot with_array = with_part(zone, "table/0/chart/column/0", [](std::vector<std::byte>& bytes) {
         BlobArrayBase array;
         array.resource = ResourceId("depths"), array.count = 3;
         std::memcpy(bytes.data(), &array, sizeof array);
     });
     EXPECT_EQ(refusal(with_array),
-              "the saved state, part \"table/0/column\": \"chart.depths\" refers to an array of a resource");
-    const SavedState with_diary = with_parts(zone, [](ChangedPart& part) {
+              "the snapshot, part \"table/0/column\": \"chart.depths\" refers to an array of a resource");
+    const Snapshot with_diary = with_parts(zone, [](ChangedPart& part) {
         const std::uint64_t layout = schema_of<Diary>().layout_hash();
         const std::string_view names = "diary\n";
         const std::span<const std::byte> bytes =
@@ -1139,8 +1139,7 @@ TEST(Save, a_zone_whose_file_has_what_is_never_written_there_is_refused) {
             part.bytes.assign(bytes.begin(), bytes.end());
         return true;
     });
-    EXPECT_EQ(refusal(with_diary),
-              "the saved state, part \"table/0/components\": they have fields that only C++ knows");
+    EXPECT_EQ(refusal(with_diary), "the snapshot, part \"table/0/components\": they have fields that only C++ knows");
 }
 
 }  // namespace save_test

@@ -36,8 +36,8 @@ struct NaivePart {
 using Naive = std::map<std::string, NaivePart>;
 
 /// No block of a column has a stamp that says that it is the same, so equal ones are found by their bytes.
-StateMarks always_new(const void*, std::uint32_t, std::uint32_t, std::uint64_t) {
-    StateMarks marks;
+SnapshotMarks always_new(const void*, std::uint32_t, std::uint32_t, std::uint64_t) {
+    SnapshotMarks marks;
     marks.add_all();
     return marks;
 }
@@ -45,12 +45,12 @@ StateMarks always_new(const void*, std::uint32_t, std::uint32_t, std::uint64_t) 
 /// Marks the elements that differ from those of an earlier state.
 struct Marker {
     const NaivePart &now, &then;
-    static StateMarks differing(const void* context, std::uint32_t, std::uint32_t block, std::uint64_t) {
+    static SnapshotMarks differing(const void* context, std::uint32_t, std::uint32_t block, std::uint64_t) {
         const auto& [now, then] = *static_cast<const Marker*>(context);
-        StateMarks marks;
-        const std::size_t bytes = std::size_t(now.element_bytes) * kElementsPerStateMark;
-        for (std::size_t mark = 0; mark < StateMarks::kCount; ++mark) {
-            const std::size_t begin = (block * StateMarks::kCount + mark) * bytes;
+        SnapshotMarks marks;
+        const std::size_t bytes = std::size_t(now.element_bytes) * kElementsPerSnapshotMark;
+        for (std::size_t mark = 0; mark < SnapshotMarks::kCount; ++mark) {
+            const std::size_t begin = (block * SnapshotMarks::kCount + mark) * bytes;
             for (std::size_t i = begin; i < begin + bytes && i < now.bytes.size(); ++i)
                 if (i >= then.bytes.size() || now.bytes[i] != then.bytes[i]) set_bit(marks.words, mark, true);
         }
@@ -59,9 +59,9 @@ struct Marker {
 };
 
 /// `naive_before`: what `before` has, by which columns are marked as those of tables are.
-SavedState state_of(const Naive& parts, const SavedState* before, const Naive* naive_before = nullptr) {
-    SavedState state;
-    StateWriter to(state, before);
+Snapshot state_of(const Naive& parts, const Snapshot* before, const Naive* naive_before = nullptr) {
+    Snapshot state;
+    SnapshotWriter to(state, before);
     for (const auto& [path, part] : parts) {
         const std::uint64_t count = part.bytes.size() / part.element_bytes;
         const bool is_known = naive_before != nullptr && naive_before->count(path) != 0;
@@ -76,10 +76,10 @@ SavedState state_of(const Naive& parts, const SavedState* before, const Naive* n
     return state;
 }
 
-Naive naive_of(const SavedState& state) {
+Naive naive_of(const Snapshot& state) {
     Naive parts;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         NaivePart& to = parts[std::string(part.path)];
         to.element_bytes = part.element_bytes;
         to.bytes.resize(static_cast<std::size_t>(part.num_bytes()));
@@ -123,12 +123,12 @@ struct Logged {
         Result<StateLogWriter> log = StateLogWriter::create(path, base);
         EXPECT_TRUE(log.ok()) << log.message();
         Random random(seed);
-        SavedState state;
+        Snapshot state;
         if (first != nullptr) state = state_of(*first, nullptr);
         Naive parts = first == nullptr ? Naive() : *first;
         for (int i = 0; i < num_states; ++i) {
             for (std::uint32_t k = random.below(4); k-- > 0;) change(parts, random);
-            SavedState now = state_of(parts, &state, states.empty() ? first : &states.back());
+            Snapshot now = state_of(parts, &state, states.empty() ? first : &states.back());
             const std::string extra = "extra " + std::to_string(i);
             const Status status = log->append(now, i == 0 && first == nullptr ? nullptr : &state,
                                               100 + std::uint64_t(i), bytes_of(extra));
@@ -153,10 +153,10 @@ TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
         const Logged logged("random", seed() + round, 60);
         Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text));
         ASSERT_TRUE(log.ok()) << log.message();
-        SavedState before;
+        Snapshot before;
         for (std::size_t i = 0; i < logged.states.size(); ++i) {
             ASSERT_TRUE(log->next()) << log->problem().message();
-            SavedState state = log->state(&before);
+            Snapshot state = log->state(&before);
             ASSERT_EQ(naive_of(state), logged.states[i]) << "record " << i;
             EXPECT_EQ(log->frame(), 100 + i);
             const std::string extra = "extra " + std::to_string(i);
@@ -174,9 +174,9 @@ void expect_read_as_written(const std::string& name, const std::vector<Naive>& s
     const std::string path = temporary_path(name);
     Result<StateLogWriter> writer = StateLogWriter::create(path);
     ASSERT_TRUE(writer.ok()) << writer.message();
-    SavedState before;
+    Snapshot before;
     for (std::size_t i = 0; i < states.size(); ++i) {
-        SavedState now = state_of(states[i], &before, i == 0 ? nullptr : &states[i - 1]);
+        Snapshot now = state_of(states[i], &before, i == 0 ? nullptr : &states[i - 1]);
         ASSERT_TRUE(writer->append(now, i == 0 ? nullptr : &before, i).ok());
         before = std::move(now);
     }
@@ -200,14 +200,14 @@ TEST(StateLog, a_part_that_was_longer_once_has_what_it_has_now) {
 
 TEST(StateLog, the_few_bytes_between_marked_elements_stay_what_they_were) {
     std::vector<Naive> states(2);
-    states[0]["part"] = {1, true, std::vector<std::byte>(2 * kElementsPerStateBlock, std::byte(7))};
+    states[0]["part"] = {1, true, std::vector<std::byte>(2 * kElementsPerSnapshotBlock, std::byte(7))};
     states[1] = states[0];
     std::vector<std::byte>& bytes = states[1]["part"].bytes;
-    std::fill_n(bytes.begin(), 4 * kElementsPerStateMark,
+    std::fill_n(bytes.begin(), 4 * kElementsPerSnapshotMark,
                 std::byte(5));  // of which those in the next block have the places
     for (const std::uint32_t mark : {0u, 2u})
-        std::fill_n(bytes.begin() + kElementsPerStateBlock + mark * kElementsPerStateMark, kElementsPerStateMark,
-                    std::byte(9));
+        std::fill_n(bytes.begin() + kElementsPerSnapshotBlock + mark * kElementsPerSnapshotMark,
+                    kElementsPerSnapshotMark, std::byte(9));
     expect_read_as_written("between", states);
 }
 
@@ -216,7 +216,7 @@ TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
     first["part/0"] = {4, true, std::vector<std::byte>(9000, std::byte(7))};
     first["kept"] = {1, false, std::vector<std::byte>(33, std::byte(1))};
     const Logged logged("base", 5, 10, 77, &first);
-    const SavedState base = state_of(first, nullptr);
+    const Snapshot base = state_of(first, nullptr);
     Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 77, &base);
     ASSERT_TRUE(log.ok()) << log.message();
     while (log->next()) EXPECT_EQ(naive_of(log->state()), logged.states[log->num_records() - 1]);
@@ -230,7 +230,7 @@ TEST(StateLog, records_of_another_log_and_from_another_place_are_not_taken) {
     first["kept"] = {1, false, std::vector<std::byte>(33, std::byte(1))};
     const Logged logged("place", 5, 6, 77, &first), other("place", 5, 6, 78, &first);
     ASSERT_EQ(logged.ends, other.ends);
-    const SavedState base = state_of(first, nullptr);
+    const Snapshot base = state_of(first, nullptr);
     const auto problem_of = [&](const std::string& text) {
         Result<StateLogReader> log = StateLogReader::open(bytes_of(text), 77, &base);
         EXPECT_TRUE(log.ok()) << log.message();
@@ -298,7 +298,7 @@ TEST(StateLog, a_state_that_is_larger_than_it_may_be_is_refused) {
         Naive large;
         large["zeros"] = {1, false, std::vector<std::byte>(num_bytes)};
         const Logged logged("large", 1, 1, 0, &large);
-        const SavedState base = state_of(large, nullptr);
+        const Snapshot base = state_of(large, nullptr);
         Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 0, &base, 1000);
         ASSERT_TRUE(log.ok());
         EXPECT_FALSE(log->next());
@@ -397,11 +397,11 @@ TEST(StateLog, a_small_change_takes_little_of_the_file) {
     for (std::byte& byte : noise.bytes) byte = std::byte(random.below(256));
     const std::string path = temporary_path("small");
     Result<StateLogWriter> log = StateLogWriter::create(path);
-    const SavedState first = state_of(parts, nullptr);
+    const Snapshot first = state_of(parts, nullptr);
     ASSERT_TRUE(log->append(first, nullptr, 1).ok());
     const std::uint64_t whole_bytes = log->num_bytes();
     for (std::size_t i = 0; i < noise.bytes.size(); i += 40'000) noise.bytes[i] ^= std::byte(1);
-    const SavedState second = state_of(parts, &first);
+    const Snapshot second = state_of(parts, &first);
     ASSERT_TRUE(log->append(second, &first, 2).ok());
     EXPECT_LT(log->num_bytes() - whole_bytes, whole_bytes / 100);  // a hundred blocks of random numbers differ
     std::filesystem::remove(path);
@@ -412,9 +412,9 @@ TEST(StateLog, a_full_disk_cuts_a_record_off_and_the_log_goes_on_when_there_is_r
     Naive parts;
     Random random(4);
     parts["noise"] = {1, false, std::vector<std::byte>(50'000)};
-    const SavedState none = state_of(parts, nullptr);
+    const Snapshot none = state_of(parts, nullptr);
     for (std::byte& byte : parts["noise"].bytes) byte = std::byte(random.below(256));
-    const SavedState noise = state_of(parts, nullptr);
+    const Snapshot noise = state_of(parts, nullptr);
     Result<StateLogWriter> log = StateLogWriter::create(path);
     ASSERT_TRUE(log->append(none, nullptr, 1).ok());
     const std::uint64_t num_bytes = log->num_bytes();

@@ -11,7 +11,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "support/changed_state.h"
 #include "support/logged.h"
@@ -40,8 +40,8 @@ using namespace shoal;
 using namespace shoal_test;
 namespace fs = std::filesystem;
 
-SavedState state_of(const World& world) {
-    SavedState state;
+Snapshot state_of(const World& world) {
+    Snapshot state;
     const Status status = save(world, state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
@@ -123,7 +123,7 @@ TEST_F(ZoneFilesSave, a_world_goes_on_as_the_one_that_was_saved_where_zones_are_
         StreamedSea from_file(folder("from_file"), 99), from_state(folder("from_state"), 98);
         from_file.frames(8), from_state.frames(3);
         ASSERT_TRUE(save(saved.world, folder("whole.save")).ok());
-        const SavedState state = state_of(saved.world);
+        const Snapshot state = state_of(saved.world);
         Status status = load(from_file.world, folder("whole.save"));
         ASSERT_TRUE(status.ok()) << status.message();
         status = load(from_state.world, state);
@@ -269,14 +269,14 @@ TEST_F(ZoneFilesSave, a_world_goes_back_over_zones_that_left_and_came_and_is_wha
     StreamedSea sea(folder("zones"), 4);
     sea.frames(6);
     Frames frames(sea.world, kKept);
-    std::map<std::uint64_t, SavedState> known;
+    std::map<std::uint64_t, Snapshot> known;
     ZoneSet seen;
     known[sea.world.frame()] = state_of(sea.world);
     for (int round = 0; round < 25; ++round) {
         for (std::uint32_t i = 2 + random.below(6); i > 0; --i) {
             sea.frame();
             const auto [at, is_new] = known.try_emplace(sea.world.frame());
-            SavedState now = state_of(sea.world);
+            Snapshot now = state_of(sea.world);
             if (!is_new) {
                 ASSERT_EQ(difference(at->second, now), "") << "frame " << sea.world.frame();
             }
@@ -447,11 +447,11 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
     Random random(seed());
     StreamedSea saved(folder("saved"), 3);
     while (saved.zones.unloaded().size() < 3) saved.frame();
-    const SavedState sound = state_of(saved.world);
+    const Snapshot sound = state_of(saved.world);
     const std::vector<Zone> zones = zones_in(sound);
     int num_refused = 0, num_taken = 0;
     for (std::int64_t i = 0, end = scaled_operations(200); i < end; ++i) {
-        SavedState damaged;
+        Snapshot damaged;
         if (i % 4 == 0) {
             std::vector<std::string> paths;
             for (std::size_t part = 0; part < sound.num_parts(); ++part)
@@ -466,7 +466,7 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
         if (i % 2 == 0) must(zones.start(folder("loaded"), StreamedSea::budget()).ok());
         sea->run(2);
         if (i % 2 == 0) static_cast<void>(zones.unload(2));
-        const SavedState before = state_of(sea->world);
+        const Snapshot before = state_of(sea->world);
         const Status status = load(sea->world, damaged, false);
         ++(status ? num_taken : num_refused);
         if (!status) {
@@ -486,8 +486,8 @@ TEST_F(ZoneFilesSave, a_false_file_in_a_save_is_refused_and_changes_nothing_or_g
 TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     Pond saved(folder("saved")), streaming(folder("streaming")), whole;
     saved.fill_and_unload(2, 20);
-    const SavedState sound = state_of(saved.world);
-    const auto expect_refused = [&](const SavedState& state, std::string_view what) {
+    const Snapshot sound = state_of(saved.world);
+    const auto expect_refused = [&](const Snapshot& state, std::string_view what) {
         for (Pond* pond : {&streaming, &whole}) {
             const Status status = load(pond->world, state, false);
             EXPECT_NE(status.message().find(what), std::string_view::npos) << status.message();
@@ -531,7 +531,7 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(whole.sea.num_rows(), 40u);
     // Only who makes files has a use for how many rows they have.
-    const SavedState other_count = change_list([](auto& zones) { ++zones[1].num_rows; });
+    const Snapshot other_count = change_list([](auto& zones) { ++zones[1].num_rows; });
     EXPECT_NE(load(streaming.world, other_count, false).message().find("zone 2 has 20 rows, not 21"),
               std::string_view::npos);
     EXPECT_EQ(streaming.zones.unloaded(), (ZoneSet{1, 2}));
@@ -540,14 +540,14 @@ TEST_F(ZoneFilesSave, what_is_false_in_a_save_is_named) {
 TEST_F(ZoneFilesSave, a_save_without_a_part_of_its_zones_is_refused_with_what_is_missing) {
     Pond saved(folder("saved")), streaming(folder("streaming")), whole;
     saved.fill_and_unload(2, 20);
-    const SavedState sound = state_of(saved.world);
+    const Snapshot sound = state_of(saved.world);
     const auto without = [&](std::string_view path) {
         return with_parts(sound, [&](const ChangedPart& part) { return part.path != path; });
     };
-    const auto with_format = [](const SavedState& from, std::uint32_t format) {
+    const auto with_format = [](const Snapshot& from, std::uint32_t format) {
         return with_part(from, "world/format", [&](auto& bytes) { std::memcpy(bytes.data(), &format, sizeof format); });
     };
-    const auto expect_refused = [&](const SavedState& state, std::string_view what) {
+    const auto expect_refused = [&](const Snapshot& state, std::string_view what) {
         const Array<std::byte> bytes = std::move(*write_state(state, saved.world.executor()));
         for (Pond* pond : {&streaming, &whole}) {
             const Status status = load(pond->world, bytes);
@@ -641,10 +641,10 @@ TEST_F(ZoneFilesSave, parts_of_files_that_nobody_reads_count_for_all_zones_toget
     constexpr std::size_t kHidden = std::size_t(1) << 20;
     Pond saved(folder("saved")), streaming(folder("streaming")), whole;
     saved.fill_and_unload(kZones, 1);
-    SavedState with_hidden = state_of(saved.world);
+    Snapshot with_hidden = state_of(saved.world);
     for (Zone zone = 1; zone <= kZones; ++zone) {
-        SavedState rows = file_in(with_hidden, zone);
-        StateWriter(rows).array("hidden", std::span<const std::byte>(std::vector<std::byte>(kHidden)));
+        Snapshot rows = file_in(with_hidden, zone);
+        SnapshotWriter(rows).array("hidden", std::span<const std::byte>(std::vector<std::byte>(kHidden)));
         with_hidden = with_file(with_hidden, zone, rows);
     }
     const Array<std::byte> bytes = std::move(*write_state(with_hidden, saved.world.executor()));

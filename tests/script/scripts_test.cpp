@@ -9,7 +9,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/source/compiler.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/named_components.h"
 #include "support/logged.h"
@@ -83,7 +83,7 @@ TEST(Scripts, a_text_that_a_script_writes_is_kept_though_it_was_found_unused_bef
     auto& minds = test.world.manager<Mind>();
     ASSERT_TRUE(minds.add(test.entities.create().value(), {}).ok());
     ASSERT_TRUE(test.world.strings().intern_until_unused("again"));
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(test.world, state));
     test.world.strings().collect(BitSet(Owner("test")));  // the text waits for the end of the state
     ASSERT_TRUE(test.run(R"lua(
@@ -634,7 +634,7 @@ TEST_F(ScriptFiles, a_store_in_lua_is_saved_and_loaded_with_its_world) {
     ASSERT_TRUE(test.scripts.load(path).ok());
     ASSERT_TRUE(test.run("e = shoal.create{glow = {kelvin = 5400}} other = shoal.create{glow = {source = e}}"));
     test.world.settle();
-    SavedState state;
+    Snapshot state;
     const Status saved = save(test.world, state);
     ASSERT_TRUE(saved.ok()) << saved.message();
     const std::uint64_t hash = state_hash(test.world);

@@ -1,7 +1,7 @@
 // Rows as a store of another class holds them: it is told of the dead, and nothing comes or goes while rows are held.
 
 #include "shoal/base/random.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -170,18 +170,18 @@ TEST(OwnedRows, rows_that_cannot_be_loaded_are_none_whatever_is_wrong_and_can_be
     const std::vector<Entity> owners = create(entities, 3);
     lamps.add(owners);
     others.add(create(more_entities, 100));
-    SavedState states[4];  // sound, empty, of entities that are not there, after deaths that have not been
+    Snapshot states[4];  // sound, empty, of entities that are not there, after deaths that have not been
     for (const int i : {0, 2, 3}) {
         if (i == 3) {
             more_entities.destroy(others.rows().table().entities().subspan(2));
             others.rows().settle({.stamp = 9});
         }
-        StateWriter to(states[i]);
+        SnapshotWriter to(states[i]);
         (i == 0 ? lamps : others).rows().save(to);
         ASSERT_TRUE(to.status()) << to.status().message();
     }
     for (const int i : {1, 2, 3}) {
-        StateReader from(states[i]), sound(states[0]);
+        SnapshotReader from(states[i]), sound(states[0]);
         EXPECT_FALSE(lamps.rows().load(from)) << i;
         EXPECT_EQ(lamps.rows().num_rows(), 0u) << i;
         EXPECT_EQ(lamps.rows().validate().message(), "") << i;

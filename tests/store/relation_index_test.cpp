@@ -1,7 +1,7 @@
 // What tells stores apart: mirrors that find what has changed, and indices of who refers to whom.
 
 #include "shoal/store/relation_index.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
@@ -207,14 +207,14 @@ TEST(ComponentMirror, that_is_loaded_with_one_owner_millions_of_times_is_compare
     Manager<Barnacle> barnacles(entities, pool);
     const Entity whale = *entities.create(), ship = *entities.create();
     ComponentMirror mirror(barnacles.core(), schema_of<Barnacle>());
-    SavedState state;
-    StateWriter to(state);
+    Snapshot state;
+    SnapshotWriter to(state);
     const std::uint64_t picture[] = {0, ~std::uint64_t(0)};  // of a table that is gone
     to.value("layout", schema_of<Barnacle>().layout_hash());
     to.array("columns", std::span<const std::uint32_t>());
     to.elements("pictures", picture, sizeof picture, 1);
     to.array("picture/0/owners", std::span<const Entity>(Entities(kNumRows, whale)));
-    StateReader from(state, false);
+    SnapshotReader from(state, false);
     const Result<bool> loaded = mirror.load(from);
     ASSERT_TRUE(loaded.ok() && *loaded) << loaded.message();
     for (const Entity owner : {ship, whale, whale}) ASSERT_TRUE(barnacles.add(owner).ok());

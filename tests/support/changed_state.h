@@ -1,7 +1,7 @@
 #pragma once
-// Saved states that differ from others in some parts.
+// Snapshots that differ from others in some parts.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include <cstdlib>
 #include <string>
@@ -24,11 +24,11 @@ struct ChangedPart {
 
 /// A copy of a state. change(part) changes what it likes of each part, and returns whether the copy has it.
 template <class Change>
-shoal::SavedState with_parts(const shoal::SavedState& from, Change&& change) {
-    shoal::SavedState result;
-    shoal::StateWriter to(result);
+shoal::Snapshot with_parts(const shoal::Snapshot& from, Change&& change) {
+    shoal::Snapshot result;
+    shoal::SnapshotWriter to(result);
     for (std::size_t i = 0; i < from.num_parts(); ++i) {
-        const shoal::StatePart part = from.part(i);
+        const shoal::SnapshotPart part = from.part(i);
         ChangedPart changed{std::string(part.path), part.element_bytes, std::vector<std::byte>(part.num_bytes())};
         from.copy(part, 0, part.num_elements, changed.bytes.data());
         if (change(changed))
@@ -40,7 +40,7 @@ shoal::SavedState with_parts(const shoal::SavedState& from, Change&& change) {
 
 /// A copy of a state. change(bytes) changes the bytes of one of its parts, of which there may be more or fewer then.
 template <class Change>
-shoal::SavedState with_part(const shoal::SavedState& from, std::string_view path, Change&& change) {
+shoal::Snapshot with_part(const shoal::Snapshot& from, std::string_view path, Change&& change) {
     must(from.find(path) != from.num_parts());
     return with_parts(from, [&](ChangedPart& part) {
         if (part.path == path) change(part.bytes);

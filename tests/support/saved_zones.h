@@ -1,5 +1,5 @@
 #pragma once
-// The files of unloaded zones in saved states: see world/zone_files.h.
+// The files of unloaded zones in snapshots: see world/zone_files.h.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"
@@ -16,17 +16,17 @@ namespace shoal_test {
 inline std::string path_of_zone(shoal::Zone zone) { return "zones/" + std::to_string(zone) + "/file"; }
 
 /// Returns the zones whose files a state has.
-inline std::vector<shoal::Zone> zones_in(const shoal::SavedState& state) {
+inline std::vector<shoal::Zone> zones_in(const shoal::Snapshot& state) {
     shoal::Array<shoal::SavedZone> saved{shoal::Owner("test")};
-    must(shoal::StateReader(state).array("zones/list", saved).ok());
+    must(shoal::SnapshotReader(state).array("zones/list", saved).ok());
     std::vector<shoal::Zone> zones;
     for (const shoal::SavedZone& one : saved) zones.push_back(one.zone);
     return zones;
 }
 
 /// What the file of a zone holds.
-inline shoal::SavedState file_in(const shoal::SavedState& state, shoal::Zone zone) {
-    const shoal::StatePart part = state.part(state.find(path_of_zone(zone)));
+inline shoal::Snapshot file_in(const shoal::Snapshot& state, shoal::Zone zone) {
+    const shoal::SnapshotPart part = state.part(state.find(path_of_zone(zone)));
     std::vector<std::byte> bytes(part.num_bytes());
     state.copy(part, 0, part.num_elements, bytes.data());
     shoal::SerialExecutor alone;
@@ -34,7 +34,7 @@ inline shoal::SavedState file_in(const shoal::SavedState& state, shoal::Zone zon
 }
 
 /// A copy of a state with another file of a zone, which is listed with its size and hash.
-inline shoal::SavedState with_file(const shoal::SavedState& from, shoal::Zone zone, const shoal::SavedState& rows) {
+inline shoal::Snapshot with_file(const shoal::Snapshot& from, shoal::Zone zone, const shoal::Snapshot& rows) {
     shoal::SerialExecutor alone;
     const shoal::Array<std::byte> bytes = std::move(*shoal::write_state(rows, alone));
     return with_parts(from, [&](ChangedPart& part) {

@@ -211,7 +211,7 @@ Status Sea::validate() {
     return {};
 }
 
-SavedState damaged_copy(const SavedState& from, Random& random, std::string chosen) {
+Snapshot damaged_copy(const Snapshot& from, Random& random, std::string chosen) {
     if (chosen.empty()) chosen = from.part(random.below(static_cast<std::uint32_t>(from.num_parts()))).path;
     return with_parts(from, [&](ChangedPart& part) {
         if (part.path != chosen || part.bytes.empty()) return true;
@@ -252,22 +252,22 @@ std::string text_of(const World& world, Entity entity, const std::map<Entity, in
     return text;
 }
 
-std::string bytes_of(const SavedState& state, const StatePart& part) {
+std::string bytes_of(const Snapshot& state, const SnapshotPart& part) {
     std::string bytes(static_cast<std::size_t>(part.num_bytes()), '\0');
     state.copy(part, 0, part.num_elements, bytes.data());
     return bytes;
 }
 
-std::string difference(const SavedState& a, const SavedState& b) {
-    return difference(a, b, [](const SavedState&, const StatePart&) { return false; });
+std::string difference(const Snapshot& a, const Snapshot& b) {
+    return difference(a, b, [](const Snapshot&, const SnapshotPart&) { return false; });
 }
 
 std::string bytes_of(const World& world) {
-    SavedState state;
+    Snapshot state;
     if (const Status status = save(world, state); !status) return std::string(status.message());
     std::string bytes;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         bytes += std::string(part.path) + ' ' + std::to_string(part.num_elements) + '\n' + bytes_of(state, part);
     }
     return bytes;

@@ -11,7 +11,7 @@
 #include "shoal/query/query.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/save/persistence.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -117,24 +117,24 @@ struct Sea {
 };
 
 /// A copy of a state in which bytes of a part are others, or that does not have it. `chosen`: the part; empty: any.
-SavedState damaged_copy(const SavedState& from, Random& random, std::string chosen = {});
+Snapshot damaged_copy(const Snapshot& from, Random& random, std::string chosen = {});
 
 /// The bytes of all components of an entity, but links between rows. Entities of `numbers` are named by these, and others are null,
 /// so that one can be compared with its copy; nullptr: by their ids.
 std::string text_of(const World& world, Entity entity, const std::map<Entity, int>* numbers = nullptr);
 
 /// The bytes of a part of a state.
-std::string bytes_of(const SavedState& state, const StatePart& part);
+std::string bytes_of(const Snapshot& state, const SnapshotPart& part);
 
 /// The first part in which two states differ, or nothing. skips(state, part) leaves out parts.
 template <class Skips>
-std::string difference(const SavedState& a, const SavedState& b, Skips&& skips) {
+std::string difference(const Snapshot& a, const Snapshot& b, Skips&& skips) {
     for (std::size_t i = 0; i < a.num_parts(); ++i) {
-        const StatePart part = a.part(i);
+        const SnapshotPart part = a.part(i);
         if (skips(a, part)) continue;
         const std::size_t other = b.find(part.path);
         if (other == b.num_parts()) return "only one has " + std::string(part.path);
-        const StatePart in_b = b.part(other);
+        const SnapshotPart in_b = b.part(other);
         if (part.num_elements != in_b.num_elements || part.element_bytes != in_b.element_bytes)
             return std::string(part.path) + ": " + std::to_string(part.num_elements) + " and " +
                    std::to_string(in_b.num_elements);
@@ -149,7 +149,7 @@ std::string difference(const SavedState& a, const SavedState& b, Skips&& skips) 
             return "only the second has " + std::string(b.part(i).path);
     return "";
 }
-std::string difference(const SavedState& a, const SavedState& b);
+std::string difference(const Snapshot& a, const Snapshot& b);
 
 /// All bytes of a world, or why they are not to be had.
 std::string bytes_of(const World& world);

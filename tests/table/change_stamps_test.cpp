@@ -2,7 +2,7 @@
 
 #include "shoal/table/detail/change_stamps.h"
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "shoal/base/random.h"
 
@@ -54,7 +54,7 @@ TEST(ChangeStamps, growing_keeps_what_was_written) {
 }
 
 TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_block) {
-    constexpr std::uint32_t kRows = kElementsPerStateBlock;
+    constexpr std::uint32_t kRows = kElementsPerSnapshotBlock;
     ChangeStamps stamps(2);
     stamps.reserve(4 * kRows);
     stamps.set_now(5);
@@ -68,14 +68,14 @@ TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_b
     for (const std::uint32_t column : {0u, 1u})
         EXPECT_EQ(stamps.written_since(column, 1, 6).words[1], std::uint64_t(1) << (1000 / 8 - 64));
     EXPECT_EQ(stamps.placed_since(1, 6).count(), 1u);
-    EXPECT_TRUE(stamps.written_since(0, 0, 6).has(StateMarks::kCount - 1));
+    EXPECT_TRUE(stamps.written_since(0, 0, 6).has(SnapshotMarks::kCount - 1));
     EXPECT_EQ(stamps.written_since(0, 0, 6).count(), 1u);
     EXPECT_TRUE(stamps.written_since(0, 1, 7).is_empty());
     stamps.mark(1, RowRange{2 * kRows, 3 * kRows - 1});
-    EXPECT_EQ(stamps.written_since(1, 2, 6).count(), StateMarks::kCount);
+    EXPECT_EQ(stamps.written_since(1, 2, 6).count(), SnapshotMarks::kCount);
     EXPECT_TRUE(stamps.written_since(1, 3, 6).is_empty());
     stamps.mark(1, RowRange{3 * kRows + kRowsPerStampBlock, 3 * kRows + 2 * kRowsPerStampBlock});
-    const StateMarks one_block = stamps.written_since(1, 3, 6);
+    const SnapshotMarks one_block = stamps.written_since(1, 3, 6);
     constexpr std::size_t kMarks = kRowsPerStampBlock / kRowsPerChangeMark;
     EXPECT_EQ(one_block.count(), kMarks);
     EXPECT_TRUE(one_block.has(kMarks) && one_block.has(2 * kMarks - 1));
@@ -84,7 +84,7 @@ TEST(ChangeStamps, recent_writes_are_told_by_eight_rows_and_many_rows_by_their_b
 TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
     SCOPED_TRACE(shoal_test::seed_text());
     shoal::Random random(shoal_test::seed());
-    constexpr std::uint32_t kNumRows = kElementsPerStateBlock + kRowsPerStampBlock + 100, kNumColumns = 2;
+    constexpr std::uint32_t kNumRows = kElementsPerSnapshotBlock + kRowsPerStampBlock + 100, kNumColumns = 2;
     constexpr std::uint32_t kMarks = kRowsPerStampBlock / kRowsPerChangeMark;
     ChangeStamps stamps(kNumColumns);
     stamps.reserve(kNumRows);
@@ -106,10 +106,10 @@ TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
         if (dice == 6 && is_in_marks) stamps.mark_rows(rows), write(placed);
         if (dice == 7) stamps.set_now(now += random.below(30) == 0 ? random.below(600) : random.below(3));
         const std::uint32_t block = random.below(6), begin = block * kRowsPerStampBlock;
-        const std::uint32_t state_block = begin / kElementsPerStateBlock;
-        const std::uint32_t first_mark = begin % kElementsPerStateBlock / kRowsPerChangeMark;
+        const std::uint32_t snapshot_block = begin / kElementsPerSnapshotBlock;
+        const std::uint32_t first_mark = begin % kElementsPerSnapshotBlock / kRowsPerChangeMark;
         const std::uint64_t since = now - std::min<std::uint64_t>(now, random.below(200));
-        const StateMarks marks = stamps.written_since(c, state_block, since);
+        const SnapshotMarks marks = stamps.written_since(c, snapshot_block, since);
         std::uint64_t last = 0;
         for (std::uint32_t mark = 0; mark < kMarks; ++mark) {
             std::uint64_t written = 0;
@@ -127,8 +127,8 @@ TEST(ChangeStamps, marks_and_stamps_tell_what_a_stamp_of_each_row_would) {
 
 /// All bytes of the stamps of some rows as they are saved.
 std::string saved_bytes(const ChangeStamps& stamps, std::uint32_t num_rows) {
-    SavedState state;
-    StateWriter to(state);
+    Snapshot state;
+    SnapshotWriter to(state);
     stamps.save(to, num_rows);
     std::string bytes;
     Array<std::byte> room{Owner("test")};
@@ -142,10 +142,10 @@ TEST(ChangeStamps, a_block_that_was_empty_is_saved_as_if_nothing_had_been_in_it)
     for (ChangeStamps* stamps : {&used, &loaded}) stamps->reserve(1);
     used.set_now(3);
     used.mark(1, 0u);
-    SavedState empty;
-    StateWriter to(empty);
+    Snapshot empty;
+    SnapshotWriter to(empty);
     used.save(to, 0);
-    StateReader from(empty);
+    SnapshotReader from(empty);
     ASSERT_TRUE(loaded.load(from, 0).ok());
     for (ChangeStamps* stamps : {&used, &loaded}) stamps->set_now(5), stamps->mark_row(0);
     EXPECT_EQ(saved_bytes(used, 1), saved_bytes(loaded, 1));

@@ -1,6 +1,6 @@
-// Tables that are written to saved states and read back.
+// Tables that are written to snapshots and read back.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "shoal/table/describe.h"
 #include "shoal/table/saved_rows.h"
@@ -18,20 +18,20 @@ namespace {
 
 using namespace shoal_test;
 
-constexpr std::uint32_t kRows = kElementsPerStateBlock + kRowsPerStampBlock + 7;
+constexpr std::uint32_t kRows = kElementsPerSnapshotBlock + kRowsPerStampBlock + 7;
 
 struct TableState : testing::Test {
     TableState() { append_filled(table, kRows, Image(schema.struct_bytes(), std::byte(5))); }
 
-    SavedState save(Table& from, const SavedState* before = nullptr, std::uint64_t since = 0) {
-        SavedState state;
-        StateWriter to(state, before, since);
+    Snapshot save(Table& from, const Snapshot* before = nullptr, std::uint64_t since = 0) {
+        Snapshot state;
+        SnapshotWriter to(state, before, since);
         from.save(to);
         EXPECT_TRUE(to.status().ok());
         return state;
     }
-    void load(Table& to, const SavedState& state, const SavedState* present) {
-        StateReader from(state, true, present);
+    void load(Table& to, const Snapshot& state, const Snapshot* present) {
+        SnapshotReader from(state, true, present);
         const Status status = to.load(from);
         ASSERT_TRUE(status.ok()) << status.message();
     }
@@ -47,44 +47,47 @@ struct TableState : testing::Test {
 };
 
 TEST_F(TableState, loading_copies_only_the_rows_that_have_been_written_since_eight_at_a_time) {
-    const SavedState state = save(table);
+    const Snapshot state = save(table);
     table.set_stamp(9);
-    *table.write_element(1, kElementsPerStateBlock) = std::byte(6);
-    for (const std::uint32_t row : {kElementsPerStateBlock + 7, kElementsPerStateBlock + 8, 2u}) smear(table, row);
-    const SavedState present = save(table, &state, 9);
+    *table.write_element(1, kElementsPerSnapshotBlock) = std::byte(6);
+    for (const std::uint32_t row : {kElementsPerSnapshotBlock + 7, kElementsPerSnapshotBlock + 8, 2u})
+        smear(table, row);
+    const Snapshot present = save(table, &state, 9);
     EXPECT_LT(present.num_own_bytes(), 250u) << "8 elements, and stamps";
     load(table, state, &present);
-    EXPECT_EQ(byte_of(table, kElementsPerStateBlock), std::byte(5));
-    EXPECT_EQ(byte_of(table, kElementsPerStateBlock + 7), std::byte(5)) << "it was written together with the first row";
-    EXPECT_EQ(byte_of(table, kElementsPerStateBlock + 8), std::byte(77)) << "more rows were copied than were written";
+    EXPECT_EQ(byte_of(table, kElementsPerSnapshotBlock), std::byte(5));
+    EXPECT_EQ(byte_of(table, kElementsPerSnapshotBlock + 7), std::byte(5))
+        << "it was written together with the first row";
+    EXPECT_EQ(byte_of(table, kElementsPerSnapshotBlock + 8), std::byte(77))
+        << "more rows were copied than were written";
     EXPECT_EQ(byte_of(table, 2), std::byte(77)) << "the block was copied, though both states share it";
     load(table, state, nullptr);
     EXPECT_EQ(byte_of(table, 2), std::byte(5));
 }
 
 TEST_F(TableState, loading_copies_all_blocks_where_rows_lie_elsewhere_than_the_present_state_says) {
-    const SavedState state = save(table);
+    const Snapshot state = save(table);
     Table other(schema, pool);
     append_filled(other, kRows, Image(schema.struct_bytes(), std::byte(8)));
-    const SavedState present = save(table, &state, 9);  // of the first table
+    const Snapshot present = save(table, &state, 9);  // of the first table
     load(other, state, &present);
     EXPECT_EQ(byte_of(other, 2), std::byte(5)) << "another table";
     Table small(schema, pool);
     append_filled(small, 1, Image(schema.struct_bytes(), std::byte(8)));
-    SavedState before = save(small);
+    Snapshot before = save(small);
     load(small, state, &before);
     for (std::uint32_t row = 0; row < kRows; ++row) ASSERT_EQ(byte_of(small, row), std::byte(5)) << row;
     expect_valid(small);
 }
 
 TEST_F(TableState, a_state_of_the_same_bytes_shares_the_blocks_of_an_earlier_one_also_after_loading) {
-    const SavedState state = save(table);
+    const Snapshot state = save(table);
     load(table, state, nullptr);  // its stamps tell nothing of that state from here on
-    const SavedState again = save(table, &state, 0);
+    const Snapshot again = save(table, &state, 0);
     EXPECT_EQ(again.num_own_bytes(), 0u);
     *table.write_element(0, 1) = std::byte(6);
-    const SavedState changed = save(table, &state, 0);
-    EXPECT_EQ(changed.num_own_bytes() / sizeof(float) / kElementsPerStateBlock, 1u);
+    const Snapshot changed = save(table, &state, 0);
+    EXPECT_EQ(changed.num_own_bytes() / sizeof(float) / kElementsPerSnapshotBlock, 1u);
 }
 
 /// What a table has in its rows, as plain copies.
@@ -99,10 +102,10 @@ std::string plain_copy(const Table& table) {
 }
 
 /// The same of a state.
-std::string plain_copy(const SavedState& state, const Schema& schema) {
+std::string plain_copy(const Snapshot& state, const Schema& schema) {
     std::string copy;
     const auto add = [&](const std::string& path) {
-        const StatePart part = state.part(state.find(path));
+        const SnapshotPart part = state.part(state.find(path));
         const std::size_t before = copy.size();
         copy.resize(before + static_cast<std::size_t>(part.num_bytes()));
         state.copy(part, 0, part.num_elements, copy.data() + before);
@@ -116,7 +119,7 @@ TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies
     SCOPED_TRACE(seed_text());
     Random random(seed());
     struct Kept {
-        SavedState state;
+        Snapshot state;
         std::uint64_t stamp;
         std::string copy;
     };
@@ -146,7 +149,7 @@ TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies
         }
         if (dice == 31 && !kept.empty() && random.below(4) == 0) {
             const Kept& back = kept[random.below(std::uint32_t(kept.size()))];
-            const SavedState present = save(table, &back.state, back.stamp);
+            const Snapshot present = save(table, &back.state, back.stamp);
             load(table, back.state, random.below(4) == 0 ? nullptr : &present);
             ASSERT_EQ(plain_copy(table) == back.copy, true)
                 << "a table has other bytes than the state it was loaded from";
@@ -161,7 +164,7 @@ TEST_F(TableState, states_that_share_with_any_earlier_one_have_what_plain_copies
 }
 
 TEST_F(TableState, states_of_which_each_follows_the_one_before_take_no_more_memory_in_time) {
-    SavedState states[2] = {save(table), SavedState()};
+    Snapshot states[2] = {save(table), Snapshot()};
     std::uint32_t number = 0;
     const auto bytes_after = [&](std::uint32_t last) {
         for (; number < last; ++number) {
@@ -185,8 +188,8 @@ SHOAL_COMPONENT((Padded, whole), number, flag)
 TEST_F(TableState, bytes_of_a_component_that_belong_to_no_field_are_saved_as_zeros) {
     Table padded(schema_of<Padded>(), pool);
     append_filled(padded, 3, Image(sizeof(Padded), std::byte(5)));
-    const SavedState state = save(padded);
-    const StatePart part = state.part(state.find("field/number..."));
+    const Snapshot state = save(padded);
+    const SnapshotPart part = state.part(state.find("field/number..."));
     ASSERT_EQ(part.num_bytes(), 3 * sizeof(Padded));
     std::vector<std::byte> bytes(part.num_bytes());
     state.copy(part, 0, 3, bytes.data());
@@ -202,7 +205,7 @@ struct ThreadPerRange {
             threads.emplace_back([=] { some(job, end - std::min(at_once, end), end); });
         static_cast<ThreadPerRange*>(context)->num_ranges += threads.size();
     }
-    StateLoop loop() { return {&run, this}; }
+    SnapshotLoop loop() { return {&run, this}; }
 
     std::size_t num_ranges = 0;
 };
@@ -213,15 +216,15 @@ struct LargeTableState : TableState {
         append_filled(large, kMany, Image(schema.struct_bytes(), std::byte(5)));
         append_filled(padded, kMany, Image(sizeof(Padded), std::byte(5)));
     }
-    SavedState save_in_loop(Table& from, const SavedState* before, std::uint64_t since) {
-        SavedState state;
-        StateWriter to(state, before, since);
+    Snapshot save_in_loop(Table& from, const Snapshot* before, std::uint64_t since) {
+        Snapshot state;
+        SnapshotWriter to(state, before, since);
         to.use_loop(threads.loop());
         from.save(to);
         return state;
     }
-    void load_in_loop(Table& to, const SavedState& state, const SavedState* present) {
-        StateReader from(state, true, present);
+    void load_in_loop(Table& to, const Snapshot& state, const Snapshot* present) {
+        SnapshotReader from(state, true, present);
         from.use_loop(threads.loop());
         const Status status = to.load(from);
         ASSERT_TRUE(status.ok()) << status.message();
@@ -244,14 +247,14 @@ struct LargeTableState : TableState {
 
 void LargeTableState::expect_loop_makes_no_difference(Table& table) {
     Random random(seed());
-    SavedState before = save(table);
-    const SavedState first = save_in_loop(table, nullptr, 0);
+    Snapshot before = save(table);
+    const Snapshot first = save_in_loop(table, nullptr, 0);
     ASSERT_EQ(plain_copy(first, table.schema()) == plain_copy(before, table.schema()), true);
     for (int round = 0; round < 8; ++round) {
         const std::uint64_t since = table.stamp() + 1;
         table.set_stamp(since);
         scatter(table, random);
-        SavedState alone = save(table, &before, since), shared = save_in_loop(table, &before, since);
+        Snapshot alone = save(table, &before, since), shared = save_in_loop(table, &before, since);
         ASSERT_EQ(plain_copy(shared, table.schema()) == plain_copy(alone, table.schema()), true) << round;
         ASSERT_EQ(shared.num_own_bytes(), alone.num_own_bytes()) << round;
         if (round % 4 == 1) {
@@ -276,8 +279,8 @@ TEST_F(LargeTableState, is_the_same_whether_a_loop_compares_and_copies_the_block
 TEST_F(LargeTableState, has_no_bytes_between_fields_when_a_loop_copies_the_blocks) {
     SCOPED_TRACE(seed_text());
     expect_loop_makes_no_difference(padded);
-    const SavedState state = save_in_loop(padded, nullptr, 0);
-    const StatePart part = state.part(state.find("field/number..."));
+    const Snapshot state = save_in_loop(padded, nullptr, 0);
+    const SnapshotPart part = state.part(state.find("field/number..."));
     std::vector<std::byte> bytes(part.num_bytes());
     state.copy(part, 0, part.num_elements, bytes.data());
     for (std::size_t i = 0; i < bytes.size(); i += sizeof(Padded))
@@ -287,10 +290,10 @@ TEST_F(LargeTableState, has_no_bytes_between_fields_when_a_loop_copies_the_block
 }
 
 /// All parts of a state, with their bytes.
-std::vector<std::pair<std::string, std::vector<std::byte>>> parts_of(const SavedState& state) {
+std::vector<std::pair<std::string, std::vector<std::byte>>> parts_of(const Snapshot& state) {
     std::vector<std::pair<std::string, std::vector<std::byte>>> parts;
     for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
+        const SnapshotPart part = state.part(i);
         std::vector<std::byte>& bytes = parts.emplace_back(part.path, part.num_bytes()).second;
         state.copy(part, 0, part.num_elements, bytes.data());
     }
@@ -300,25 +303,25 @@ std::vector<std::pair<std::string, std::vector<std::byte>>> parts_of(const Saved
 TEST_F(LargeTableState, columns_of_several_tables_that_are_copied_in_one_loop_are_those_of_each_table_alone) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
-    const auto save_both = [&](bool gathers, const SavedState* before, std::uint64_t since) {
-        SavedState state;
-        StateWriter to(state, before, since);
+    const auto save_both = [&](bool gathers, const Snapshot* before, std::uint64_t since) {
+        Snapshot state;
+        SnapshotWriter to(state, before, since);
         if (gathers) to.use_loop(threads.loop()), to.gather_columns();
         for (Table* table : {&padded, &large}) {
-            const StatePath::Scope scope = to.in(table == &large ? "large" : "padded");
+            const SnapshotPath::Scope scope = to.in(table == &large ? "large" : "padded");
             table->save(to);
         }
         if (gathers) to.finish_columns();
         return state;
     };
-    SavedState alone, gathered;
+    Snapshot alone, gathered;
     for (std::uint64_t round = 0; round < 6; ++round) {
         const std::uint64_t since = large.stamp() + 1;
         for (Table* table : {&padded, &large}) table->set_stamp(since), scatter(*table, random);
         if (round == 3) load_in_loop(large, save(large), nullptr);  // so that its blocks are compared
         const bool is_first = round == 0;
-        SavedState alone_now = save_both(false, is_first ? nullptr : &alone, since);
-        SavedState gathered_now = save_both(true, is_first ? nullptr : &gathered, since);
+        Snapshot alone_now = save_both(false, is_first ? nullptr : &alone, since);
+        Snapshot gathered_now = save_both(true, is_first ? nullptr : &gathered, since);
         ASSERT_EQ(parts_of(gathered_now) == parts_of(alone_now), true) << round;
         ASSERT_EQ(gathered_now.num_own_bytes(), alone_now.num_own_bytes()) << round;
         alone = std::move(alone_now), gathered = std::move(gathered_now);

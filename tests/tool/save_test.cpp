@@ -9,7 +9,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/library.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 #include "tool/tool_process.h"
 

@@ -6,7 +6,7 @@
 #include "shoal/react/observers.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/world.h"
@@ -320,7 +320,7 @@ TEST(ActivityTest, what_hangs_below_one_that_dies_is_what_it_is_by_itself_at_onc
         };
         const std::vector<bool> expected = {true, true, false};
         EXPECT_EQ(are_active(), expected);
-        SavedState saved;
+        Snapshot saved;
         ASSERT_TRUE(save(world, saved).ok() && load(world, saved).ok());
         EXPECT_EQ(are_active(), expected);
         world.settle();

@@ -240,17 +240,17 @@ Answer broken(const char* what, const std::string& more = {}) {
     return kBroken;
 }
 
-SavedState state_of(const World& world) {
-    SavedState state;
+Snapshot state_of(const World& world) {
+    Snapshot state;
     const Status status = save(world, state);
     SHOAL_ASSERT(status.ok(), "the world of the test can be saved");
     return state;
 }
 
-bool is_stamps(const SavedState&, const StatePart& part) { return part.path.ends_with("/stamps"); }
+bool is_stamps(const Snapshot&, const SnapshotPart& part) { return part.path.ends_with("/stamps"); }
 
 /// Whether a part says which tables there are, or belongs to one without rows: those stay when a call fails.
-bool is_of_tables(const SavedState& state, const StatePart& part) {
+bool is_of_tables(const Snapshot& state, const SnapshotPart& part) {
     constexpr std::string_view kDatabase = "stores/database/", kTable = "table/";
     if (part.path.ends_with("/pictures")) return true;  // which tables the journal and observers have looked at
     if (!part.path.starts_with(kDatabase)) return false;
@@ -259,13 +259,13 @@ bool is_of_tables(const SavedState& state, const StatePart& part) {
     if (!name.starts_with(kTable)) return false;
     const std::string_view table = part.path.substr(0, kDatabase.size() + name.find('/', kTable.size()));
     std::uint32_t num_rows = 1;
-    StateReader from(state);
+    SnapshotReader from(state);
     return from.value(std::string(table) + "/num_rows", num_rows).ok() && num_rows == 0;
 }
 
 /// Says what a call that failed has changed. Stamps may be later, and tables of the database be there that are empty.
-std::string changed(const SavedState& now, const SavedState& before, Rule rule) {
-    return difference(now, before, [rule](const SavedState& state, const StatePart& part) {
+std::string changed(const Snapshot& now, const Snapshot& before, Rule rule) {
+    return difference(now, before, [rule](const Snapshot& state, const SnapshotPart& part) {
         const bool is_of_ids = part.path.starts_with("entities/") || part.path.ends_with("/deaths_seen");
         return is_stamps(state, part) || is_of_tables(state, part) || (is_of_ids && rule == Rule::kIds);
     });
@@ -273,8 +273,8 @@ std::string changed(const SavedState& now, const SavedState& before, Rule rule) 
 
 /// Says in what a world differs from the one that has not been disturbed: with other ids, in how many rows there are. Ages
 /// have rows of the dead until a new entity has their index, or chance collects them.
-std::string differs(const SavedState& now, const SavedState& wanted, Rule rule) {
-    return difference(now, wanted, [rule](const SavedState& state, const StatePart& part) {
+std::string differs(const Snapshot& now, const Snapshot& wanted, Rule rule) {
+    return difference(now, wanted, [rule](const Snapshot& state, const SnapshotPart& part) {
         const bool counts = part.path.ends_with("/num_rows") && !part.path.starts_with("stores/age/");
         return rule == Rule::kIds ? !counts : is_stamps(state, part);
     });
@@ -282,8 +282,8 @@ std::string differs(const SavedState& now, const SavedState& wanted, Rule rule) 
 
 /// Runs a step while memory of some kind is short, and checks what it leaves.
 template <class Shortage>
-Answer fail_in(Scene& scene, const Step& step, std::uint32_t fail_at, bool for_good, const SavedState& before,
-               const SavedState& after) {
+Answer fail_in(Scene& scene, const Step& step, std::uint32_t fail_at, bool for_good, const Snapshot& before,
+               const Snapshot& after) {
     std::size_t num_logged = 0;
     set_log_hook([](void* count, LogLevel, std::string_view) { ++*static_cast<std::size_t*>(count); }, &num_logged);
     Status status;
@@ -365,7 +365,7 @@ std::uint32_t run_out_everywhere() {
     std::uint32_t num_in_all = 0;
     for (const Step& step : kSteps) {
         EXPECT_TRUE(step.run(undisturbed).ok()) << step.name;
-        const SavedState before = state_of(scene.world), after = state_of(undisturbed.world);
+        const Snapshot before = state_of(scene.world), after = state_of(undisturbed.world);
         const std::uint32_t num_requests = count_requests<Shortage>(scene, step);
         num_in_all += num_requests;
         std::uint32_t num_tried = 0;

@@ -9,7 +9,7 @@
 #include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/copy.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -279,7 +279,7 @@ constexpr Refused kRefused[] = {
          Array<std::byte> bytes;
          static_cast<void>(save(garden.world, bytes));
      }},
-    {"load", [](Garden& garden) { static_cast<void>(load(garden.world, SavedState())); }},
+    {"load", [](Garden& garden) { static_cast<void>(load(garden.world, Snapshot())); }},
     {"rewind", [](Garden& garden) { static_cast<void>(garden.frames.rewind(1)); }},
     {"detach", [](Garden& garden) { garden.world.detach(garden.slimes.core()); }},
     {"persist", [](Garden& garden) { static_cast<void>(garden.persistence.start("nowhere")); }},
@@ -356,8 +356,8 @@ constexpr Refused kEntityCalls[] = {
     {"set_death_position\\(\\)", [](Garden& garden) { static_cast<void>(garden.entities.set_death_position({1}, 0)); }},
     {"load\\(\\)",
      [](Garden& garden) {
-         SavedState state;
-         StateReader from(state);
+         Snapshot state;
+         SnapshotReader from(state);
          static_cast<void>(garden.entities.load(from));
      }},
     {"add_world\\(\\)", [](Garden& garden) { const World another(garden.entities); }},

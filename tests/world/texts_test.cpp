@@ -12,7 +12,7 @@
 #include "shoal/save/save.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/save/zone_streaming.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -385,9 +385,9 @@ TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_als
 TEST_F(TextsTest, that_a_state_in_memory_needs_are_kept_as_long_as_it_lives) {
     const Entity entity = *entities.create();
     ASSERT_TRUE(names.set_name(entity, "Argo"));
-    SavedState state;
+    Snapshot state;
     ASSERT_TRUE(save(world, state));
-    SavedState moved = std::move(state);
+    Snapshot moved = std::move(state);
     ASSERT_TRUE(names.set_name(entity, "Beagle"));
     collect(), collect();
     ASSERT_TRUE(load(world, moved));
@@ -493,7 +493,7 @@ TEST_F(RandomTexts, agree_with_a_model_that_keeps_them_apart) {
     SCOPED_TRACE(shoal_test::seed_text());
     auto& signs = world.manager<Sign>();
     world.properties();
-    SavedState kept;
+    Snapshot kept;
     Model kept_model;
     for (int step = 0; step < 60; ++step) {
         while (model.all.size() < 40) {

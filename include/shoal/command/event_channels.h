@@ -13,8 +13,8 @@
 
 namespace shoal {
 
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 
 class EventChannels {
 public:
@@ -46,9 +46,9 @@ public:
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
 
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Channels that the state does not have are empty then. Errors: what was saved does not fit.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
 
 private:
     struct Channel {

@@ -1,7 +1,8 @@
 #pragma once
-// Commands that wait, in a saved state, for those who convert or show them. docs/formats/save.md has all parts. Thread: any.
+// Commands that wait, in a snapshot, for those who convert or show them. docs/formats/save.md has all parts. Thread:
+// any.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 namespace shoal {
 
@@ -21,8 +22,8 @@ struct SavedCommandPart {
     std::uint32_t type, flags;
 };
 SHOAL_API std::string_view name_of_kind(SavedCommandKind kind);  ///< "create", "name_or_tag"
-/// Returns how many commands wait in a saved state, of a kind, or of all.
-SHOAL_API std::uint64_t count_saved_commands(const SavedState& state, SavedCommandKind kind);
-SHOAL_API std::uint64_t count_saved_commands(const SavedState& state);
+/// Returns how many commands wait in a snapshot, of a kind, or of all.
+SHOAL_API std::uint64_t count_saved_commands(const Snapshot& state, SavedCommandKind kind);
+SHOAL_API std::uint64_t count_saved_commands(const Snapshot& state);
 
 }  // namespace shoal

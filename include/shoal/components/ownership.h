@@ -81,8 +81,8 @@ public:
     void hold_rows(bool hold) override { rows_.hold(hold); }
     bool is_held() const override { return rows_.is_held(); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
-    void save(StateWriter& to) const override { rows_.save(to); }
-    SHOAL_API Status load(StateReader& from) override;
+    void save(SnapshotWriter& to) const override { rows_.save(to); }
+    SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     /// Owns, or releases if the value is the null entity. Errors: as for own(). Requires: no passes run.

@@ -215,8 +215,8 @@ public:
     SHOAL_API void hold_rows(bool hold) override;
     bool is_held() const override { return templates_.is_held() || own_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
-    SHOAL_API void save(StateWriter& to) const override;
-    SHOAL_API Status load(StateReader& from) override;
+    SHOAL_API void save(SnapshotWriter& to) const override;
+    SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
 

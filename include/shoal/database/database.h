@@ -323,16 +323,16 @@ public:
     /// Refused:
     /// rows with fields that only C++ knows, or that refer to read-only arrays of a resource, which nothing would keep
     /// loaded.
-    SHOAL_API void write_zone(Zone zone, StateWriter& to) const;
+    SHOAL_API void write_zone(Zone zone, SnapshotWriter& to) const;
     /// Gives the entities that still live the rows that write_zone() wrote. One that has a row by now goes to the zone
     /// and gains what it lacks and values of `many` types. `gone`, ascending, have died, whoever has their ids now.
     /// Returns how many had no row. Errors: a component type has other fields; no memory or a full table; nothing has
     /// changed.
-    SHOAL_API Result<std::uint32_t> read_zone(Zone zone, StateReader& from, std::span<const Entity> gone = {});
+    SHOAL_API Result<std::uint32_t> read_zone(Zone zone, SnapshotReader& from, std::span<const Entity> gone = {});
     /// Looks at what write_zone() wrote as read_zone() does, but for whom the rows belong to. Adds no rows, but may add
     /// archetypes.
     /// Returns the owners, ascending, the dead too. Errors: read_zone() would not take it for any entities.
-    SHOAL_API Result<Array<Entity>> check_zone(Zone zone, StateReader& from);
+    SHOAL_API Result<Array<Entity>> check_zone(Zone zone, SnapshotReader& from);
     /// Removes the rows of a zone and returns how many there were. Its entities live on without them.
     SHOAL_API std::uint32_t drop_zone(Zone zone);
     /// From now on, remembers the zones that queries with zones visit.
@@ -404,9 +404,9 @@ public:
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     /// With the numbers of tables and archetypes, which decide in which order queries visit rows; outside of a directory also
     /// with the commands that wait: see command/saved_commands.h.
-    SHOAL_API void save(StateWriter& to) const override;
+    SHOAL_API void save(SnapshotWriter& to) const override;
     /// As Store::load(). Errors: also a component type that this database does not have.
-    SHOAL_API Status load(StateReader& from) override;
+    SHOAL_API Status load(SnapshotReader& from) override;
 
 private:
     friend class RowMove;
@@ -528,12 +528,12 @@ private:
     ComponentRow find_further(ComponentRow found, ComponentType component, Entity entity, std::uint32_t index) const;
     Status validate_further(ComponentType component) const;
 
-    Status load_archetypes(StateReader& from, Array<const Archetype*>& types);
-    Status load_rows(StateReader& from);
-    Status load_commands(StateReader& from);
-    Status note_loaded(StateReader& from, DatabaseTable& table);
-    void write_table(const DatabaseTable& table, StateWriter& to) const;
-    void write_further(Zone zone, ComponentType component, StateWriter& to) const;
+    Status load_archetypes(SnapshotReader& from, Array<const Archetype*>& types);
+    Status load_rows(SnapshotReader& from);
+    Status load_commands(SnapshotReader& from);
+    Status note_loaded(SnapshotReader& from, DatabaseTable& table);
+    void write_table(const DatabaseTable& table, SnapshotWriter& to) const;
+    void write_further(Zone zone, ComponentType component, SnapshotWriter& to) const;
     struct ReturningRows;
     SHOAL_API void note_watched(const ZoneSet& zones) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a database in a saved state that others than the database read: those who convert or show what was saved.
+// The parts of a database in a snapshot that others than the database read: those who convert or show what was saved.
 //
 //     components     the names of component types, a line each; their numbers in what follows
 //     archetypes     for each: how many component types it has, then their numbers

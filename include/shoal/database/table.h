@@ -73,8 +73,8 @@ public:
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
     /// Writes rows and bits, or reads them; see Table::load(). `schemas`: of the component types of the database, by number.
-    SHOAL_API void save(StateWriter& to, std::span<const Schema* const> schemas) const;
-    SHOAL_API Status load(StateReader& from, std::span<const Schema* const> schemas);
+    SHOAL_API void save(SnapshotWriter& to, std::span<const Schema* const> schemas) const;
+    SHOAL_API Status load(SnapshotReader& from, std::span<const Schema* const> schemas);
     /// Rows and bits.
     SHOAL_API MemoryUse memory_use() const;
     /// Checks rows and bits. Cost: O(rows).

@@ -20,8 +20,8 @@
 
 namespace shoal {
 
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 
 /// A reader's place in a death list. 0 is none.
 struct DeathCursor {
@@ -63,8 +63,8 @@ public:
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
     /// Writes what the cursors have not passed. After load(), all cursors are at the end, until set_position().
-    SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API void save(SnapshotWriter& to) const;
+    SHOAL_API Status load(SnapshotReader& from);
 
     std::uint64_t begin() const { return begin_; }      ///< the position of the first entry that is kept
     SHOAL_API std::string_view slowest_reader() const;  ///< who reads it next. Requires: size() > 0

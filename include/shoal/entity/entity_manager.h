@@ -113,13 +113,13 @@ public:
     SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
 
     /// Writes which entities live, the order in which ids will be used again, and the deaths that somebody has not looked at.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Puts what save() wrote in place of what is there. Nobody is told; all count as active, and all cursors are at the
     /// end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not fit each
     /// other; nothing has changed. Requires: no destruction is under way.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
     /// Errors: what is read has ids of another width or with other parts than this program.
-    SHOAL_API static Status check_ids(StateReader& from);
+    SHOAL_API static Status check_ids(SnapshotReader& from);
 
     /// Worlds say that they begin and end to use these entities: what one world loads is no other's.
     SHOAL_API void add_world();
@@ -182,7 +182,7 @@ private:
     }
     SHOAL_API Entity take_one();
     SHOAL_API Status exhausted(std::size_t num_asked) const;
-    Status check_loaded(StateReader& from, std::span<const Generation> generations,
+    Status check_loaded(SnapshotReader& from, std::span<const Generation> generations,
                         std::span<const Entity> free_ids) const;
 
     std::size_t num_recyclable() const;

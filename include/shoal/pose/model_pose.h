@@ -193,9 +193,9 @@ public:
     void hold_rows(bool hold) override { instances_.hold(hold); }
     bool is_held() const override { return instances_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
-    SHOAL_API void save(StateWriter& to) const override;
+    SHOAL_API void save(SnapshotWriter& to) const override;
     /// As Store::load(). Errors: also a resource that is not loaded. Constraints stay.
-    SHOAL_API Status load(StateReader& from) override;
+    SHOAL_API Status load(SnapshotReader& from) override;
     /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
@@ -223,8 +223,8 @@ private:
     void remove_unused_trees();
     void list_all_tables();
     void forget_trees();
-    Status load_trees(StateReader& from);
-    Status check_loaded(StateReader& from) const;
+    Status load_trees(SnapshotReader& from);
+    Status check_loaded(SnapshotReader& from) const;
     Status validate_blocks() const;
     Status reserve_blocks(std::uint32_t slot, std::size_t count);
     Status spawn_all(const SpawnBatch& batch, bool replaces);

@@ -26,8 +26,8 @@
 
 namespace shoal {
 
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 
 /// Entities that have gained or lost components of one type, at one settle.
 struct JournalEntry {
@@ -59,8 +59,8 @@ public:
     SHOAL_API void add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
                        std::span<const Entity> entities);
     /// Writes the entries. Forgets those that are there, and takes over what save() wrote, if it keeps any.
-    SHOAL_API void save(StateWriter& to) const;
-    SHOAL_API Status load(StateReader& from, std::uint64_t stamp);
+    SHOAL_API void save(SnapshotWriter& to) const;
+    SHOAL_API Status load(SnapshotReader& from, std::uint64_t stamp);
     /// Forgets the oldest settles until few enough entities are named.
     SHOAL_API void trim();
 

@@ -205,8 +205,8 @@ public:
     std::uint32_t state_version() const override { return 1; }
     /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Observers
     /// are told of nothing. Requires: the stores were loaded; no observer runs.
-    void save_part(StateWriter& to) const override;
-    Status load_part(StateReader& from, std::uint32_t version) override;
+    void save_part(SnapshotWriter& to) const override;
+    Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
 private:
     struct Entry {

@@ -80,8 +80,8 @@ public:
     std::uint32_t state_version() const override { return 1; }
     /// Writes from when on rows were not looked at yet, or takes it over for what is declared here too. Rows are all
     /// looked at for what was not declared then.
-    void save_part(StateWriter& to) const override;
-    Status load_part(StateReader& from, std::uint32_t version) override;
+    void save_part(SnapshotWriter& to) const override;
+    Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
 private:
     /// A field with a place.

@@ -57,8 +57,8 @@ public:
     void forget(const Store& store) override;
     std::uint32_t state_version() const override { return 1; }
     /// Writes what it knows, or takes it over; see RelationIndex::load(). Requires: the stores were loaded.
-    void save_part(StateWriter& to) const override;
-    Status load_part(StateReader& from, std::uint32_t version) override;
+    void save_part(SnapshotWriter& to) const override;
+    Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
 private:
     const RelationIndex* find(ComponentId component, std::uint32_t field) const;

@@ -41,8 +41,8 @@ namespace shoal {
 class Blob;
 class ComponentDirectory;
 class Spawned;
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 class Store;
 struct Field;
 struct SettleContext;
@@ -122,11 +122,11 @@ public:
     /// The version of what save_part() writes; 0: the service saves nothing. States of the world then have a part
     /// `services/NAME` with the version, and what save_part() writes is in it.
     virtual std::uint32_t state_version() const { return 0; }
-    virtual void save_part(StateWriter& /*to*/) const {}
+    virtual void save_part(SnapshotWriter& /*to*/) const {}
     /// Puts what save_part() wrote in place of what there is. `version`: of what was written, at most state_version();
     /// 0: the state has nothing of the service. Errors: it does not fit; the world then loads the state that it had
     /// before.
-    virtual Status load_part(StateReader& /*from*/, std::uint32_t /*version*/) { return {}; }
+    virtual Status load_part(SnapshotReader& /*from*/, std::uint32_t /*version*/) { return {}; }
     /// A state was loaded with load(world, ...), not by going back to a frame.
     virtual void after_load() {}
 

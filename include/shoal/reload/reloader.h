@@ -116,8 +116,8 @@ private:
     void world_ends() override;
     void mark_texts(TextMarks& marks) const override;
     std::uint32_t state_version() const override { return 1; }
-    void save_part(StateWriter& to) const override;
-    Status load_part(StateReader& from, std::uint32_t version) override;
+    void save_part(SnapshotWriter& to) const override;
+    Status load_part(SnapshotReader& from, std::uint32_t version) override;
 
     World* world_;   // nullptr: it has ended,
     SpawnLog* log_;  // and the log with it

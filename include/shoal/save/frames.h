@@ -19,7 +19,7 @@
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/react/service.h"
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 namespace shoal {
 
@@ -56,7 +56,7 @@ public:
 private:
     struct Frame {
         std::uint64_t number = 0;
-        SavedState state;
+        Snapshot state;
     };
 
     std::string describe() const override;

@@ -41,7 +41,7 @@
 namespace shoal {
 
 class PersistedFolder;
-class SavedState;
+class Snapshot;
 class World;
 
 struct PersistOptions {
@@ -79,7 +79,7 @@ SHOAL_API Result<std::vector<PersistedSnapshot>> list_persisted(const std::strin
 /// Reads one as Persistence::recover() does, without a world, and fills in what it has. Writes nothing. Returns the
 /// state of the last whole record; none if the snapshot is damaged, for which recover() takes the one before. Errors:
 /// as of recover(): what may be whole cannot be read now, or by another program only.
-SHOAL_API Result<SavedState> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
+SHOAL_API Result<Snapshot> read_persisted(PersistedSnapshot& snapshot, const LoadOptions& options);
 
 /// What Persistence::start() has begun to write. Units: bytes.
 struct PersistStatistics {

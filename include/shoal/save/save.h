@@ -25,7 +25,7 @@
 
 namespace shoal {
 
-class SavedState;
+class Snapshot;
 class World;
 
 /// What load(), Persistence::recover() and Replay::open() are told.
@@ -42,13 +42,13 @@ SHOAL_API Status save(const World& world, const std::string& path);
 SHOAL_API Status load(World& world, const std::string& path, const LoadOptions& options = {});
 /// In memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed. What is not
 /// trusted is checked as a file is.
-SHOAL_API Status save(const World& world, SavedState& to, const SavedState* before = nullptr);
-SHOAL_API Status load(World& world, const SavedState& from, bool is_trusted = true);
+SHOAL_API Status save(const World& world, Snapshot& to, const Snapshot* before = nullptr);
+SHOAL_API Status load(World& world, const Snapshot& from, bool is_trusted = true);
 /// The bytes of a file, for programs that send or store them themselves. `to` gets them in place of what it has. Bytes
 /// are checked as a file is, wherever they come from.
 SHOAL_API Status save(const World& world, Array<std::byte>& to);
 SHOAL_API Status load(World& world, std::span<const std::byte> from, const LoadOptions& options = {});
 /// Reads what the bytes of a save hold, without a world. Errors: as of load(), but for what its parts say.
-SHOAL_API Result<SavedState> read_save(std::span<const std::byte> bytes, const LoadOptions& options);
+SHOAL_API Result<Snapshot> read_save(std::span<const std::byte> bytes, const LoadOptions& options);
 
 }  // namespace shoal

@@ -63,10 +63,10 @@ public:
     const std::byte* changed_values() const { return changed_values_.data(); }
 
     /// Writes what is remembered. Requires: nothing of what the last compare() found is needed any more.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not there,
     /// starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store was loaded.
-    SHOAL_API Result<bool> load(StateReader& from, Start otherwise = Start::kRowsOfNow);
+    SHOAL_API Result<bool> load(SnapshotReader& from, Start otherwise = Start::kRowsOfNow);
 
     /// Calls visit(context, field, value) for the texts and read-only arrays of the component type among the values that are
     /// remembered: fields of string ids and of arrays. Shape: value: field.size bytes, not aligned.
@@ -99,7 +99,7 @@ private:
         bool is_compared;
     };
 
-    Status load_pictures(StateReader& from);
+    Status load_pictures(SnapshotReader& from);
     void forget_all();
     void keep_column(std::uint32_t number, bool is_compared);
     void find_pictures();

@@ -224,10 +224,10 @@ public:
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Writes all rows, and which deaths it has not looked at yet.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Puts rows that save() wrote in place of those that are there. Errors: no memory, or they do not fit; no row is
     /// there then. Requires: the entity manager has been loaded; they are its own rows (see show()).
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
 
     // --- locks ---------------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ private:
     void count_owned();
     void forget_shown();
     Status find_shown(std::span<const Entity> owners, std::span<const std::uint32_t> next);
-    Status index_loaded(StateReader& from);
+    Status index_loaded(SnapshotReader& from);
     Status require_free(const SpawnBatch& batch);
     void place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);

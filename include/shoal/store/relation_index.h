@@ -49,16 +49,16 @@ public:
     /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Writes the lists, whose order depends on what was referred to when.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Takes over what save() wrote; without it, knows no references until the next refresh(). Errors: the lists do not fit
     /// each other; no reference is known then.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;
 
 private:
     Entity refer(Entity referrer);
-    Status load_lists(StateReader& from);
+    Status load_lists(SnapshotReader& from);
     bool are_lists() const;
 
     const EntityManager& entities_;

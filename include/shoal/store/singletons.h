@@ -19,8 +19,8 @@ namespace shoal {
 
 class ComponentDirectory;
 class ComponentManager;
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 
 class Singletons {
 public:
@@ -54,11 +54,11 @@ public:
     /// Destroys the entity.
     SHOAL_API void destroy();
 
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Errors: no such entity lives.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
     /// Gives those that a state does not have their defaults. Errors: one has several rows, or one of the dead.
-    SHOAL_API Status finish_load(StateReader& from);
+    SHOAL_API Status finish_load(SnapshotReader& from);
 
 private:
     template <class T>

@@ -29,12 +29,12 @@ struct SpawnOverride {
 };
 /// Returns a copy that outlives the schema that the value was read by.
 SHOAL_API SpawnOverride copy_to_keep(const SpawnOverride& given);
-/// Says whether a saved state can have an override. Errors: its value is nothing, or an array that stays in the resource, or
-/// is not one of its type; a text is not UTF-8. The message says which.
+/// Says whether a snapshot can have an override. Errors: its value is nothing, or an array that stays in the resource,
+/// or is not one of its type; a text is not UTF-8. The message says which.
 SHOAL_API Status check_override(const SpawnOverride& given);
-/// Writes overrides to a saved state. What check_override() refuses is refused.
-SHOAL_API void save_overrides(class StateWriter& to, std::span<const SpawnOverride> overrides);
+/// Writes overrides to a snapshot. What check_override() refuses is refused.
+SHOAL_API void save_overrides(class SnapshotWriter& to, std::span<const SpawnOverride> overrides);
 /// Reads what save_overrides() wrote. Errors: what is read is not a list of overrides; `to` is empty.
-SHOAL_API Status load_overrides(class StateReader& from, Array<SpawnOverride>& to);
+SHOAL_API Status load_overrides(class SnapshotReader& from, Array<SpawnOverride>& to);
 
 }  // namespace shoal

@@ -24,8 +24,8 @@ class EntityManager;
 class Executor;
 class OwnedRows;
 class Random;
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 class Table;
 struct FieldPart;
 
@@ -323,13 +323,13 @@ public:
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
     /// Writes all that the store keeps: rows in their order, and whatever decides what it does next. See
-    /// state/saved_state.h; most stores forward to OwnedRows::save() and load().
+    /// state/snapshot.h; most stores forward to OwnedRows::save() and load().
     /// As it is here, it refuses, because it does not know what there is.
-    SHOAL_API virtual void save(StateWriter& to) const;
+    SHOAL_API virtual void save(SnapshotWriter& to) const;
     /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be
     /// false:
     /// it must do no harm. Errors: no memory, or it does not fit; the store is whole then, and has no rows.
-    SHOAL_API virtual Status load(StateReader& from);
+    SHOAL_API virtual Status load(SnapshotReader& from);
     /// Called when all stores of the world are loaded, for what one tells another.
     virtual void finish_load() {}
 

@@ -85,10 +85,10 @@ public:
     virtual void visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) = 0;
 
     /// Writes those that wait, as "commands". The writer refuses those that cannot be saved.
-    virtual void save(StateWriter& to) = 0;
+    virtual void save(SnapshotWriter& to) = 0;
     /// Puts what save() wrote, which may be false, in place of what waits. `saved`: schemas of component types that no
     /// store keeps. Errors: it does not fit; nothing waits then.
-    virtual Status load(StateReader& from, std::span<const Schema> saved = {}) = 0;
+    virtual Status load(SnapshotReader& from, std::span<const Schema> saved = {}) = 0;
 
 protected:
     WaitingCommands() = default;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a table in a saved state: what Table::save() writes, for others than the table that read it.
+// The parts of a table in a snapshot: what Table::save() writes, for others than the table that read it.
 //
 //     num_rows, owner        an entity for each row
 //     field/NAME             a column of a field
@@ -10,18 +10,19 @@
 //
 // Thread: any.
 
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/table/schema.h"
 
 #include <string>
 
 namespace shoal {
 
-/// Returns what a column is called in a saved state: after its field, so that it is found in a table with other columns too.
+/// Returns what a column is called in a snapshot: after its field, so that it is found in a table with other columns
+/// too.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
 /// Returns the bytes of a column that belong to no field.
-SHOAL_API Array<StateGap> gaps_in_column(const Schema& schema, std::uint32_t column);
+SHOAL_API Array<SnapshotGap> gaps_in_column(const Schema& schema, std::uint32_t column);
 
 /// Returns "x", "y", "z" or "w", as sources and paths of fields call a lane, too. Requires: lane < 4.
 constexpr std::string_view lane_name(std::uint32_t lane) { return std::string_view("xyzw").substr(lane, 1); }

@@ -22,11 +22,11 @@
 namespace shoal {
 
 class EntityManager;
-class StateReader;
-class StateWriter;
+class SnapshotReader;
+class SnapshotWriter;
 class Table;
 class TakePlan;
-struct StateMarks;
+struct SnapshotMarks;
 SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
 SHOAL_API void ask_read_guard(const Table& table, std::uint32_t column);
 
@@ -227,22 +227,22 @@ public:
     /// Returns the stamp with which rows were last added to a block or moved into it. Rows that were removed at the end
     /// leave none.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
-    /// Returns which rows of a block of a column in a saved state were written at `since` or later, added and moved
+    /// Returns which rows of a block of a column in a snapshot were written at `since` or later, added and moved
     /// rows included, and which were added or moved. Marks of some 128 stamps are kept: for earlier writes it returns
     /// all of 1,024 rows.
-    StateMarks written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const;
-    StateMarks placed_since(std::uint32_t state_block, std::uint64_t since) const;
+    SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block, std::uint64_t since) const;
+    SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
     // --- saving --------------------------------------------------------------------------------------------------
 
     /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
     /// If the writer checks values, also those that no load would take.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// What save() refuses of the values of the column that the writer has written last.
-    SHOAL_API void refuse_bad_values(StateWriter& to, std::uint32_t column) const;
+    SHOAL_API void refuse_bad_values(SnapshotWriter& to, std::uint32_t column) const;
     /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or it
     /// does not fit this table; no row is there then.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
@@ -272,8 +272,8 @@ private:
     void move_rows(RowList from, RowList to);
     void write_entries(RowList rows);
     void require_rows(RowRange rows) const;
-    Status load_rows(StateReader& from, std::uint64_t source);
-    Status check_values(StateReader& from) const;
+    Status load_rows(SnapshotReader& from, std::uint64_t source);
+    Status check_values(SnapshotReader& from) const;
     void clear_rows();
     Status validate_index() const;
     Status validate_chains() const;

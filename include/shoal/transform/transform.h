@@ -229,8 +229,8 @@ public:
     void hold_rows(bool hold) override { rows_.hold(hold); }
     bool is_held() const override { return rows_.is_held(); }
     SHOAL_API void settle(const SettleContext& context) override;
-    SHOAL_API void save(StateWriter& to) const override;
-    SHOAL_API Status load(StateReader& from) override;
+    SHOAL_API void save(SnapshotWriter& to) const override;
+    SHOAL_API Status load(SnapshotReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     /// The columns of a transform are those of Transform, and `world`, a matrix. WorldPose and ChildOf are found too.

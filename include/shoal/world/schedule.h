@@ -156,10 +156,10 @@ public:
     SHOAL_API void set_observer(PassObserver* observer);
 
     /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.
-    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API void save(SnapshotWriter& to) const;
     /// Takes over what save() wrote of the passes and groups that are here. Requires: the schedule is not running.
     /// Errors: it does not fit.
-    SHOAL_API Status load(StateReader& from);
+    SHOAL_API Status load(SnapshotReader& from);
 
     std::size_t num_passes() const { return entries_.size(); }
     /// Returns what a pass has cost; passes are numbered in the order of adding. Requires: pass < num_passes().

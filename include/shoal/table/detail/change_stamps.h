@@ -20,9 +20,9 @@
 
 namespace shoal {
 
-class StateReader;
-class StateWriter;
-struct StateMarks;
+class SnapshotReader;
+class SnapshotWriter;
+struct SnapshotMarks;
 
 inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
 inline constexpr std::uint32_t kRowsPerChangeMark = 8;
@@ -81,16 +81,17 @@ public:
     SHOAL_API std::uint64_t placed(std::uint32_t block) const;
     /// Returns which rows of a block of a state, several of those here, were written at `since` or later, or may have
     /// been; and the same for rows added or moved.
-    SHOAL_API StateMarks written_since(std::uint32_t column, std::uint32_t state_block, std::uint64_t since) const;
-    SHOAL_API StateMarks placed_since(std::uint32_t state_block, std::uint64_t since) const;
+    SHOAL_API SnapshotMarks written_since(std::uint32_t column, std::uint32_t snapshot_block,
+                                          std::uint64_t since) const;
+    SHOAL_API SnapshotMarks placed_since(std::uint32_t snapshot_block, std::uint64_t since) const;
 
     std::size_t memory_bytes() const {
         return (num_columns_ + 1) * (num_blocks_ * sizeof(std::uint64_t) + num_marks_ * sizeof(ChangeMark));
     }
 
     /// Writes the stamps of so many rows, or reads them. Requires: stamps are kept for the rows.
-    SHOAL_API void save(StateWriter& to, std::uint32_t num_rows) const;
-    SHOAL_API Status load(StateReader& from, std::uint32_t num_rows);
+    SHOAL_API void save(SnapshotWriter& to, std::uint32_t num_rows) const;
+    SHOAL_API Status load(SnapshotReader& from, std::uint32_t num_rows);
 
 private:
     static constexpr std::uint64_t kMaxMark = 255;
@@ -106,7 +107,7 @@ private:
     void mark(const Line& line, RowRange rows) const;
     void mark_many(const Line& line, std::size_t begin, std::size_t end) const;
     std::uint64_t written(const Line& line, std::uint32_t block) const;
-    void add_written(const Line& line, std::uint32_t state_block, std::uint64_t since, StateMarks& to) const;
+    void add_written(const Line& line, std::uint32_t snapshot_block, std::uint64_t since, SnapshotMarks& to) const;
     void fold(const Line& line, std::uint64_t steps) const;
     SHOAL_API void grow(std::uint32_t num_rows);
     SHOAL_API void move_base(std::uint64_t stamp);

@@ -1,4 +1,4 @@
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "shoal/base/page_memory.h"
 #include "shoal/base/string_table.h"
@@ -12,7 +12,7 @@
 namespace shoal {
 namespace {
 
-constexpr const char* kStateOwner = "saved state";
+constexpr const char* kSnapshotOwner = "snapshot";
 constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;   // of parts that are no columns
 constexpr std::size_t kFirstSlabBytes = std::size_t(64) << 10;  // malloc takes this from what it has, more it maps
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
@@ -43,9 +43,9 @@ std::uint32_t per_block_of(std::uint32_t element_bytes) {
 
 /// Bytes that several states may have in common: a whole block, or pieces that lie over another one, packed. What is known of
 /// blocks lies side by side, apart from their bytes: each state goes through all of it.
-struct alignas(64) StateBlock {
+struct alignas(64) SnapshotBlock {
     std::byte* memory;
-    StateBlock* under;        // what pieces lie over; nullptr: it is whole
+    SnapshotBlock* under;     // what pieces lie over; nullptr: it is whole
     std::size_t num_bytes;    // that lie here
     std::size_t whole_bytes;  // of the block, pieces and what they lie over together
     std::uint32_t num_users;
@@ -53,18 +53,18 @@ struct alignas(64) StateBlock {
     std::uint16_t num_layers;   // of pieces, one over the other
     bool is_lent;               // its bytes are somebody else's
     std::uint32_t layer_bytes;  // of all of them
-    StateMarks marks;           // which pieces there are: looked at for those blocks only that are read or changed
+    SnapshotMarks marks;        // which pieces there are: looked at for those blocks only that are read or changed
 
     std::byte* data() { return memory; }
     const std::byte* data() const { return memory; }
 };
-static_assert(offsetof(StateBlock, marks) <= 64 && sizeof(StateBlock) == 128);
+static_assert(offsetof(SnapshotBlock, marks) <= 64 && sizeof(SnapshotBlock) == 128);
 
 namespace {
 
 /// Calls visit(begin, num_bytes) for the bytes of each run of marked pieces of a block.
 template <class Visit>
-void for_each_run(const StateMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, Visit&& visit) {
+void for_each_run(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, Visit&& visit) {
     for (std::size_t word = 0; word < std::size(marks.words); ++word) {
         std::uint64_t rest = marks.words[word];
         for (std::size_t first = word * 64; rest != 0;) {
@@ -80,14 +80,14 @@ void for_each_run(const StateMarks& marks, std::size_t piece_bytes, std::size_t 
 }
 
 /// Copies some bytes of a block.
-void copy_block(const StateBlock& block, std::size_t begin, std::size_t count, std::byte* to) {
-    const StateBlock* layers[kMostLayers];
+void copy_block(const SnapshotBlock& block, std::size_t begin, std::size_t count, std::byte* to) {
+    const SnapshotBlock* layers[kMostLayers];
     std::size_t num_layers = 0;
-    const StateBlock* whole = &block;
+    const SnapshotBlock* whole = &block;
     for (; whole->under != nullptr; whole = whole->under) layers[num_layers++] = whole;
     std::memcpy(to, whole->data() + begin, count);
     while (num_layers != 0) {
-        const StateBlock& layer = *layers[--num_layers];
+        const SnapshotBlock& layer = *layers[--num_layers];
         const std::byte* from = layer.data();
         for_each_run(layer.marks, layer.piece_bytes, layer.whole_bytes, [&](std::size_t first, std::size_t bytes) {
             const std::size_t a = std::max(first, begin), b = std::min(first + bytes, begin + count);
@@ -98,10 +98,10 @@ void copy_block(const StateBlock& block, std::size_t begin, std::size_t count, s
 }
 
 /// Copies the marked pieces of a block to where they belong in `to`.
-void copy_pieces(const StateBlock& block, const StateMarks& marks, std::size_t piece_bytes, std::byte* to) {
+void copy_pieces(const SnapshotBlock& block, const SnapshotMarks& marks, std::size_t piece_bytes, std::byte* to) {
     for (std::size_t word = 0; word < std::size(marks.words); ++word)
         for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
-            const StateBlock* at = &block;
+            const SnapshotBlock* at = &block;
             while (at->under != nullptr && !at->marks.has(piece)) at = at->under;
             const std::size_t place = at->under == nullptr ? piece : at->marks.count_before(piece);
             const std::size_t begin = piece * piece_bytes;
@@ -110,7 +110,7 @@ void copy_pieces(const StateBlock& block, const StateMarks& marks, std::size_t p
 }
 
 /// Packs the marked pieces of the whole block at `data`.
-void pack_pieces(const StateMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, const std::byte* data,
+void pack_pieces(const SnapshotMarks& marks, std::size_t piece_bytes, std::size_t whole_bytes, const std::byte* data,
                  std::byte* to) {
     for_each_run(marks, piece_bytes, whole_bytes, [&](std::size_t begin, std::size_t bytes) {
         std::memcpy(to, data + begin, bytes);
@@ -119,8 +119,8 @@ void pack_pieces(const StateMarks& marks, std::size_t piece_bytes, std::size_t w
 }
 
 /// Adds the pieces in which `block` may differ from `base`. Returns whether it lies over that.
-bool add_layers(const StateBlock& block, const StateBlock& base, StateMarks& marks) {
-    const StateBlock* at = &block;
+bool add_layers(const SnapshotBlock& block, const SnapshotBlock& base, SnapshotMarks& marks) {
+    const SnapshotBlock* at = &block;
     for (; at != &base; at = at->under) {
         if (at->under == nullptr) return false;
         marks.add(at->marks);
@@ -129,19 +129,19 @@ bool add_layers(const StateBlock& block, const StateBlock& base, StateMarks& mar
 }
 
 /// Prefetches what is known of a block.
-void fetch(std::span<StateBlock* const> blocks, std::size_t number) {
+void fetch(std::span<SnapshotBlock* const> blocks, std::size_t number) {
     if (number < blocks.size()) __builtin_prefetch(blocks[number], 1);
 }
 
-void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const StateGap> gaps, std::size_t element_bytes) {
+void clear_gaps(std::byte* data, std::size_t num_bytes, std::span<const SnapshotGap> gaps, std::size_t element_bytes) {
     if (gaps.empty()) return;
     for (std::size_t element = 0; element < num_bytes; element += element_bytes)
-        for (const StateGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
+        for (const SnapshotGap& gap : gaps) std::memset(data + element + gap.begin, 0, gap.num_bytes);
 }
 
 /// Calls function(begin, end) for ranges of 0 to `count`, which take `num_bytes` together. What is small is done at once.
 template <class Function>
-void for_blocks(const StateLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
+void for_blocks(const SnapshotLoop& loop, std::size_t count, std::size_t num_bytes, Function&& function) {
     if (count == 0) return;
     if (loop.run == nullptr || num_bytes < 2 * kBytesAtOnce) return function(std::size_t(0), count);
     const auto some = [](void* job, std::size_t begin, std::size_t end) {
@@ -154,21 +154,21 @@ void for_blocks(const StateLoop& loop, std::size_t count, std::size_t num_bytes,
 
 /// Adds the blocks of columns to a state, those of all columns together, since one alone may be too small for several threads: a
 /// loop finds out what each block is made of, memory is taken for those that are new, and a loop fills these.
-class StateColumns {
+class SnapshotColumns {
 public:
     struct Column {
         const std::byte* data;
         std::uint32_t element_bytes;
         std::size_t num_bytes;
-        std::span<StateBlock* const> known;  // those of an earlier state in the same places
-        WrittenSince written;                // since that state; empty: nobody knows
+        std::span<SnapshotBlock* const> known;  // those of an earlier state in the same places
+        WrittenSince written;                   // since that state; empty: nobody knows
         std::uint64_t since;
         bool is_lent;  // the state refers to the bytes where they are
     };
 
     /// Adds the blocks of a column to a state, which are there after finish(). Requires: nobody adds columns to another state.
-    void add(SavedState& to, const Column& column, std::span<const StateGap> gaps);
-    void finish(const StateLoop& loop);
+    void add(Snapshot& to, const Column& column, std::span<const SnapshotGap> gaps);
+    void finish(const SnapshotLoop& loop);
 
 private:
     struct Added {
@@ -178,12 +178,12 @@ private:
         std::size_t first_plan, num_plans;
     };
     enum class Made { kShared, kLent, kCopied, kOfPieces };
-    /// What a block is made of. The rest is for one of pieces: see StateBlock.
+    /// What a block is made of. The rest is for one of pieces: see SnapshotBlock.
     struct Plan {
         Made made;
         std::uint32_t num_layers, layer_bytes;
         std::size_t num_bytes;  // that are new
-        StateMarks marks;
+        SnapshotMarks marks;
     };
     struct New {
         const Added* added;
@@ -194,52 +194,54 @@ private:
 
     std::size_t whole_bytes(const Column& column, std::size_t number) const {
         const std::size_t begin = begin_of(column, number);
-        return std::min(column.num_bytes - begin, std::size_t(column.element_bytes) * kElementsPerStateBlock);
+        return std::min(column.num_bytes - begin, std::size_t(column.element_bytes) * kElementsPerSnapshotBlock);
     }
     static std::size_t begin_of(const Column& column, std::size_t number) {
-        return number * column.element_bytes * kElementsPerStateBlock;
+        return number * column.element_bytes * kElementsPerSnapshotBlock;
     }
-    std::span<const StateGap> gaps_of(const Added& added) const {
+    std::span<const SnapshotGap> gaps_of(const Added& added) const {
         return std::span(gaps_).subspan(added.first_gap, added.num_gaps);
     }
-    void make_plans(const StateLoop& loop);
+    void make_plans(const SnapshotLoop& loop);
     void make_plan(const Added& added, std::size_t number, Array<std::byte>& room, Plan& plan) const;
-    void plan_written(const Column& column, std::size_t number, StateBlock& known, Plan& plan) const;
+    void plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const;
     void take_blocks();
-    void fill_blocks(const StateLoop& loop);
+    void fill_blocks(const SnapshotLoop& loop);
 
-    SavedState* to_ = nullptr;
-    Array<Added> added_{Owner(kStateOwner)};
-    Array<StateGap> gaps_{Owner(kStateOwner)};  // of all columns
-    Array<Plan> plans_{Owner(kStateOwner)};     // of all columns
-    Array<New> new_{Owner(kStateOwner)};
+    Snapshot* to_ = nullptr;
+    Array<Added> added_{Owner(kSnapshotOwner)};
+    Array<SnapshotGap> gaps_{Owner(kSnapshotOwner)};  // of all columns
+    Array<Plan> plans_{Owner(kSnapshotOwner)};        // of all columns
+    Array<New> new_{Owner(kSnapshotOwner)};
 };
 
 /// The memory of states that share blocks. The last of them destroys it.
-class StateBlocks {
+class SnapshotBlocks {
 public:
-    static StateBlocks& make() { return *::new (allocate_memory(sizeof(StateBlocks), kStateOwner)) StateBlocks(); }
+    static SnapshotBlocks& make() {
+        return *::new (allocate_memory(sizeof(SnapshotBlocks), kSnapshotOwner)) SnapshotBlocks();
+    }
     void use() { ++num_states_; }
     void leave() {
         if (--num_states_ != 0) return;
         for (const Slab& slab : slabs_) release(slab);
-        this->~StateBlocks();
-        release_memory(this, sizeof(StateBlocks), kStateOwner);
+        this->~SnapshotBlocks();
+        release_memory(this, sizeof(SnapshotBlocks), kSnapshotOwner);
     }
     /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the copies.
-    StateColumns& columns() { return columns_; }
+    SnapshotColumns& columns() { return columns_; }
 
-    StateBlock& take(std::size_t num_bytes) {
+    SnapshotBlock& take(std::size_t num_bytes) {
         const std::size_t steps = steps_of(num_bytes);
-        StateBlock& block = steps > kMaxSteps      ? make_long(num_bytes)
-                            : free_[steps].empty() ? make(steps)
-                                                   : free_[steps].take();
+        SnapshotBlock& block = steps > kMaxSteps      ? make_long(num_bytes)
+                               : free_[steps].empty() ? make(steps)
+                                                      : free_[steps].take();
         begin_use(block, num_bytes);
         return block;
     }
     /// Returns a block whose bytes are somebody else's.
-    StateBlock& lend(std::byte* memory, std::size_t num_bytes) {
-        StateBlock& block = take_header();
+    SnapshotBlock& lend(std::byte* memory, std::size_t num_bytes) {
+        SnapshotBlock& block = take_header();
         begin_use(block, num_bytes);
         block.memory = memory;
         block.is_lent = true;
@@ -247,13 +249,13 @@ public:
     }
     /// Ends a use of each block, and uses the array for those that they lie over: layer by layer, because each is fetched from memory
     /// while others are given back. From block to block downwards, one would wait for the next.
-    void give_back(std::span<StateBlock*> blocks) {
+    void give_back(std::span<SnapshotBlock*> blocks) {
         while (!blocks.empty()) {
             std::size_t num_under = 0;
             for (std::size_t i = 0; i < blocks.size(); ++i) {
                 fetch(blocks, i + kFetchDistance);
                 if (--blocks[i]->num_users != 0) continue;
-                StateBlock* const under = blocks[i]->under;
+                SnapshotBlock* const under = blocks[i]->under;
                 release(*blocks[i]);
                 if (under != nullptr) blocks[num_under++] = under;
             }
@@ -272,16 +274,16 @@ private:
             num_expected_ += count;
             if (num_expected_ > blocks_.capacity()) blocks_.reserve(std::max(num_expected_, 2 * blocks_.capacity()));
         }
-        void give(StateBlock& block) { blocks_.push_back(&block); }
-        StateBlock& take() {
-            StateBlock& block = *blocks_.back();
+        void give(SnapshotBlock& block) { blocks_.push_back(&block); }
+        SnapshotBlock& take() {
+            SnapshotBlock& block = *blocks_.back();
             blocks_.pop_back();
             if (blocks_.size() > kFetchDistance) fetch(blocks_, blocks_.size() - kFetchDistance);
             return block;
         }
 
     private:
-        Array<StateBlock*> blocks_{Owner(kStateOwner)};
+        Array<SnapshotBlock*> blocks_{Owner(kSnapshotOwner)};
         std::size_t num_expected_ = 0;
     };
     struct Slab {
@@ -290,42 +292,42 @@ private:
         bool in_pages;
     };
 
-    static void begin_use(StateBlock& block, std::size_t num_bytes) {
+    static void begin_use(SnapshotBlock& block, std::size_t num_bytes) {
         block.num_bytes = block.whole_bytes = num_bytes;
         block.under = nullptr;
         block.num_users = 1;
         block.num_layers = 0, block.layer_bytes = 0;
         block.is_lent = false;
     }
-    void release(StateBlock& block) {
+    void release(SnapshotBlock& block) {
         const std::size_t steps = steps_of(block.num_bytes);
         const bool is_long = steps > kMaxSteps;
-        if (is_long && !block.is_lent) release_memory(block.memory, block.num_bytes, kStateOwner);
+        if (is_long && !block.is_lent) release_memory(block.memory, block.num_bytes, kSnapshotOwner);
         free_[is_long || block.is_lent ? kWithoutMemory : steps].give(block);
     }
     static std::size_t steps_of(std::size_t num_bytes) {
         return std::max<std::size_t>((num_bytes + kStepBytes - 1) / kStepBytes, 1);
     }
     /// Returns a block without memory.
-    StateBlock& take_header() {
+    SnapshotBlock& take_header() {
         FreeBlocks& free = free_[kWithoutMemory];
         if (free.empty()) {
             free.expect(kHeadersAtOnce);
-            std::byte* const headers = cut(kHeadersAtOnce * sizeof(StateBlock));
+            std::byte* const headers = cut(kHeadersAtOnce * sizeof(SnapshotBlock));
             for (std::size_t i = kHeadersAtOnce; i-- > 0;)
-                free.give(*::new (static_cast<void*>(headers + i * sizeof(StateBlock))) StateBlock());
+                free.give(*::new (static_cast<void*>(headers + i * sizeof(SnapshotBlock))) SnapshotBlock());
         }
         return free.take();
     }
-    StateBlock& make(std::size_t steps) {
+    SnapshotBlock& make(std::size_t steps) {
         free_[steps].expect(1);
-        StateBlock& block = take_header();
+        SnapshotBlock& block = take_header();
         block.memory = cut(steps * kStepBytes);
         return block;
     }
-    StateBlock& make_long(std::size_t num_bytes) {
-        StateBlock& block = take_header();
-        block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kStateOwner));
+    SnapshotBlock& make_long(std::size_t num_bytes) {
+        SnapshotBlock& block = take_header();
+        block.memory = static_cast<std::byte*>(allocate_memory(num_bytes, kSnapshotOwner));
         return block;
     }
     /// Returns memory that is aligned for a block. Requires: num_bytes is a multiple of that.
@@ -336,8 +338,8 @@ private:
             used_ = 0;
         }
         std::byte* const data = slabs_.back().data;
-        const std::size_t skipped = reinterpret_cast<std::uintptr_t>(data) % alignof(StateBlock);
-        std::byte* const memory = data + (alignof(StateBlock) - skipped) % alignof(StateBlock) + used_;
+        const std::size_t skipped = reinterpret_cast<std::uintptr_t>(data) % alignof(SnapshotBlock);
+        std::byte* const memory = data + (alignof(SnapshotBlock) - skipped) % alignof(SnapshotBlock) + used_;
         used_ += num_bytes;
         return memory;
     }
@@ -350,43 +352,44 @@ private:
                 prefer_large_pages(range->data, num_bytes);
                 return {range->data, num_bytes, true};
             }
-        auto* const memory = static_cast<std::byte*>(allocate_memory(num_bytes + alignof(StateBlock), kStateOwner));
+        auto* const memory =
+            static_cast<std::byte*>(allocate_memory(num_bytes + alignof(SnapshotBlock), kSnapshotOwner));
         return {memory, num_bytes, false};
     }
     static void release(const Slab& slab) {
         if (slab.in_pages) return release_pages({slab.data, slab.num_bytes});
-        release_memory(slab.data, slab.num_bytes + alignof(StateBlock), kStateOwner);
+        release_memory(slab.data, slab.num_bytes + alignof(SnapshotBlock), kSnapshotOwner);
     }
 
     std::uint32_t num_states_ = 0;
-    Array<Slab> slabs_{Owner(kStateOwner)};
+    Array<Slab> slabs_{Owner(kSnapshotOwner)};
     std::size_t used_ = 0;            // of the last slab
     FreeBlocks free_[kMaxSteps + 1];  // by the steps of their memory; kWithoutMemory: without any
-    StateColumns columns_;
+    SnapshotColumns columns_;
 };
 
-std::uint64_t max_state_bytes(std::uint64_t num_bytes) {
+std::uint64_t max_snapshot_bytes(std::uint64_t num_bytes) {
     constexpr std::uint64_t kLeast = std::uint64_t(1) << 30, kTimes = 64;
     return num_bytes <= kLeast / kTimes ? kLeast : num_bytes * kTimes;
 }
 
 // --- marks -------------------------------------------------------------------------------------------------------
 
-std::size_t StatePart::num_blocks() const {
+std::size_t SnapshotPart::num_blocks() const {
     return static_cast<std::size_t>((num_elements + elements_per_block - 1) / elements_per_block);
 }
 
-bool StateMarks::is_empty() const {
+bool SnapshotMarks::is_empty() const {
     return std::ranges::all_of(words, [](std::uint64_t word) { return word == 0; });
 }
 
-std::size_t StateMarks::count_before(std::size_t mark) const {
+std::size_t SnapshotMarks::count_before(std::size_t mark) const {
     std::size_t count = 0;
     for (std::size_t word = 0; word < mark / 64; ++word) count += count_bits(words[word]);
     return mark % 64 == 0 ? count : count + count_bits(words[mark / 64] << (64 - mark % 64));
 }
 
-void StateMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
+void SnapshotMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked) {
     // The lowest bits of 8 bytes go to the highest byte, that of the first of them to its lowest bit.
     constexpr bool kIsLittle = std::endian::native == std::endian::little;
     constexpr std::uint64_t kGather = kIsLittle ? 0x0102040810204080 : 0x8040201008040201;
@@ -399,16 +402,16 @@ void StateMarks::add(std::size_t first, std::span<const std::uint8_t> is_marked)
 
 // --- states ------------------------------------------------------------------------------------------------------
 
-SavedState::SavedState() : pool_(&StateBlocks::make()) { pool_->use(); }
+Snapshot::Snapshot() : pool_(&SnapshotBlocks::make()) { pool_->use(); }
 
-SavedState::~SavedState() {
+Snapshot::~Snapshot() {
     clear();
     pool_->leave();
 }
 
-SavedState::SavedState(SavedState&& other) noexcept : SavedState() { *this = std::move(other); }
+Snapshot::Snapshot(Snapshot&& other) noexcept : Snapshot() { *this = std::move(other); }
 
-SavedState& SavedState::operator=(SavedState&& other) noexcept {
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(lease_, other.lease_);
     std::swap(paths_, other.paths_);
@@ -422,20 +425,20 @@ SavedState& SavedState::operator=(SavedState&& other) noexcept {
     return *this;
 }
 
-void SavedState::clear() {
+void Snapshot::clear() {
     pool_->give_back(blocks_);
     paths_.clear(), parts_.clear(), blocks_.clear(), part_by_path_.clear();
     num_bytes_ = num_own_bytes_ = max_bytes_ = 0;
     if (lease_ != nullptr) give_back_lease(*std::exchange(lease_, nullptr));
 }
 
-void SavedState::take_lease(TextLease& lease) {
+void Snapshot::take_lease(TextLease& lease) {
     shoal::take_lease(lease);
     if (lease_ != nullptr) give_back_lease(*lease_);
     lease_ = &lease;
 }
 
-StatePart SavedState::part(std::size_t number) const {
+SnapshotPart Snapshot::part(std::size_t number) const {
     SHOAL_ASSERT(number < parts_.size(), "the state has no such part");
     const Part& part = parts_[number];
     return {{paths_.data() + part.path_begin, part.path_bytes},
@@ -445,7 +448,7 @@ StatePart SavedState::part(std::size_t number) const {
             part.first_block};
 }
 
-std::size_t SavedState::find(std::string_view path) const {
+std::size_t Snapshot::find(std::string_view path) const {
     const auto find_path = [this](std::string_view wanted) {
         return part_by_path_.find_if(hash_path(wanted),
                                      [&](std::uint32_t candidate) { return part(candidate).path == wanted; });
@@ -459,8 +462,8 @@ std::size_t SavedState::find(std::string_view path) const {
     return number == nullptr ? num_parts() : *number;
 }
 
-void SavedState::add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
-                          std::uint64_t num_elements, std::size_t first_block, std::uint64_t source) {
+void Snapshot::add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
+                        std::uint64_t num_elements, std::size_t first_block, std::uint64_t source) {
     const Part part{paths_.size(), path.size(), element_bytes, elements_per_block, num_elements, first_block, source};
     paths_.insert(paths_.end(), path.begin(), path.end());
     part_by_path_.add(hash_path(path), static_cast<std::uint32_t>(parts_.size()));
@@ -469,64 +472,65 @@ void SavedState::add_part(std::string_view path, std::uint32_t element_bytes, st
 }
 
 /// Returns a block of arbitrary bytes, which is to be one of this state.
-StateBlock& SavedState::take_block(std::size_t num_bytes) {
+SnapshotBlock& Snapshot::take_block(std::size_t num_bytes) {
     num_own_bytes_ += num_bytes;
     return pool_->take(num_bytes);
 }
 
 /// Adds a block of arbitrary bytes.
-StateBlock& SavedState::add_block(std::size_t num_bytes) {
-    StateBlock& block = take_block(num_bytes);
+SnapshotBlock& Snapshot::add_block(std::size_t num_bytes) {
+    SnapshotBlock& block = take_block(num_bytes);
     blocks_.push_back(&block);
     return block;
 }
 
-void SavedState::share_block(StateBlock& block) {
+void Snapshot::share_block(SnapshotBlock& block) {
     ++block.num_users;
     blocks_.push_back(&block);
 }
 
-std::span<const std::byte> SavedState::block(const StatePart& part, std::size_t number, Array<std::byte>& room) const {
+std::span<const std::byte> Snapshot::block(const SnapshotPart& part, std::size_t number, Array<std::byte>& room) const {
     SHOAL_ASSERT(number < part.num_blocks(), "the part has no such block");
-    const StateBlock& block = *blocks_[part.first_block + number];
+    const SnapshotBlock& block = *blocks_[part.first_block + number];
     if (block.under == nullptr) return {block.data(), block.num_bytes};
     room.resize(block.whole_bytes);
     copy_block(block, 0, block.whole_bytes, room.data());
     return room;
 }
 
-StateMarks SavedState::difference(const StatePart& part, std::size_t number, const SavedState& other,
-                                  const StatePart& other_part, std::size_t other_number) const {
+SnapshotMarks Snapshot::difference(const SnapshotPart& part, std::size_t number, const Snapshot& other,
+                                   const SnapshotPart& other_part, std::size_t other_number) const {
     SHOAL_ASSERT(number < part.num_blocks() && other_number < other_part.num_blocks(), "the part has no such block");
-    const StateBlock& block = *blocks_[part.first_block + number];
-    StateMarks marks;
+    const SnapshotBlock& block = *blocks_[part.first_block + number];
+    SnapshotMarks marks;
     if (!add_layers(block, *other.blocks_[other_part.first_block + other_number], marks)) marks.add_all();
     return marks;
 }
 
-std::size_t SavedState::block_bytes(const StatePart& part, std::size_t number) const {
+std::size_t Snapshot::block_bytes(const SnapshotPart& part, std::size_t number) const {
     SHOAL_ASSERT(number < part.num_blocks(), "the part has no such block");
     return blocks_[part.first_block + number]->whole_bytes;
 }
 
-void SavedState::copy_marked(const StatePart& part, std::size_t number, const StateMarks& marks, std::byte* to) const {
-    SHOAL_ASSERT(number < part.num_blocks() && part.elements_per_block == kElementsPerStateBlock,
+void Snapshot::copy_marked(const SnapshotPart& part, std::size_t number, const SnapshotMarks& marks,
+                           std::byte* to) const {
+    SHOAL_ASSERT(number < part.num_blocks() && part.elements_per_block == kElementsPerSnapshotBlock,
                  "it is no block of a column");
-    copy_pieces(*blocks_[part.first_block + number], marks, std::size_t(part.element_bytes) * kElementsPerStateMark,
+    copy_pieces(*blocks_[part.first_block + number], marks, std::size_t(part.element_bytes) * kElementsPerSnapshotMark,
                 to);
 }
 
-void SavedState::copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const {
+void Snapshot::copy(const SnapshotPart& part, std::uint64_t first, std::uint64_t count, void* to) const {
     SHOAL_ASSERT(first <= part.num_elements && count <= part.num_elements - first, "the part has no such elements");
     copy_bytes(part, first * part.element_bytes, count * part.element_bytes, to);
 }
 
-void SavedState::copy_bytes(const StatePart& part, std::uint64_t begin, std::uint64_t count, void* to) const {
+void Snapshot::copy_bytes(const SnapshotPart& part, std::uint64_t begin, std::uint64_t count, void* to) const {
     SHOAL_ASSERT(begin <= part.num_bytes() && count <= part.num_bytes() - begin, "the part has no such bytes");
     const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
     auto* out = static_cast<std::byte*>(to);
     while (count != 0) {
-        const StateBlock& block = *blocks_[part.first_block + static_cast<std::size_t>(begin / block_bytes)];
+        const SnapshotBlock& block = *blocks_[part.first_block + static_cast<std::size_t>(begin / block_bytes)];
         const auto skipped = static_cast<std::size_t>(begin % block_bytes);
         const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(count, block.whole_bytes - skipped));
         copy_block(block, skipped, some, out);
@@ -534,7 +538,7 @@ void SavedState::copy_bytes(const StatePart& part, std::uint64_t begin, std::uin
     }
 }
 
-std::string_view StatePath::with(std::string_view name) {
+std::string_view SnapshotPath::with(std::string_view name) {
     with_.assign(text_).append(name);
     return with_;
 }
@@ -544,8 +548,8 @@ std::string_view StatePath::with(std::string_view name) {
 namespace {
 
 /// Whether the bytes of a block are those at `data`, but for the gaps. `room` is used for what cannot be compared where it lies.
-bool is_equal(const StateBlock& block, const std::byte* data, std::span<const StateGap> gaps, std::size_t element_bytes,
-              Array<std::byte>& room) {
+bool is_equal(const SnapshotBlock& block, const std::byte* data, std::span<const SnapshotGap> gaps,
+              std::size_t element_bytes, Array<std::byte>& room) {
     if (block.under == nullptr && gaps.empty()) return std::memcmp(block.data(), data, block.num_bytes) == 0;
     room.resize(2 * block.whole_bytes);
     std::byte* const before = room.data();
@@ -558,10 +562,10 @@ bool is_equal(const StateBlock& block, const std::byte* data, std::span<const St
 
 }  // namespace
 
-void StateColumns::add(SavedState& to, const Column& column, std::span<const StateGap> gaps) {
+void SnapshotColumns::add(Snapshot& to, const Column& column, std::span<const SnapshotGap> gaps) {
     SHOAL_ASSERT(added_.empty() || to_ == &to, "columns of two states that share blocks are written at the same time");
     to_ = &to;
-    const std::size_t block_bytes = std::size_t(column.element_bytes) * kElementsPerStateBlock;
+    const std::size_t block_bytes = std::size_t(column.element_bytes) * kElementsPerSnapshotBlock;
     const std::size_t num_blocks = (column.num_bytes + block_bytes - 1) / block_bytes;
     added_.push_back({column, gaps_.size(), gaps.size(), to_->blocks_.size(), plans_.size(), num_blocks});
     gaps_.insert(gaps_.end(), gaps.begin(), gaps.end());
@@ -569,7 +573,7 @@ void StateColumns::add(SavedState& to, const Column& column, std::span<const Sta
     plans_.resize(plans_.size() + num_blocks);
 }
 
-void StateColumns::finish(const StateLoop& loop) {
+void SnapshotColumns::finish(const SnapshotLoop& loop) {
     make_plans(loop);
     take_blocks();
     fill_blocks(loop);
@@ -577,12 +581,12 @@ void StateColumns::finish(const StateLoop& loop) {
 }
 
 /// Nobody else uses the blocks of the earlier state now, and each is looked at once, so threads may count their users.
-void StateColumns::make_plans(const StateLoop& loop) {
+void SnapshotColumns::make_plans(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const Added& added : added_)
         num_bytes += added.column.written ? added.num_plans * kPlanBytes : added.column.num_bytes;
     for_blocks(loop, plans_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
-        Array<std::byte> room{Owner(kStateOwner)};
+        Array<std::byte> room{Owner(kSnapshotOwner)};
         auto added = std::ranges::upper_bound(added_, begin, {}, &Added::first_plan) - 1;
         for (std::size_t i = begin; i < end; ++i) {
             while (i - added->first_plan >= added->num_plans) ++added;
@@ -590,19 +594,19 @@ void StateColumns::make_plans(const StateLoop& loop) {
             fetch(added->column.known, number + kFetchDistance);
             make_plan(*added, number, room, plans_[i]);
             if (plans_[i].made != Made::kShared && plans_[i].made != Made::kOfPieces) continue;
-            StateBlock& known = *added->column.known[number];
+            SnapshotBlock& known = *added->column.known[number];
             ++known.num_users;
             to_->blocks_[added->first_block + number] = &known;  // or what its pieces will lie over
         }
     });
 }
 
-void StateColumns::make_plan(const Added& added, std::size_t number, Array<std::byte>& room, Plan& plan) const {
+void SnapshotColumns::make_plan(const Added& added, std::size_t number, Array<std::byte>& room, Plan& plan) const {
     const Column& column = added.column;
     plan.num_bytes = whole_bytes(column, number);
     plan.made = column.is_lent ? Made::kLent : Made::kCopied;
     if (number >= column.known.size() || column.known[number]->whole_bytes != plan.num_bytes) return;
-    StateBlock& known = *column.known[number];
+    SnapshotBlock& known = *column.known[number];
     if (column.written) return plan_written(column, number, known, plan);
     const std::byte* const data = column.data + begin_of(column, number);
     if (is_equal(known, data, gaps_of(added), column.element_bytes, room)) plan.made = Made::kShared;
@@ -610,12 +614,12 @@ void StateColumns::make_plan(const Added& added, std::size_t number, Array<std::
 
 /// Plans a block of the marked pieces over an earlier block, if a whole block would not do better: reading goes through
 /// all layers. In each state it is the turn of some blocks to be whole again, so that not all come to it in one.
-void StateColumns::plan_written(const Column& column, std::size_t number, StateBlock& known, Plan& plan) const {
-    StateMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
+void SnapshotColumns::plan_written(const Column& column, std::size_t number, SnapshotBlock& known, Plan& plan) const {
+    SnapshotMarks marks = column.written(static_cast<std::uint32_t>(number), column.since);
     plan.made = Made::kShared;
     if (marks.is_empty()) return;
-    const std::size_t piece_bytes = std::size_t(column.element_bytes) * kElementsPerStateMark;
-    set_bits(marks.words, (plan.num_bytes + piece_bytes - 1) / piece_bytes, StateMarks::kCount, false);
+    const std::size_t piece_bytes = std::size_t(column.element_bytes) * kElementsPerSnapshotMark;
+    set_bits(marks.words, (plan.num_bytes + piece_bytes - 1) / piece_bytes, SnapshotMarks::kCount, false);
     if (marks.is_empty()) return;
     plan.made = Made::kCopied;
     const std::size_t most_bytes = marks.count() * piece_bytes;
@@ -628,22 +632,22 @@ void StateColumns::plan_written(const Column& column, std::size_t number, StateB
     plan = {Made::kOfPieces, known.num_layers + 1u, layer_bytes, num_bytes, marks};
 }
 
-void StateColumns::take_blocks() {
+void SnapshotColumns::take_blocks() {
     for (const Added& added : added_)
         for (std::size_t number = 0; number < added.num_plans; ++number) {
             const Plan& plan = plans_[added.first_plan + number];
-            StateBlock*& place = to_->blocks_[added.first_block + number];
+            SnapshotBlock*& place = to_->blocks_[added.first_block + number];
             if (plan.made == Made::kShared) continue;
             if (plan.made == Made::kLent) {
                 std::byte* const data = const_cast<std::byte*>(added.column.data) + begin_of(added.column, number);
                 place = &to_->pool_->lend(data, plan.num_bytes);
                 continue;
             }
-            StateBlock& block = to_->take_block(plan.num_bytes);
+            SnapshotBlock& block = to_->take_block(plan.num_bytes);
             if (plan.made == Made::kOfPieces) {
                 block.under = place;
                 block.whole_bytes = whole_bytes(added.column, number);
-                block.piece_bytes = added.column.element_bytes * kElementsPerStateMark;
+                block.piece_bytes = added.column.element_bytes * kElementsPerSnapshotMark;
                 block.num_layers = static_cast<std::uint16_t>(plan.num_layers);
                 block.layer_bytes = plan.layer_bytes;
                 block.marks = plan.marks;
@@ -653,7 +657,7 @@ void StateColumns::take_blocks() {
         }
 }
 
-void StateColumns::fill_blocks(const StateLoop& loop) {
+void SnapshotColumns::fill_blocks(const SnapshotLoop& loop) {
     std::size_t num_bytes = 0;
     for (const New& one : new_) num_bytes += one.plan->num_bytes;
     for_blocks(loop, new_.size(), num_bytes, [&](std::size_t begin, std::size_t end) {
@@ -662,7 +666,7 @@ void StateColumns::fill_blocks(const StateLoop& loop) {
             const Column& column = added->column;
             const std::byte* const from = column.data + begin_of(column, number);
             if (plan->made == Made::kOfPieces)
-                pack_pieces(plan->marks, std::size_t(column.element_bytes) * kElementsPerStateMark,
+                pack_pieces(plan->marks, std::size_t(column.element_bytes) * kElementsPerSnapshotMark,
                             whole_bytes(column, number), from, to);
             else
                 std::memcpy(to, from, plan->num_bytes);
@@ -673,7 +677,7 @@ void StateColumns::fill_blocks(const StateLoop& loop) {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t since)
+SnapshotWriter::SnapshotWriter(Snapshot& to, const Snapshot* before, std::uint64_t since)
     : to_(to), before_(before), since_(since) {
     if (before == nullptr) return;
     to.number_ = before->number_ + 1;
@@ -684,53 +688,54 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
     to.pool_->use();
 }
 
-StateWriter::~StateWriter() {
+SnapshotWriter::~SnapshotWriter() {
     SHOAL_ASSERT(!gathers_columns_, "columns were gathered and never copied; call finish_columns()");
 }
 
-void StateWriter::finish_columns() {
+void SnapshotWriter::finish_columns() {
     gathers_columns_ = false;
     to_.pool_->columns().finish(loop_);
 }
 
-StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
-                                  std::uint64_t num_elements, std::uint64_t source) {
+SnapshotPart SnapshotWriter::begin_part(std::string_view name, std::uint32_t element_bytes,
+                                        std::uint32_t elements_per_block, std::uint64_t num_elements,
+                                        std::uint64_t source) {
     const std::string_view path = path_.with(name);
     if (status_ && to_.find(path) != to_.num_parts())
         status_ = Status::error(concat("two parts of the state are called \"", path, '"'));
-    if (element_bytes > kMaxStateElementBytes)
+    if (element_bytes > kMaxSnapshotElementBytes)
         refuse(concat("\"", path, "\" has values of ", element_bytes, " bytes, and a save has values of up to ",
-                      kMaxStateElementBytes, "; keep what is larger beside the world"));
-    if (path.size() > kMaxStatePathBytes || !is_utf8(path))
+                      kMaxSnapshotElementBytes, "; keep what is larger beside the world"));
+    if (path.size() > kMaxSnapshotPathBytes || !is_utf8(path))
         refuse("a name in it, such as that of a pass, is not UTF-8 or longer than 4,000 bytes; give it another one");
     to_.add_part(path, element_bytes, elements_per_block, num_elements, to_.blocks_.size(), source);
     same_source_ = false;
     if (before_ == nullptr) return {};
     const std::size_t known = before_->find(path);
     if (known == before_->num_parts()) return {};
-    const StatePart earlier = before_->part(known);
+    const SnapshotPart earlier = before_->part(known);
     same_source_ = source != 0 && before_->parts_[known].source == source;
     return earlier.element_bytes == element_bytes && earlier.elements_per_block == elements_per_block ? earlier
-                                                                                                      : StatePart();
+                                                                                                      : SnapshotPart();
 }
 
-void StateWriter::borrow_columns() {
+void SnapshotWriter::borrow_columns() {
     SHOAL_ASSERT(before_ == nullptr, "a state that borrows columns shares blocks with another");
     borrows_ = true;
 }
 
-void StateWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
-                           std::uint64_t num_elements, std::uint64_t source) {
+void SnapshotWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
+                              std::uint64_t num_elements, std::uint64_t source) {
     const std::uint32_t per_block = per_block_of(element_bytes);
-    const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, source);
+    const SnapshotPart earlier = begin_part(name, element_bytes, per_block, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
-    Array<std::byte> room{Owner(kStateOwner)};
+    Array<std::byte> room{Owner(kSnapshotOwner)};
     for (std::uint64_t first = 0, b = 0; first < num_elements; first += per_block, ++b) {
         const auto bytes =
             static_cast<std::size_t>(std::min<std::uint64_t>(num_elements - first, per_block) * element_bytes);
-        StateBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
-                                      ? nullptr
-                                      : before_->blocks_[earlier.first_block + static_cast<std::size_t>(b)];
+        SnapshotBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
+                                         ? nullptr
+                                         : before_->blocks_[earlier.first_block + static_cast<std::size_t>(b)];
         if (known != nullptr && known->whole_bytes == bytes && is_equal(*known, from, {}, element_bytes, room))
             to_.share_block(*known);
         else
@@ -739,28 +744,28 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
     }
 }
 
-bool StateWriter::share(std::string_view name, std::uint64_t source) {
+bool SnapshotWriter::share(std::string_view name, std::uint64_t source) {
     if (before_ == nullptr || source == 0) return false;
     const std::size_t known = before_->find(path_.with(name));
     if (known == before_->num_parts() || before_->parts_[known].source != source) return false;
-    const StatePart earlier = before_->part(known);
+    const SnapshotPart earlier = before_->part(known);
     begin_part(name, earlier.element_bytes, earlier.elements_per_block, earlier.num_elements, source);
     for (std::size_t b = 0; b < earlier.num_blocks(); ++b) to_.share_block(*before_->blocks_[earlier.first_block + b]);
     return true;
 }
 
-void StateWriter::copy(std::string_view name, const SavedState& from, const StatePart& part) {
-    Array<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()), std::byte(0), Owner("saved state"));
+void SnapshotWriter::copy(std::string_view name, const Snapshot& from, const SnapshotPart& part) {
+    Array<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()), std::byte(0), Owner("snapshot"));
     from.copy(part, 0, part.num_elements, bytes.data());
     elements(name, bytes.data(), part.element_bytes, part.num_elements);
 }
 
-void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                         std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
-                         std::span<const StateGap> gaps) {
-    const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
+void SnapshotWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
+                            std::uint64_t num_elements, const WrittenSince& written, std::uint64_t source,
+                            std::span<const SnapshotGap> gaps) {
+    const SnapshotPart earlier = begin_part(name, element_bytes, kElementsPerSnapshotBlock, num_elements, source);
     num_known_ = earlier.path.empty() ? 0 : earlier.num_blocks();
-    StateColumns::Column column{static_cast<const std::byte*>(data), element_bytes, 0, {}, {}, since_, false};
+    SnapshotColumns::Column column{static_cast<const std::byte*>(data), element_bytes, 0, {}, {}, since_, false};
     column.num_bytes = static_cast<std::size_t>(num_elements * element_bytes);
     column.is_lent = borrows_ && gaps.empty();
     if (num_known_ != 0) column.known = std::span(before_->blocks_).subspan(earlier.first_block, num_known_);
@@ -769,27 +774,27 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
     if (!gathers_columns_) finish_columns();
 }
 
-bool StateWriter::may_be_new(std::uint32_t block, const WrittenSince& written) const {
+bool SnapshotWriter::may_be_new(std::uint32_t block, const WrittenSince& written) const {
     return !same_source_ || block >= num_known_ || !written(block, since_).is_empty();
 }
 
-void StateWriter::refuse(std::string_view why) {
+void SnapshotWriter::refuse(std::string_view why) {
     if (status_) status_ = Status::error(concat("it cannot be saved: ", why));
 }
 
 // --- filling -----------------------------------------------------------------------------------------------------
 
-void StateFiller::add_part(std::string_view path, std::uint32_t element_bytes, std::uint64_t num_elements) {
+void SnapshotFiller::add_part(std::string_view path, std::uint32_t element_bytes, std::uint64_t num_elements) {
     SHOAL_ASSERT(part_ == 0 && begins_.empty(), "parts are added before there is room for their bytes");
-    const StatePart last = to_.num_parts() == 0 ? StatePart() : to_.part(to_.num_parts() - 1);
+    const SnapshotPart last = to_.num_parts() == 0 ? SnapshotPart() : to_.part(to_.num_parts() - 1);
     const std::size_t first_block = to_.num_parts() == 0 ? 0 : last.first_block + last.num_blocks();
     to_.add_part(path, element_bytes, per_block_of(element_bytes), num_elements, first_block, 0);
 }
 
-void StateFiller::reserve(std::uint64_t end) {
+void SnapshotFiller::reserve(std::uint64_t end) {
     SHOAL_ASSERT(end <= to_.num_bytes(), "the parts have fewer bytes");
     while (end_ < end) {
-        const StatePart part = to_.part(part_);
+        const SnapshotPart part = to_.part(part_);
         const std::size_t number = to_.blocks_.size() - part.first_block;
         if (number == part.num_blocks()) {
             ++part_;
@@ -803,11 +808,11 @@ void StateFiller::reserve(std::uint64_t end) {
     }
 }
 
-void StateFiller::put(std::uint64_t begin, std::span<const std::byte> bytes) {
+void SnapshotFiller::put(std::uint64_t begin, std::span<const std::byte> bytes) {
     SHOAL_ASSERT(begin <= end_ && bytes.size() <= end_ - begin, "there is no room for the bytes");
     auto block = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin());
     while (!bytes.empty()) {
-        StateBlock& to = *to_.blocks_[block - 1];
+        SnapshotBlock& to = *to_.blocks_[block - 1];
         const auto skipped = static_cast<std::size_t>(begin - begins_[block - 1]);
         const std::size_t count = std::min(bytes.size(), to.num_bytes - skipped);
         std::memcpy(to.data() + skipped, bytes.data(), count);
@@ -818,21 +823,22 @@ void StateFiller::put(std::uint64_t begin, std::span<const std::byte> bytes) {
 
 // --- reading -----------------------------------------------------------------------------------------------------
 
-bool StateReader::has(std::string_view name) { return from_.find(path_.with(name)) != from_.num_parts(); }
+bool SnapshotReader::has(std::string_view name) { return from_.find(path_.with(name)) != from_.num_parts(); }
 
-Status StateReader::error(std::string_view name, std::string_view what) {
-    return Status::error(concat("the saved state, part \"", path_.with(name), "\": ", what));
+Status SnapshotReader::error(std::string_view name, std::string_view what) {
+    return Status::error(concat("the snapshot, part \"", path_.with(name), "\": ", what));
 }
 
-Result<std::uint64_t> StateReader::count(std::string_view name, std::uint32_t element_bytes) {
+Result<std::uint64_t> SnapshotReader::count(std::string_view name, std::uint32_t element_bytes) {
     const std::size_t number = from_.find(path_.with(name));
     if (number == from_.num_parts()) return error(name, "it is missing");
-    const StatePart part = from_.part(number);
+    const SnapshotPart part = from_.part(number);
     if (part.element_bytes == element_bytes) return part.num_elements;
     return error(name, concat("its elements have ", part.element_bytes, " bytes, not ", element_bytes));
 }
 
-Status StateReader::elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements) {
+Status SnapshotReader::elements(std::string_view name, void* to, std::uint32_t element_bytes,
+                                std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
     if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
@@ -840,16 +846,16 @@ Status StateReader::elements(std::string_view name, void* to, std::uint32_t elem
     return {};
 }
 
-Status StateReader::column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
-                           std::uint64_t source) {
+Status SnapshotReader::column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
+                              std::uint64_t source) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
     if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
-    const StatePart part = from_.part(from_.find(path_.with(name)));
+    const SnapshotPart part = from_.part(from_.find(path_.with(name)));
     const std::size_t number = present_ == nullptr || source == 0 ? 0 : present_->find(path_.with(name));
     const bool is_in_place = present_ != nullptr && source != 0 && number < present_->num_parts() &&
                              present_->parts_[number].source == source;
-    StatePart present;
+    SnapshotPart present;
     if (is_in_place) present = present_->part(number);
     const bool is_alike =
         present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
@@ -861,23 +867,23 @@ Status StateReader::column(std::string_view name, void* to, std::uint32_t elemen
     return {};
 }
 
-void StateReader::copy_block_of(const Column& column, std::size_t number) const {
-    const StateBlock& block = *from_.blocks_[column.part.first_block + number];
+void SnapshotReader::copy_block_of(const Column& column, std::size_t number) const {
+    const SnapshotBlock& block = *from_.blocks_[column.part.first_block + number];
     const std::size_t element_bytes = column.part.element_bytes;
     std::byte* const to = column.to + number * element_bytes * column.part.elements_per_block;
-    StateMarks marks;
+    SnapshotMarks marks;
     if (number < column.num_present && add_layers(*present_->blocks_[column.first_present + number], block, marks))
-        copy_pieces(block, marks, element_bytes * kElementsPerStateMark, to);
+        copy_pieces(block, marks, element_bytes * kElementsPerSnapshotMark, to);
     else
         copy_block(block, 0, block.whole_bytes, to);
 }
 
-void StateReader::gather_columns() {
+void SnapshotReader::gather_columns() {
     gathers_columns_ = true;
     columns_.clear();
 }
 
-void StateReader::finish_columns() {
+void SnapshotReader::finish_columns() {
     gathers_columns_ = false;
     if (columns_.empty()) return;
     std::uint64_t num_bytes = 0;
@@ -893,20 +899,20 @@ void StateReader::finish_columns() {
     columns_.clear();
 }
 
-Status StateReader::bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
-                          std::uint64_t num_elements) {
+Status SnapshotReader::bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
+                             std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
     if (*count == num_elements) to.resize(static_cast<std::size_t>(num_elements) * element_bytes);
     return elements(name, to.data(), element_bytes, num_elements);
 }
 
-std::uint64_t StateReader::left_memory() const {
+std::uint64_t SnapshotReader::left_memory() const {
     const std::uint64_t most = from_.max_bytes(), held = from_.num_bytes() + taken_bytes_;
     return is_trusted_ ? ~std::uint64_t(0) : most - std::min(most, held);
 }
 
-Status StateReader::take_memory(std::string_view name, std::uint64_t num_bytes) {
+Status SnapshotReader::take_memory(std::string_view name, std::uint64_t num_bytes) {
     const std::uint64_t most = from_.max_bytes(), held = from_.num_bytes() + taken_bytes_;
     if (is_trusted_) return {};
     if (held > most || num_bytes > left_memory())
@@ -917,7 +923,7 @@ Status StateReader::take_memory(std::string_view name, std::uint64_t num_bytes) 
     return {};
 }
 
-Result<std::string> StateReader::text(std::string_view name) {
+Result<std::string> SnapshotReader::text(std::string_view name) {
     const Result<std::uint64_t> count = this->count(name, 1);
     if (!count) return count.status();
     std::string text(static_cast<std::size_t>(*count), '\0');

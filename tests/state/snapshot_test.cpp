@@ -1,4 +1,4 @@
-#include "shoal/state/saved_state.h"
+#include "shoal/state/snapshot.h"
 
 #include "support/testing.h"
 
@@ -20,28 +20,28 @@ void expect_error(const Status& status, std::string_view part) {
 }
 
 template <class T>
-std::vector<T> values_of(const SavedState& state, std::string_view path) {
-    const StatePart part = state.part(state.find(path));
+std::vector<T> values_of(const Snapshot& state, std::string_view path) {
+    const SnapshotPart part = state.part(state.find(path));
     std::vector<T> values(static_cast<std::size_t>(part.num_elements));
     state.copy(part, 0, part.num_elements, values.data());
     return values;
 }
 
-TEST(SavedState, is_read_back_part_by_part_under_the_paths_that_it_was_written_with) {
-    SavedState state;
+TEST(Snapshot, is_read_back_part_by_part_under_the_paths_that_it_was_written_with) {
+    Snapshot state;
     const std::uint16_t few[] = {3, 1, 4};
     {
-        StateWriter to(state);
-        const StatePath::Scope body = to.in("body");
+        SnapshotWriter to(state);
+        const SnapshotPath::Scope body = to.in("body");
         to.array("few", std::span<const std::uint16_t>(few));
-        const StatePath::Scope field = to.in("field");
+        const SnapshotPath::Scope field = to.in("field");
         to.value("number", 7.5);
         to.text("name", "réef");
     }
     EXPECT_EQ(state.num_parts(), 3u);
     EXPECT_EQ(state.num_bytes(), 3 * 2u + 8u + 5u);
-    StateReader from(state);
-    const StatePath::Scope body = from.in("body");
+    SnapshotReader from(state);
+    const SnapshotPath::Scope body = from.in("body");
     Array<std::uint16_t> read;
     double number = 0;
     ASSERT_TRUE(from.array("few", read) && from.value("field/number", number));
@@ -51,12 +51,12 @@ TEST(SavedState, is_read_back_part_by_part_under_the_paths_that_it_was_written_w
     EXPECT_TRUE(from.has("few") && !from.has("number"));
 }
 
-TEST(SavedState, a_part_that_does_not_fit_is_an_error_that_names_it_and_changes_nothing) {
-    SavedState state;
-    StateWriter to(state);
+TEST(Snapshot, a_part_that_does_not_fit_is_an_error_that_names_it_and_changes_nothing) {
+    Snapshot state;
+    SnapshotWriter to(state);
     to.array("ids", std::span<const std::uint32_t>(std::vector<std::uint32_t>{1, 2, 3}));
     to.text("text", "\xff");
-    StateReader from(state);
+    SnapshotReader from(state);
     std::uint32_t ids[3] = {9, 9, 9};
     expect_error(from.elements("id", ids, 4, 3), "part \"id\": it is missing");
     expect_error(from.elements("ids", ids, 8, 1), "part \"ids\": its elements have 4 bytes, not 8");
@@ -66,41 +66,41 @@ TEST(SavedState, a_part_that_does_not_fit_is_an_error_that_names_it_and_changes_
     EXPECT_EQ(ids[0] + ids[1] + ids[2], 27u);
 }
 
-TEST(SavedState, what_is_made_of_one_that_is_not_trusted_takes_no_more_memory_than_its_limit) {
-    SavedState state;
-    StateWriter(state).value("number", 1);
+TEST(Snapshot, what_is_made_of_one_that_is_not_trusted_takes_no_more_memory_than_its_limit) {
+    Snapshot state;
+    SnapshotWriter(state).value("number", 1);
     state.set_max_bytes(100);
-    StateReader from(state, false);
+    SnapshotReader from(state, false);
     EXPECT_EQ(from.left_memory(), 96u);
     EXPECT_TRUE(from.take_memory("number", 90));
     EXPECT_EQ(from.left_memory(), 6u);
     expect_error(from.take_memory("number", 7), "takes 101 bytes in memory, and may take 100");
     EXPECT_TRUE(from.take_memory("number", 6)) << "what was refused was counted";
-    EXPECT_TRUE(StateReader(state, true).take_memory("number", 1000)) << "a trusted one has no limit";
+    EXPECT_TRUE(SnapshotReader(state, true).take_memory("number", 1000)) << "a trusted one has no limit";
 }
 
-TEST(SavedState, refuses_what_no_save_may_hold_and_keeps_the_first_reason) {
-    SavedState twice, large, odd;
-    StateWriter first(twice), second(large), third(odd);
+TEST(Snapshot, refuses_what_no_save_may_hold_and_keeps_the_first_reason) {
+    Snapshot twice, large, odd;
+    SnapshotWriter first(twice), second(large), third(odd);
     first.value("a", 1);
     first.value("a", 2);
     expect_error(first.status(), "two parts of the state are called \"a\"");
-    second.elements("huge", nullptr, kMaxStateElementBytes + 1, 0);
+    second.elements("huge", nullptr, kMaxSnapshotElementBytes + 1, 0);
     second.refuse("another reason");
     expect_error(second.status(), "\"huge\" has values of 1048577 bytes");
-    third.value(std::string(kMaxStatePathBytes + 1, 'x'), 1);
+    third.value(std::string(kMaxSnapshotPathBytes + 1, 'x'), 1);
     expect_error(third.status(), "longer than 4,000 bytes");
 }
 
-TEST(SavedState, has_room_for_a_block_that_is_longer_than_its_first_memory) {
+TEST(Snapshot, has_room_for_a_block_that_is_longer_than_its_first_memory) {
     for (const std::uint32_t element_bytes : {12u, 17u, 40u, 64u, 65u, 200u}) {
-        std::vector<std::byte> bytes(std::size_t(element_bytes) * kElementsPerStateBlock, std::byte(element_bytes));
-        SavedState state;
-        StateWriter to(state);
-        to.column("first", bytes.data(), element_bytes, kElementsPerStateBlock, {}, 0);
-        to.column("second", bytes.data(), element_bytes, kElementsPerStateBlock, {}, 0);
+        std::vector<std::byte> bytes(std::size_t(element_bytes) * kElementsPerSnapshotBlock, std::byte(element_bytes));
+        Snapshot state;
+        SnapshotWriter to(state);
+        to.column("first", bytes.data(), element_bytes, kElementsPerSnapshotBlock, {}, 0);
+        to.column("second", bytes.data(), element_bytes, kElementsPerSnapshotBlock, {}, 0);
         for (const char* name : {"first", "second"}) {
-            const StatePart part = state.part(state.find(name));
+            const SnapshotPart part = state.part(state.find(name));
             std::vector<std::byte> found(bytes.size());
             state.copy(part, 0, part.num_elements, found.data());
             EXPECT_EQ(found == bytes, true) << name << " of " << element_bytes;
@@ -108,26 +108,26 @@ TEST(SavedState, has_room_for_a_block_that_is_longer_than_its_first_memory) {
     }
 }
 
-TEST(SavedState, a_part_is_shared_by_its_source_alone) {
-    SavedState first, second, third;
-    StateWriter(first).elements("blob", "abc", 1, 3, 5);
-    StateWriter to(second, &first);
+TEST(Snapshot, a_part_is_shared_by_its_source_alone) {
+    Snapshot first, second, third;
+    SnapshotWriter(first).elements("blob", "abc", 1, 3, 5);
+    SnapshotWriter to(second, &first);
     EXPECT_FALSE(to.share("blob", 6) || to.share("blob", 0) || to.share("other", 5));
     EXPECT_TRUE(to.share("blob", 5));
     EXPECT_EQ(second.num_own_bytes(), 0u);
-    first = SavedState();
+    first = Snapshot();
     EXPECT_EQ(values_of<char>(second, "blob"), (std::vector<char>{'a', 'b', 'c'})) << "the first had them alone";
-    EXPECT_FALSE(StateWriter(third).share("blob", 5)) << "there is no state before it";
+    EXPECT_FALSE(SnapshotWriter(third).share("blob", 5)) << "there is no state before it";
 }
 
-TEST(SavedState, that_is_filled_in_any_order_is_the_one_that_was_written) {
-    SavedState written, filled;
+TEST(Snapshot, that_is_filled_in_any_order_is_the_one_that_was_written) {
+    Snapshot written, filled;
     std::vector<std::uint32_t> many(30'000);
     for (std::uint32_t i = 0; i < many.size(); ++i) many[i] = i * 2654435761u;
-    StateWriter to(written);
+    SnapshotWriter to(written);
     to.array("many", std::span<const std::uint32_t>(many));
     to.text("few", "abc");
-    StateFiller filler(filled);
+    SnapshotFiller filler(filled);
     filler.add_part("many", 4, many.size());
     filler.add_part("few", 1, 3);
     std::vector<std::byte> bytes(many.size() * 4 + 3);
