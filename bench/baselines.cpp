@@ -20,10 +20,10 @@ namespace shoal_bench {
 
 using namespace shoal;
 
-struct ThingPlace {
+struct ThingPosition {
     Vec3 value;
 };
-SHOAL_COMPONENT(ThingPlace, value)
+SHOAL_COMPONENT(ThingPosition, value)
 struct ThingMotion {
     Vec3 velocity;
 };
@@ -47,7 +47,7 @@ class ColumnsOfThings {
 public:
     explicit ColumnsOfThings(std::size_t n) {
         std::vector<Entity> ids(n);
-        need_ok(database_.create<ThingPlace, ThingLook>(ids, 0));
+        need_ok(database_.create<ThingPosition, ThingLook>(ids, 0));
         for (std::size_t i = 0; i < n; ++i) {
             if (moves(i)) need(database_.add(ids[i], ThingMotion{velocity_of(i)}));
             if (lives(i)) need(database_.add(ids[i], ThingLife{}));
@@ -61,7 +61,7 @@ public:
 
     std::uint64_t checksum() const {
         std::uint64_t result = 0;
-        query<Read<&ThingPlace::value>>(database_).for_each([&](Vec3 p) { result += bits_of(p); });
+        query<Read<&ThingPosition::value>>(database_).for_each([&](Vec3 p) { result += bits_of(p); });
         query<Read<&ThingLife::age>>(database_).for_each([&](float age) { result += 7 * bits_of(age); });
         return result;
     }
@@ -70,7 +70,7 @@ private:
     EntityManager entities_;
     PagePool pool_;
     mutable Database database_ = Database(entities_, pool_);
-    Query<From<Database>, Write<&ThingPlace::value>, Read<&ThingMotion::velocity>> moving_{database_};
+    Query<From<Database>, Write<&ThingPosition::value>, Read<&ThingMotion::velocity>> moving_{database_};
     Query<From<Database>, Write<&ThingLife::age>> living_{database_};
 };
 
@@ -128,7 +128,7 @@ struct Hierarchy {
 // --- one class with optional parts behind pointers -------------------------------------------------------------------
 
 struct Compound {
-    std::unique_ptr<ThingPlace> place;
+    std::unique_ptr<ThingPosition> place;
     std::unique_ptr<ThingMotion> motion;
     std::unique_ptr<ThingLife> life;
     std::unique_ptr<ThingLook> look;
@@ -138,7 +138,7 @@ struct NullablePointers {
     explicit NullablePointers(std::size_t n) {
         things = make_scattered<Compound>(n, [](std::size_t i) {
             auto made = std::make_unique<Compound>();
-            made->place = std::make_unique<ThingPlace>();
+            made->place = std::make_unique<ThingPosition>();
             made->look = std::make_unique<ThingLook>();
             if (moves(i)) made->motion = std::make_unique<ThingMotion>(ThingMotion{velocity_of(i)});
             if (lives(i)) made->life = std::make_unique<ThingLife>();
@@ -168,7 +168,7 @@ struct Part {
     virtual ~Part() = default;
     virtual void step(Parts&, float) {}
 };
-struct PlacePart : Part {
+struct PositionPart : Part {
     Vec3 value;
 };
 struct LookPart : Part {
@@ -177,7 +177,7 @@ struct LookPart : Part {
 struct MotionPart : Part {
     explicit MotionPart(Vec3 v) : velocity(v) {}
     void step(Parts& parts, float dt) override {
-        static_cast<PlacePart&>(*parts.find("place")->second).value += velocity * dt;
+        static_cast<PositionPart&>(*parts.find("place")->second).value += velocity * dt;
     }
     Vec3 velocity;
 };
@@ -188,7 +188,7 @@ struct LifePart : Part {
 
 std::unique_ptr<Parts> make_parts(std::size_t i) {
     auto made = std::make_unique<Parts>();
-    made->emplace("place", std::make_unique<PlacePart>());
+    made->emplace("place", std::make_unique<PositionPart>());
     made->emplace("look", std::make_unique<LookPart>());
     if (moves(i)) made->emplace("motion", std::make_unique<MotionPart>(velocity_of(i)));
     if (lives(i)) made->emplace("life", std::make_unique<LifePart>());
@@ -198,7 +198,7 @@ std::unique_ptr<Parts> make_parts(std::size_t i) {
 std::uint64_t checksum_of(const std::vector<std::unique_ptr<Parts>>& things) {
     std::uint64_t result = 0;
     for (const auto& parts : things) {
-        result += bits_of(static_cast<PlacePart&>(*parts->at("place")).value);
+        result += bits_of(static_cast<PositionPart&>(*parts->at("place")).value);
         if (const auto life = parts->find("life"); life != parts->end())
             result += 7 * bits_of(static_cast<LifePart&>(*life->second).age);
     }
@@ -215,7 +215,7 @@ struct Containers {
     std::vector<std::unique_ptr<Parts>> things;
 };
 
-// --- systems that are queried, object by object -----------------------------------------------------------------------
+// --- systems that are queried, object by object ----------------------------------------------------------------------
 
 struct System {
     virtual ~System() = default;
@@ -225,7 +225,7 @@ struct System {
 struct MotionSystem : System {
     bool wants(const Parts& parts) const override { return parts.contains("place") && parts.contains("motion"); }
     void step(Parts& parts, float dt) const override {
-        static_cast<PlacePart&>(*parts.at("place")).value +=
+        static_cast<PositionPart&>(*parts.at("place")).value +=
             static_cast<MotionPart&>(*parts.at("motion")).velocity * dt;
     }
 };
@@ -249,7 +249,7 @@ struct VirtualSystems {
     std::vector<std::unique_ptr<System>> systems;
 };
 
-// --- arrays in entity order, one index running through each -----------------------------------------------------------
+// --- arrays in entity order, one index running through each ----------------------------------------------------------
 
 struct RunningIndices {
     explicit RunningIndices(std::size_t n) {
@@ -269,12 +269,12 @@ struct RunningIndices {
     }
     std::uint64_t checksum() const {
         std::uint64_t result = 0;
-        for (const ThingPlace& each : place) result += bits_of(each.value);
+        for (const ThingPosition& each : place) result += bits_of(each.value);
         for (const ThingLife& each : life) result += 7 * bits_of(each.age);
         return result;
     }
     std::vector<std::uint32_t> place_owner, motion_owner;  // ascending
-    std::vector<ThingPlace> place;
+    std::vector<ThingPosition> place;
     std::vector<ThingMotion> motion;
     std::vector<ThingLife> life;
 };

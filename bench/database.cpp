@@ -314,7 +314,7 @@ void look_up(Bench& bench, Sea& sea) {
     const auto run_plain = [&] {
         std::int64_t sum = 0;
         for (const Entity entity : asked) {
-            const PlainSea::Place& place = sea.plain.place(entity);
+            const PlainSea::RowLocation& place = sea.plain.place(entity);
             if (sea.plain.is_current(place, entity)) sum += std::int64_t(sea.plain.position(place).x);
         }
         other = sum;
@@ -333,7 +333,7 @@ void look_up(Bench& bench, Sea& sea) {
     };
     const auto gather_plain = [&] {
         const auto one = [&](std::size_t i) {
-            const PlainSea::Place& place = sea.plain.place(asked[i]);
+            const PlainSea::RowLocation& place = sea.plain.place(asked[i]);
             gathered_plain[i] = sea.plain.is_current(place, asked[i]) ? sea.plain.position(place) : Vec3{};
         };
         std::size_t i = 0;
@@ -385,7 +385,7 @@ void enable_one(Bench& bench, std::size_t n) {
     };
     const auto run_plain = [&] {
         for (const Entity entity : asked) {
-            const PlainSea::Place& place = plain.place(entity);
+            const PlainSea::RowLocation& place = plain.place(entity);
             if (!plain.is_current(place, entity)) continue;
             const std::uint64_t bit = std::uint64_t(1) << place.row % 64;
             bits[place.row / 64] = on_plain ? bits[place.row / 64] | bit : bits[place.row / 64] & ~bit;

@@ -279,7 +279,7 @@ public:
                 if (table.has_heat) result += mix(table.seeds[i]) * 5 + bits_of(table.heats[i]);
             }
         for (std::size_t i = 0; i < wet_owners_.size(); ++i) {
-            const Place place = place_of_[wet_owners_[i]];
+            const RowLocation place = place_of_[wet_owners_[i]];
             result += mix(tables_[place.table].seeds[place.row]) * 3 + bits_of(wet_since_[i]);
         }
         return result;
@@ -287,7 +287,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-    struct Place {
+    struct RowLocation {
         std::uint32_t table = 0, row = 0;
     };
 
@@ -317,7 +317,7 @@ private:
             if (since > kLastsWet) taken_.push_back(owner);
         };
         for (std::size_t i = 0; i < wet_owners_.size(); ++i) {
-            const Place place = place_of_[wet_owners_[i]];
+            const RowLocation place = place_of_[wet_owners_[i]];
             soak_one(wet_since_[i], tables_[place.table].positions[place.row], wet_owners_[i]);
         }
         for (PlainTable& table : tables_)
@@ -330,7 +330,7 @@ private:
         tables_[table].append(entity, row);
     }
     void remove(std::uint32_t entity) {
-        const Place place = place_of_[entity];
+        const RowLocation place = place_of_[entity];
         if (const std::uint32_t moved = tables_[place.table].remove(place.row); moved != kNone)
             place_of_[moved] = place;
     }
@@ -343,7 +343,7 @@ private:
     }
     void give(std::uint32_t entity) {
         if (in_tables_) {
-            const Place place = place_of_[entity];
+            const RowLocation place = place_of_[entity];
             PlainRow row = tables_[place.table].row(place.row);
             row.since = 0;
             return move_to(entity, row.life.kind + kNumKinds, row);
@@ -357,7 +357,7 @@ private:
         wet_since_[row] = 0;
     }
     void take(std::uint32_t entity) {
-        const Place place = place_of_[entity];
+        const RowLocation place = place_of_[entity];
         if (in_tables_ && place.table >= kNumKinds)
             return move_to(entity, place.table - kNumKinds, tables_[place.table].row(place.row));
         const std::uint32_t row = wet_row_of_[entity];
@@ -370,7 +370,7 @@ private:
     bool in_tables_;
     Weather weather_;
     PlainTable tables_[2 * kNumKinds];                    // by kind; then those of the wet
-    std::vector<Place> place_of_;                         // by entity
+    std::vector<RowLocation> place_of_;                   // by entity
     std::vector<std::uint32_t> wet_owners_, wet_row_of_;  // of a table of the wet; by entity
     std::vector<float> wet_since_;
     std::vector<std::uint32_t> given_, taken_, dead_;  // by the passes of a frame

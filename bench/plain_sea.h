@@ -14,7 +14,7 @@ namespace shoal_bench {
 class PlainSea {
 public:
     enum Kind : std::uint16_t { kNowhere, kLight, kHeavy };
-    struct Place {
+    struct RowLocation {
         std::uint32_t row = 0;
         std::uint16_t table = 0;
         std::uint16_t generation = 0;
@@ -33,16 +33,16 @@ public:
 
     /// Room for `num_rows` entities of each kind, with indices below `num_indices`.
     PlainSea(std::size_t num_indices, std::size_t num_rows)
-        : places_(plain_pages<Place>(num_indices)),
+        : places_(plain_pages<RowLocation>(num_indices)),
           tables_{Columns(1, 0), Columns(num_rows, 0), Columns(num_rows, 4)},
           capacity_(num_rows) {}
 
     Columns& table(Kind kind) { return tables_[kind]; }
-    const Place& place(shoal::Entity entity) const { return places_[entity.index()]; }
-    bool is_current(const Place& place, shoal::Entity entity) const {
+    const RowLocation& place(shoal::Entity entity) const { return places_[entity.index()]; }
+    bool is_current(const RowLocation& place, shoal::Entity entity) const {
         return place.generation == entity.generation() && place.table != kNowhere;
     }
-    const shoal::Vec3& position(const Place& place) const { return tables_[place.table].position[place.row]; }
+    const shoal::Vec3& position(const RowLocation& place) const { return tables_[place.table].position[place.row]; }
 
     /// Returns a checksum of all rows that does not depend on their order.
     std::uint64_t sum() {
@@ -79,7 +79,7 @@ public:
         Columns& table = tables_[kind];
         const std::size_t count = entities.size(), first = table.num_rows;
         if (count > capacity_ - first) fail("the plain table is full");
-        Place* __restrict places = places_.data();
+        RowLocation* __restrict places = places_.data();
         for (std::size_t i = 0; i < count; ++i)
             places[entities[i].index()] = {std::uint32_t(first + i), kind, entities[i].generation()};
         std::memcpy(static_cast<void*>(table.owner.data() + first), entities.data(), count * sizeof(shoal::Entity));
@@ -91,7 +91,7 @@ public:
 
     /// The least work to move a row: copy two columns, move the last row into its place, write two records.
     void change(shoal::Entity entity, Kind to_kind, float mass) {
-        Place& place = places_[entity.index()];
+        RowLocation& place = places_[entity.index()];
         if (!is_current(place, entity) || place.table == to_kind) return;
         Columns& from = tables_[place.table];
         Columns& to = tables_[to_kind];
@@ -110,7 +110,7 @@ public:
         Columns& to = tables_[to_kind];
         const std::size_t first = to.num_rows, count = entities.size();
         for (std::size_t i = 0; i < count; ++i) {
-            Place& place = places_[entities[i].index()];
+            RowLocation& place = places_[entities[i].index()];
             if (!is_current(place, entities[i]) || place.row != i) fail("the entities are not those of the table");
             place.row = std::uint32_t(first + i);
             place.table = to_kind;
@@ -124,7 +124,7 @@ public:
     }
 
     bool remove(shoal::Entity entity) {
-        Place& place = places_[entity.index()];
+        RowLocation& place = places_[entity.index()];
         if (!is_current(place, entity)) return false;
         const std::uint32_t row = place.row;
         Columns& table = tables_[place.table];
@@ -135,7 +135,7 @@ public:
     }
     void prefetch_place(shoal::Entity entity) const { __builtin_prefetch(&places_[entity.index()]); }
     void prefetch_row(shoal::Entity entity) {
-        const Place& place = places_[entity.index()];
+        const RowLocation& place = places_[entity.index()];
         Columns& table = tables_[place.table];
         __builtin_prefetch(&table.owner[place.row]);
         __builtin_prefetch(&table.position[place.row]);
@@ -154,8 +154,8 @@ private:
         places_[table.owner[row].index()].row = row;
     }
 
-    shoal::PageArray<Place> places_;  // by entity index
-    Columns tables_[3];               // by Kind
+    shoal::PageArray<RowLocation> places_;  // by entity index
+    Columns tables_[3];                     // by Kind
     std::size_t capacity_;
 };
 

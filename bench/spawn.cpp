@@ -21,10 +21,10 @@ namespace shoal_bench {
 
 using namespace shoal;
 
-struct Placement {
+struct WorldMatrices {
     std::array<float, 16> local{}, world{};
 };
-SHOAL_COMPONENT(Placement, local, world)
+SHOAL_COMPONENT(WorldMatrices, local, world)
 
 struct MeshChoice {
     std::uint64_t mesh = 0, material = 0;
@@ -84,8 +84,8 @@ std::vector<std::byte> make_level(std::span<const std::size_t> entities) {
     BlobWriter writer;
     writer.set_name("bench/level");
     for (std::size_t i = 0; i < entities.size(); ++i) writer.add_entity({});
-    add_components<Placement>(writer, entities, 0, [](std::size_t i) {
-        Placement placement;
+    add_components<WorldMatrices>(writer, entities, 0, [](std::size_t i) {
+        WorldMatrices placement;
         for (std::size_t k = 0; k < 4; ++k) placement.local[5 * k] = placement.world[5 * k] = 1;
         placement.local[12] = placement.world[12] = float(i % 4096);
         placement.local[13] = placement.world[13] = float(i % 127);
@@ -137,7 +137,7 @@ private:
 class SpawnWorld {
 public:
     SpawnWorld() : world_(entities_) {
-        world_.manager<Placement>();
+        world_.manager<WorldMatrices>();
         world_.manager<MeshChoice>();
         world_.manager<ActorState>();
         world_.manager<NameHash>();
@@ -278,7 +278,7 @@ private:
 class DatabaseWorld {
 public:
     DatabaseWorld() : world_(entities_), database_(world_.database()) {
-        components_ = {database_.component<Placement>(), database_.component<MeshChoice>(),
+        components_ = {database_.component<WorldMatrices>(), database_.component<MeshChoice>(),
                        database_.component<ActorState>(), database_.component<NameHash>()};
     }
 

@@ -37,11 +37,11 @@ private:
 };
 
 /// Moves the same rows in two frames, to two places.
-Frames two_frames(const std::vector<std::uint32_t>& rows, const Placed& placed) {
+Frames two_frames(const std::vector<std::uint32_t>& rows, const SceneTransforms& placed) {
     return Frames({{rows, placed.ids, 1}, {rows, placed.ids, 2}});
 }
 
-Side batch(Placed& placed, Frames& frames, Executor* executor = nullptr) {
+Side batch(SceneTransforms& placed, Frames& frames, Executor* executor = nullptr) {
     return {{},
             [&placed, &frames, executor] {
                 const Moves& moves = frames.next_of_shoal();
@@ -50,7 +50,7 @@ Side batch(Placed& placed, Frames& frames, Executor* executor = nullptr) {
             [&placed] { return placed.sum(); }};
 }
 
-Side deferred(Placed& placed, Frames& frames) {
+Side deferred(SceneTransforms& placed, Frames& frames) {
     return {{},
             [&placed, &frames] {
                 const Moves& moves = frames.next_of_shoal();
@@ -82,7 +82,7 @@ void all_roots(Bench& bench) {
         const bool in_batch = mode == TransformMode::kImmediate;
         const std::string name = in_batch ? "transform/all_roots" : "transform/all_roots_deferred";
         if (!bench.wants(name)) continue;
-        Placed placed(scene, mode);
+        SceneTransforms placed(scene, mode);
         Frames frames = two_frames(rows_from(0, scene.size(), kNodesOfTree), placed);
         bench.compare({name, scene.size(), 1.15}, in_batch ? batch(placed, frames) : deferred(placed, frames),
                       by_hand(plain, frames, compute_all));
@@ -94,7 +94,7 @@ void one_percent(Bench& bench, bool same) {
     const std::string name = same ? "transform/one_percent" : "transform/one_percent_random";
     if (!bench.wants(name)) return;
     const Scene scene = small_trees(20'000);
-    Placed placed(scene, TransformMode::kDeferred);
+    SceneTransforms placed(scene, TransformMode::kDeferred);
     PlainPoses plain(scene.locals, scene.parents);
     std::vector<Moves> sets;
     const std::vector<std::uint32_t> order = shuffled_numbers(scene.size() / kNodesOfTree, 3);
@@ -118,7 +118,7 @@ void one_percent(Bench& bench, bool same) {
 void long_chain(Bench& bench) {
     if (!bench.wants("transform/chain")) return;
     const Scene scene = chain(1'000);
-    Placed placed(scene);
+    SceneTransforms placed(scene);
     PlainPoses plain(scene.locals, scene.parents);
     Frames frames = two_frames(rows_from(0, scene.size(), 1), placed);
     bench.compare({"transform/chain", scene.size(), 1.2}, batch(placed, frames),
@@ -129,7 +129,7 @@ void long_chain(Bench& bench) {
 void deep_and_wide(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/deep_and_wide")) return;
     const Scene scene = random_trees(n);
-    Placed placed(scene);
+    SceneTransforms placed(scene);
     PlainPoses plain(scene.locals, scene.parents);
     std::vector<Moves> sets;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -148,7 +148,7 @@ void deep_and_wide(Bench& bench, std::size_t n) {
 void set_local_leaf(Bench& bench) {
     if (!bench.wants("transform/set_local_leaf")) return;
     const Scene scene = small_trees(20'000);
-    Placed placed(scene);
+    SceneTransforms placed(scene);
     PlainPoses plain(scene.locals, scene.parents);
     const std::vector<std::uint32_t> leaves = rows_from(kNodesOfTree - 1, scene.size(), kNodesOfTree);
     std::vector<Instance> instances;
@@ -199,7 +199,7 @@ SHOAL_BENCH_LOOP void gather_by_hand(const PageArray<Record>& records, const Pla
 void world_positions(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/world_positions")) return;
     const Scene scene = small_trees(n / kNodesOfTree);
-    Placed placed(scene);
+    SceneTransforms placed(scene);
     PlainPoses plain(scene.locals, scene.parents);
     const PageArray<Record> records = records_of(placed.ids);
     std::vector<Entity> asked = placed.ids;
@@ -272,7 +272,7 @@ std::uint64_t sum_of_locals(const TransformManager& transforms) {
 void build(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/build")) return;
     const Scene scene = small_trees(n / kNodesOfTree);
-    Placed placed(scene);
+    SceneTransforms placed(scene);
     PlainColumns columns(n);
     bench.compare({"transform/build", n, n >= 1'000'000 ? 3.0 : 0},
                   {[&] { placed.transforms.remove(placed.ids); },
@@ -303,7 +303,7 @@ void two_workers(Bench& bench, std::size_t n) {
     ThreadedExecutor one(1), two(2);
     if (bench.wants("transform/two_workers")) {
         const Scene scene = small_trees(n / kNodesOfTree);
-        Placed placed(scene), alone(scene);
+        SceneTransforms placed(scene), alone(scene);
         const std::vector<std::uint32_t> roots = rows_from(0, n, kNodesOfTree);
         Frames frames = two_frames(roots, placed), frames_alone = two_frames(roots, alone);
         bench.compare({"transform/two_workers", n, target, n * bytes_per_node, true}, batch(placed, frames, &two),
@@ -327,8 +327,8 @@ void two_workers(Bench& bench, std::size_t n) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-struct PlainPlaced {
-    explicit PlainPlaced(const Scene& scene, std::span<const Entity> ids)
+struct PlainTransforms {
+    explicit PlainTransforms(const Scene& scene, std::span<const Entity> ids)
         : poses(scene.locals, scene.parents), records(records_of(ids)) {}
 
     PlainPoses poses;
@@ -340,8 +340,8 @@ void memory(Bench& bench, std::size_t n) {
     const Scene scene = small_trees(n / kNodesOfTree);
     std::vector<Entity> ids(n);
     for (std::uint32_t i = 0; i < n; ++i) ids[i] = make_entity(i + 1, 1);
-    std::optional<Placed> mine;
-    std::optional<PlainPlaced> other;
+    std::optional<SceneTransforms> mine;
+    std::optional<PlainTransforms> other;
     const double at_first = resident_bytes();
     mine.emplace(scene);
     const double mine_bytes = resident_bytes() - at_first - double(n * sizeof(Entity));  // the ids are the caller's

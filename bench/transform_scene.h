@@ -73,9 +73,9 @@ inline Scene random_trees(std::size_t num_nodes) {
 }
 
 /// A scene as entities with transforms.
-class Placed {
+class SceneTransforms {
 public:
-    explicit Placed(const Scene& scene, shoal::TransformMode mode = shoal::TransformMode::kImmediate)
+    explicit SceneTransforms(const Scene& scene, shoal::TransformMode mode = shoal::TransformMode::kImmediate)
         : transforms(entities, pool, {.mode = mode}), ids(scene.size()) {
         need_ok(entities.create(ids));
         need(transforms.add(ids, scene.locals, scene.parents));

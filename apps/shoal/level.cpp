@@ -47,12 +47,12 @@ std::string text_of(const ReloadReport& report) {
 }
 
 /// The entities that have a point mass and a transform, and where their transforms are.
-struct Placed {
+struct MassPositions {
     std::vector<Entity> entities;
     std::vector<Vec3> positions;
 };
-Placed placed_masses(World& world) {
-    Placed placed;
+MassPositions placed_masses(World& world) {
+    MassPositions placed;
     if (find_transforms(world.directory()) == nullptr || world.directory().find(schema_of<PointMass>().id()) == nullptr)
         return placed;
     const TransformManager& transforms = world.transforms();
@@ -200,7 +200,7 @@ void LevelWatch::reload(LoadedLevel newer) {
 Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
     Result<Blob> view = Blob::view(newer.blob.bytes());
     if (!view) return view.status();
-    const Placed placed = placed_masses(world_);
+    const MassPositions placed = placed_masses(world_);
     const std::int64_t begin_ns = monotonic_ns();
     Result<Blob> before = library_.find(newer.blob.id()) == nullptr ? Blob::view(level_.blob.bytes())
                                                                     : library_.replace(std::move(*view));

@@ -18,8 +18,8 @@ struct alignas(kCacheLineBytes) WorkerBounds {
 };
 
 /// Adds the places of rows that are_placed; place(row) gives one.
-template <class Filter, class Place>
-void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, Place&& place) {
+template <class Filter, class PositionOf>
+void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, PositionOf&& place) {
     std::vector<WorkerBounds> workers(context.executor.num_workers());
     for_rows(context.executor, num_rows, kByteGranularity, [&](RowRange rows, std::uint32_t worker) {
         for (std::uint32_t row = rows.begin; row < rows.end; ++row)

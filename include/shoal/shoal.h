@@ -41,7 +41,7 @@
 #include "shoal/query/typed_database.h"
 #include "shoal/react/journal.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
 #include "shoal/react/service.h"
 #include "shoal/reload/reloader.h"

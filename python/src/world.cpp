@@ -7,7 +7,7 @@
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/table/value_text.h"
 #include "shoal/transform/transform.h"
@@ -405,7 +405,7 @@ void WorldState::keep_in_tiles(const std::string& path, const py::object& origin
     const int field = kept.schema->find_field(path.substr(dot + 1));
     if (field < 0) throw Error(concat(quoted(kept.schema->name()), " has no field ", quoted(path.substr(dot + 1))));
     const GridZones tiles({.origin = corner, .tile_size = tile_size, .num_x = num_x, .num_y = num_y});
-    require(world.places().keep_in_tiles(kept.schema->id(), static_cast<std::uint32_t>(field), tiles));
+    require(world.position_links().keep_in_tiles(kept.schema->id(), static_cast<std::uint32_t>(field), tiles));
 }
 
 py::list WorldState::zones() const {

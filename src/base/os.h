@@ -26,9 +26,9 @@ void prefer_large_pages(void* data, std::size_t num_bytes);
 void prefer_small_pages(void* data, std::size_t num_bytes);
 
 /// Returns the memory to read a file of `num_bytes` into, or nullptr.
-using PlaceFunction = char* (*)(void* context, std::size_t num_bytes);
+using BufferFunction = char* (*)(void* context, std::size_t num_bytes);
 /// Reads a whole regular file into the memory that `place` returns. Returns the reason of a failure, or an empty text.
-std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
+std::string read_file(const std::string& path, std::size_t max_bytes, void* context, BufferFunction place,
                       std::size_t& num_read);
 /// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
 /// With `to_append`, opens the new file for append_to_file() before it is renamed: if that fails, nothing is replaced.

@@ -265,7 +265,7 @@ std::string read_to_end(int fd, std::size_t max_bytes, std::string& bytes) {
 
 }  // namespace
 
-std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
+std::string read_file(const std::string& path, std::size_t max_bytes, void* context, BufferFunction place,
                       std::size_t& num_read) {
     num_read = 0;
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

@@ -1,6 +1,6 @@
 #include "shoal/base/page_memory.h"
 
-#include "base/bit_runs.h"
+#include "base/fixed_bit_set.h"
 #include "base/flag_scope.h"
 #include "base/os.h"
 #include "base/shared_pages.h"
@@ -105,8 +105,8 @@ struct PagePool::Slab {
     PageRange range;
     std::size_t num_used = 0;           // granules that blocks hold
     std::size_t longest_free_hint = 0;  // no free run is longer; exact after a failed search
-    BitRuns<kGranulesPerSlab> used;
-    BitRuns<kPagesPerSlab> committed;  // pages that a block has covered since they were last given back
+    FixedBitSet<kGranulesPerSlab> used;
+    FixedBitSet<kPagesPerSlab> committed;  // pages that a block has covered since they were last given back
 
     /// Gives back committed pages that no block touches.
     void discard_free_pages() {

@@ -8,7 +8,7 @@
 // without a new block.
 // Thread: that of the pool that owns it.
 
-#include "base/bit_runs.h"
+#include "base/fixed_bit_set.h"
 #include "shoal/base/page_memory.h"
 
 namespace shoal {
@@ -19,9 +19,9 @@ struct PagePool::SharedRange {
     static constexpr std::size_t kPagesPerFrame = kLargePageBytes / kPageBytes;
 
     PageRange range;
-    BitRuns<kPages> used;         // by blocks
-    BitRuns<kPages> written;      // pages that a block has covered since they were last given back
-    BitRuns<64> committed;        // 2 MiB frames with a written page
+    FixedBitSet<kPages> used;     // by blocks
+    FixedBitSet<kPages> written;  // pages that a block has covered since they were last given back
+    FixedBitSet<64> committed;    // 2 MiB frames with a written page
     std::uint32_t num_trims = 0;  // since the last block was allocated
     static_assert(kPages / kPagesPerFrame <= 64);
 

@@ -16,11 +16,11 @@
 
 namespace shoal {
 
+using detail::CommandBatch;
 using detail::CommandKind;
 using detail::CommandList;
 using detail::CommandPart;
 using detail::CommandRecorder;
-using detail::CommandRun;
 using detail::ListOrigin;
 using detail::MadeList;
 using detail::SpawnValue;
@@ -109,7 +109,7 @@ private:
     Status check_loops();
     Status check_pending();
     Status check_chunks();
-    Status check_run(std::uint32_t chunk, const SavedCommandRun& run);
+    Status check_run(std::uint32_t chunk, const SavedCommandBatch& run);
     Status check_row(std::uint32_t chunk, const List& list, std::uint32_t row);
     bool is_given(std::uint32_t chunk, Entity pending);
 
@@ -118,7 +118,7 @@ private:
     const CommandList& list_for(List& list, CommandRecorder& chunk);
     MadeList make_list(const List& list);
     const Schema& copy_of(Type& type);
-    void fill(const CommandRun& run, List& list);
+    void fill(const CommandBatch& run, List& list);
     EntityBits first_pending() const { return kPendingBit | EntityBits(epoch_) << kPendingNumberBits; }
     Status error(std::string_view part, std::string_view what) { return from_.error(part, what); }
 
@@ -135,7 +135,7 @@ private:
     Array<SavedCommandLoop> loops_{Owner("commands")};
     Array<SavedCommandChunk> chunks_{Owner("commands")};
     Array<std::uint32_t> blocks_{Owner("commands")};
-    Array<SavedCommandRun> runs_{Owner("commands")};
+    Array<SavedCommandBatch> runs_{Owner("commands")};
     Array<std::uint32_t> owners_{Owner("commands")};  // by block of pending entities: the chunk,
     Array<std::uint32_t> given_{Owner("commands")};   // and how many of the block it has given out
     BitSet used_{Owner("commands")};                  // pending entities that a command creates
@@ -395,14 +395,14 @@ Status CommandLoader::check_chunks() {
         const std::uint32_t num_runs = chunks_[chunk].num_runs;
         if (num_runs > runs_.size() - next || (num_runs == 0 && chunks_[chunk].num_pending == 0))
             return error("chunks", "a chunk has other runs than there are");
-        for (const SavedCommandRun& run : std::span(runs_).subspan(next, num_runs))
+        for (const SavedCommandBatch& run : std::span(runs_).subspan(next, num_runs))
             if (Status status = check_run(chunk, run); !status) return status;
         next += num_runs;
     }
     return next == runs_.size() ? Status() : error("runs", "there are more than the chunks have");
 }
 
-Status CommandLoader::check_run(std::uint32_t chunk, const SavedCommandRun& run) {
+Status CommandLoader::check_run(std::uint32_t chunk, const SavedCommandBatch& run) {
     if (run.list >= lists_.size()) return error("runs", "a run has a list that does not exist");
     List& list = lists_[run.list];
     if (run.num_rows == 0 || run.num_rows > list.saved.num_rows - list.num_taken)
@@ -447,8 +447,8 @@ void CommandLoader::build() {
     const std::uint64_t first_outer = num_outer == 0 ? 0 : WorkScope::number_outer_loops(num_outer);
     std::uint32_t chunk = 0;
     for (const SavedCommandLoop& saved : loops_) {
-        WorkPlace place{saved.pass, saved.num_steps, {}};
-        for (std::uint32_t i = 0; i < WorkPlace::kMostSteps; ++i)
+        WorkPosition place{saved.pass, saved.num_steps, {}};
+        for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
             place.steps[i] = {saved.steps[i].loop, saved.steps[i].chunk};
         if (saved.pass == 0 && saved.num_steps != 0) place.steps[0].loop += first_outer - 1;
         CommandLoop& loop = log_.open_locked(place, saved.num_chunks);
@@ -470,7 +470,7 @@ void CommandLoader::build_chunk(std::uint32_t number, CommandRecorder& chunk) {
     if (num_blocks != 0) numbers.next_pending = pending.back() + (saved.num_pending - 1) % kPendingBlock + 1;
     chunk.restore_numbers(pending, numbers);
     for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
-        const SavedCommandRun& run = runs_[next_run_++];
+        const SavedCommandBatch& run = runs_[next_run_++];
         List& list = lists_[run.list];
         if (list.made == nullptr) list.num_taken = 0;  // from now on: by runs that are in place
         list.made = &list_for(list, chunk);
@@ -526,7 +526,7 @@ MadeList CommandLoader::make_list(const List& list) {
 }
 
 /// Writes the next rows of a list to a run.
-void CommandLoader::fill(const CommandRun& run, List& list) {
+void CommandLoader::fill(const CommandBatch& run, List& list) {
     const std::size_t first = list.num_taken, count = run.num_rows;
     list.num_taken += run.num_rows;
     std::copy_n(list.entities.data() + first, count, run.entities().data());
@@ -571,7 +571,7 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
     if (loaded_lists_.empty()) return;
     Array<const CommandList*> compiled{Owner("commands")};
     for_each_chunk(loops, [&](CommandRecorder& chunk) {
-        for (const CommandRun& run : chunk.runs())
+        for (const CommandBatch& run : chunk.runs())
             if (run.list->origin == ListOrigin::kCompiled && std::ranges::find(compiled, run.list) == compiled.end())
                 compiled.push_back(run.list);
     });

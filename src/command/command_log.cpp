@@ -15,7 +15,7 @@ namespace {
 /// Calls visit(element_type, array) with copies of the arrays in values of one component type. Puts a copy in the place
 /// of its array if visit() returns that it has changed it.
 template <class Visit>
-void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
+void visit_arrays_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                      Visit&& visit) {
     for (const Field& field : schema.fields())
         for (std::uint32_t i = 0; field.type == FieldType::kBlobArray && i < field.num_values(); ++i)
@@ -28,7 +28,7 @@ void visit_arrays_in(const detail::CommandRun& run, const detail::CommandPart& p
             }
 }
 
-std::uint64_t count_spawns(const detail::CommandRun& run, const Blob& blob) {
+std::uint64_t count_spawns(const detail::CommandBatch& run, const Blob& blob) {
     const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
     return static_cast<std::uint64_t>(std::count_if(
         values, values + run.num_rows, [&](const detail::SpawnValue& value) { return value.blob == &blob; }));
@@ -61,7 +61,7 @@ Commands& CommandLog::here() {
                             std::ranges::none_of(directory_.stores(), is_looped_over);
     SHOAL_ASSERT(in_pass || is_outside,
                  "a function of a loop asked for the commands of its pass; take a Commands& as its first argument");
-    WorkPlace place;
+    WorkPosition place;
     place.pass = in_pass ? scope->pass() : 0;
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : open_)
@@ -72,12 +72,12 @@ Commands& CommandLog::here() {
     return opened.commands;
 }
 
-CommandRecorder* CommandLog::open(const WorkPlace& loop, std::uint32_t num_chunks) {
+CommandRecorder* CommandLog::open(const WorkPosition& loop, std::uint32_t num_chunks) {
     const std::lock_guard lock(mutex_);
     return open_locked(loop, num_chunks).chunks.data();
 }
 
-CommandLoop& CommandLog::open_locked(const WorkPlace& place, std::uint32_t num_chunks) {
+CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t num_chunks) {
     CommandLoop* loop = nullptr;
     num_idle_ = 0;
     if (idle_.empty()) {
@@ -155,7 +155,7 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
         return false;
     };
     const auto count = [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs()) {
+        for (const detail::CommandBatch& run : chunk.runs()) {
             if (blob != nullptr && run.list->kind == detail::CommandKind::kSpawn) num_pins += count_spawns(run, *blob);
             visit_arrays_of(run, count_pin);
         }
@@ -167,7 +167,7 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
 }
 
 template <class Visit>
-void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
+void CommandLog::visit_arrays_of(const detail::CommandBatch& run, Visit&& visit) {
     if (run.list->kind == detail::CommandKind::kSpawn) return;  // overrides have no arrays
     for (const detail::CommandPart& part : run.list->parts)
         if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, part.component(), visit);
@@ -176,7 +176,7 @@ void CommandLog::visit_arrays_of(const detail::CommandRun& run, Visit&& visit) {
 void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
                               void* context) {
     const auto visit_all = [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs())
+        for (const detail::CommandBatch& run : chunk.runs())
             visit_arrays_of(run, [&](FieldType type, BlobArrayBase& array) { return visit(context, type, array); });
     };
     const std::lock_guard lock(mutex_);
@@ -186,7 +186,7 @@ void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_typ
 
 namespace {
 
-void visit_overrides_of(const detail::CommandRun& run, void (*visit)(void* context, std::span<const std::byte>),
+void visit_overrides_of(const detail::CommandBatch& run, void (*visit)(void* context, std::span<const std::byte>),
                         void* context) {
     for (std::uint32_t i = 0; has_overrides(*run.list) && i < run.num_rows; ++i)
         for (const SpawnOverride& one : overrides_at(run, i)) visit(context, one.value.bytes());
@@ -194,7 +194,7 @@ void visit_overrides_of(const detail::CommandRun& run, void (*visit)(void* conte
 
 /// Calls visit(context, bytes) for the string ids of a part, and for whole numbers, of which strings of properties
 /// consist.
-void visit_words_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
+void visit_words_in(const detail::CommandBatch& run, const detail::CommandPart& part, const Schema& schema,
                     void (*visit)(void* context, std::span<const std::byte>), void* context) {
     for (const Field& field : schema.fields())
         if (field.type == FieldType::kStringId || field.type == FieldType::kUint32)
@@ -206,7 +206,7 @@ void visit_words_in(const detail::CommandRun& run, const detail::CommandPart& pa
 
 void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::byte>), void* context) {
     const auto visit_all = [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs())
+        for (const detail::CommandBatch& run : chunk.runs())
             if (run.list->kind == detail::CommandKind::kSpawn)
                 visit_overrides_of(run, visit, context);
             else
@@ -223,7 +223,7 @@ std::uint64_t CommandLog::num_waiting() {
     std::uint64_t num_waiting = 0;
     const std::lock_guard lock(mutex_);
     for_each_chunk(open_, [&](CommandRecorder& chunk) {
-        for (const detail::CommandRun& run : chunk.runs()) num_waiting += run.num_rows;
+        for (const detail::CommandBatch& run : chunk.runs()) num_waiting += run.num_rows;
     });
     return num_waiting;
 }
@@ -281,7 +281,8 @@ WaitingCommands& WaitingCommands::of_directory(ComponentDirectory& directory) { 
 
 Commands& Database::commands() { return CommandLog::of(*component_directory()).here(); }
 
-CommandRecorder* detail::open_commands(ComponentDirectory& directory, const WorkPlace& loop, std::uint32_t num_chunks) {
+CommandRecorder* detail::open_commands(ComponentDirectory& directory, const WorkPosition& loop,
+                                       std::uint32_t num_chunks) {
     return CommandLog::of(directory).open(loop, num_chunks);
 }
 

@@ -20,7 +20,7 @@ namespace shoal {
 
 /// The commands of a loop over rows, or, before its first loop, of a pass itself.
 struct CommandLoop {
-    WorkPlace place;
+    WorkPosition place;
     std::uint32_t num_chunks;
     std::uint64_t opened;                                      // how many were before it
     Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
@@ -39,7 +39,7 @@ public:
 
     /// The commands of the pass that the calling thread runs.
     Commands& here() override;
-    detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
+    detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     bool is_applying() const override { return !settling_.empty(); }
     std::uint64_t count_pins(ResourceId resource) override;
@@ -63,13 +63,13 @@ private:
     static constexpr std::uint32_t kMostIdle = 512;
 
     friend class CommandLoader;
-    CommandLoop& open_locked(const WorkPlace& place, std::uint32_t num_chunks);
+    CommandLoop& open_locked(const WorkPosition& place, std::uint32_t num_chunks);
     void recycle(CommandLoop* loop);
     static void sort(std::span<CommandLoop*> loops);
     void unify_lists(std::span<CommandLoop* const> loops);
     void forget_loaded();
     template <class Visit>
-    void visit_arrays_of(const detail::CommandRun& run, Visit&& visit);
+    void visit_arrays_of(const detail::CommandBatch& run, Visit&& visit);
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
         for (CommandLoop* loop : loops) {

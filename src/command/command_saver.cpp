@@ -15,16 +15,16 @@
 
 namespace shoal {
 
+using detail::CommandBatch;
 using detail::CommandKind;
 using detail::CommandPart;
 using detail::CommandRecorder;
-using detail::CommandRun;
 using detail::ListOrigin;
 using detail::SpawnValue;
 
 static_assert(std::uint32_t(SavedCommandKind::kText) == std::uint32_t(CommandKind::kCall));
 static_assert(sizeof(SavedCommandLoop) == 80 && sizeof(SavedCommandChunk) == 12 && sizeof(SavedCommandList) == 16);
-static_assert(WorkPlace::kMostSteps == 4);
+static_assert(WorkPosition::kMostSteps == 4);
 
 std::string_view name_of_kind(SavedCommandKind kind) {
     constexpr std::string_view kNames[] = {"destroy", "create", "move", "add",
@@ -80,7 +80,7 @@ public:
 private:
     struct List {
         const detail::CommandList* list;
-        Array<const CommandRun*> runs{Owner("commands")};
+        Array<const CommandBatch*> runs{Owner("commands")};
         std::uint32_t num_rows = 0;
     };
 
@@ -89,7 +89,7 @@ private:
     }
     Entity translate(Entity entity) const;
     void add(CommandRecorder& chunk);
-    std::uint32_t number_of(const CommandRun& run);
+    std::uint32_t number_of(const CommandBatch& run);
     void write_list(const List& list);
     void write_part(const List& list, const CommandPart& part);
     void check_part(const List& list, const CommandPart& part, const Schema& schema);
@@ -106,7 +106,7 @@ private:
     void write_column(std::string_view name, const List& list, ColumnOf&& column_of) {
         Array<T> all{Owner("commands")};
         all.reserve(list.num_rows);
-        for (const CommandRun* run : list.runs) {
+        for (const CommandBatch* run : list.runs) {
             const T* const first = column_of(*run);
             all.insert(all.end(), first, first + run->num_rows);
         }
@@ -128,7 +128,7 @@ private:
     Array<SavedCommandLoop> loops_{Owner("commands")};
     Array<SavedCommandChunk> saved_chunks_{Owner("commands")};
     Array<std::uint32_t> blocks_{Owner("commands")};
-    Array<SavedCommandRun> runs_{Owner("commands")};
+    Array<SavedCommandBatch> runs_{Owner("commands")};
     Array<ComponentId> types_{Owner("commands")};
     Array<const Blob*> blobs_{Owner("commands")};
     std::string type_names_, blob_names_;
@@ -168,7 +168,7 @@ void CommandSaver::add(CommandLoop& loop) {
     const auto num_chunks = static_cast<std::uint32_t>(saved_chunks_.size() - num_before);
     if (num_chunks == 0) return;
     SavedCommandLoop saved{loop.place.pass, num_chunks, loop.place.num_steps, loop.is_of_pass, {}};
-    for (std::uint32_t i = 0; i < WorkPlace::kMostSteps; ++i)
+    for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
         saved.steps[i] = {loop.place.steps[i].loop, loop.place.steps[i].chunk, 0};
     if (saved.pass == 0 && saved.num_steps != 0) {  // the program numbers these throughout
         num_outer_loops_ += outer_loop_ != saved.steps[0].loop;
@@ -179,7 +179,7 @@ void CommandSaver::add(CommandLoop& loop) {
 
 void CommandSaver::add(CommandRecorder& chunk) {
     SavedCommandChunk saved{0, 0, chunk.numbers().num_ordered};
-    for (const CommandRun& run : chunk.runs()) {
+    for (const CommandBatch& run : chunk.runs()) {
         if (run.num_rows == 0) continue;
         runs_.push_back({number_of(run), run.num_rows});
         ++saved.num_runs;
@@ -192,7 +192,7 @@ void CommandSaver::add(CommandRecorder& chunk) {
     if (saved.num_runs != 0 || saved.num_pending != 0) saved_chunks_.push_back(saved);
 }
 
-std::uint32_t CommandSaver::number_of(const CommandRun& run) {
+std::uint32_t CommandSaver::number_of(const CommandBatch& run) {
     const auto next = static_cast<std::uint32_t>(lists_.size());
     const std::uint32_t number = *list_numbers_.insert(reinterpret_cast<std::uintptr_t>(run.list), next).value;
     if (number == next) lists_.push_back({run.list});
@@ -216,7 +216,7 @@ void CommandSaver::write() {
     to_.array("loops", std::span<const SavedCommandLoop>(loops_));
     to_.array("chunks", std::span<const SavedCommandChunk>(saved_chunks_));
     to_.array("pending_blocks", std::span<const std::uint32_t>(blocks_));
-    to_.array("runs", std::span<const SavedCommandRun>(runs_));
+    to_.array("runs", std::span<const SavedCommandBatch>(runs_));
 }
 
 void CommandSaver::write_list(const List& list) {
@@ -229,9 +229,9 @@ void CommandSaver::write_list(const List& list) {
     if (is_spawn && has_poses(*list.list)) saved.flags |= SavedCommandList::kHasPoses;
     if (is_spawn && has_overrides(*list.list)) saved.flags |= SavedCommandList::kHasOverrides;
     saved_lists_.push_back(saved);
-    write_column<Entity>("entity", list, [](const CommandRun& run) { return run.entities().data(); });
+    write_column<Entity>("entity", list, [](const CommandBatch& run) { return run.entities().data(); });
     if (kind != CommandKind::kDestroy)
-        write_column<std::uint32_t>("number", list, [](const CommandRun& run) { return run.numbers().data(); });
+        write_column<std::uint32_t>("number", list, [](const CommandBatch& run) { return run.numbers().data(); });
     if (is_spawn) return write_spawns(list);
     if (kind == CommandKind::kCall) return write_texts(list);
     for (std::size_t i = 0; i < saved.num_parts; ++i) write_part(list, list.list->parts[i]);
@@ -250,7 +250,7 @@ void CommandSaver::write_part(const List& list, const CommandPart& part) {
     if (part.offset == 0) return;
     const SnapshotPath::Scope scope = to_.in(schema.name());
     Array<std::byte> images{Owner("commands")};
-    for (const CommandRun* run : list.runs)
+    for (const CommandBatch* run : list.runs)
         images.insert(images.end(), run->value(part, 0), run->value(part, run->num_rows));
     for_each_entity(schema, images.data(), list.num_rows, [this](Entity& entity) { entity = translate(entity); });
     if (to_.checks_values())
@@ -289,7 +289,7 @@ void CommandSaver::write_spawns(const List& list) {
     Array<Entity> originals{Owner("commands")};
     Array<std::uint32_t> blobs{Owner("commands")};
     const bool copies = list.list->kind == CommandKind::kCopy;
-    for (const CommandRun* run : list.runs) {
+    for (const CommandBatch* run : list.runs) {
         const auto* const values = reinterpret_cast<const SpawnValue*>(run->column(SpawnValue::kOffset));
         for (std::uint32_t i = 0; i < run->num_rows; ++i)
             copies ? originals.push_back(translate(values[i].original))
@@ -301,12 +301,12 @@ void CommandSaver::write_spawns(const List& list) {
         to_.array("blob", std::span<const std::uint32_t>(blobs));
     if (has_overrides(*list.list)) write_overrides(list);
     if (!has_poses(*list.list)) return;
-    const auto poses_of = [](const CommandRun& run) {
+    const auto poses_of = [](const CommandBatch& run) {
         return reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
     };
     write_column<RootPose>("pose", list, poses_of);
     if (!to_.checks_values() || host_ == nullptr) return;
-    for (const CommandRun* run : list.runs)
+    for (const CommandBatch* run : list.runs)
         if (const Status status = host_->check_poses({poses_of(*run), run->num_rows}); !status)
             return refuse(list, concat("something where no program would load it: ", status.message()));
 }
@@ -314,7 +314,7 @@ void CommandSaver::write_spawns(const List& list) {
 void CommandSaver::write_overrides(const List& list) {
     SpawnOverrides all;
     Array<std::uint32_t> counts{Owner("commands")};
-    for (const CommandRun* run : list.runs)
+    for (const CommandBatch* run : list.runs)
         for (std::uint32_t i = 0; i < run->num_rows; ++i) {
             const SpawnOverrides& some = overrides_at(*run, i);
             counts.push_back(static_cast<std::uint32_t>(some.size()));
@@ -347,7 +347,7 @@ void CommandSaver::write_texts(const List& list) {
     Array<std::uint8_t> changes{Owner("commands")};
     Array<std::uint32_t> sizes{Owner("commands")};
     std::string text;
-    for (const CommandRun* run : list.runs)
+    for (const CommandBatch* run : list.runs)
         for (std::uint32_t i = 0; i < run->num_rows; ++i) {
             const auto& call = *reinterpret_cast<const TextCommand::Value*>(run->value(TextCommand::kPart, i));
             changes.push_back(static_cast<std::uint8_t>(call.function.change));
@@ -380,7 +380,7 @@ void CommandLog::save(SnapshotWriter& to) {
 void CommandLog::list_schemas(Array<const Schema*>& schemas) {
     const std::lock_guard lock(mutex_);
     for_each_chunk(open_, [&](CommandRecorder& chunk) {
-        for (const CommandRun& run : chunk.runs())
+        for (const CommandBatch& run : chunk.runs())
             for (const CommandPart& part : run.list->parts)
                 if (part.names_component()) schemas.push_back(&part.component());
     });

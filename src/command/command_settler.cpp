@@ -39,7 +39,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     counts_ = {};
     scratch_.links.clear();
     for (detail::CommandRecorder* chunk : chunks)
-        for (const Run& run : chunk->runs()) num_rows_ += run.num_rows;
+        for (const CommandBatch& run : chunk->runs()) num_rows_ += run.num_rows;
     number_pending();
     destroy();
     create();
@@ -62,7 +62,7 @@ void CommandSettler::trim() {
 template <class Visit>
 void CommandSettler::for_each_run(Kind first, Kind last, Visit&& visit) {
     for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
-        for (const Run& run : chunks_[chunk]->runs())
+        for (const CommandBatch& run : chunks_[chunk]->runs())
             if (run.list->kind >= first && run.list->kind <= last) visit(chunk, run);
 }
 
@@ -109,7 +109,7 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
 /// Replaces the pending entities of a run, and the dead ones by null. Calls note(span, are_run) for all, in pieces;
 /// with `are_run` the ids of the piece are consecutive, and all of them live.
 template <class Note>
-void CommandSettler::resolve_entities(std::uint32_t chunk, const Run& run, Note&& note) {
+void CommandSettler::resolve_entities(std::uint32_t chunk, const CommandBatch& run, Note&& note) {
     for (std::span<Entity> rest = run.entities(); !rest.empty();) {
         const std::span<Entity> some = rest.first(std::min(rest.size(), kLookedAt));
         rest = rest.subspan(some.size());
@@ -125,7 +125,7 @@ void CommandSettler::resolve_entities(std::uint32_t chunk, const Run& run, Note&
 }
 
 /// Replaces pending entities in the entity fields of the values.
-void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
+void CommandSettler::resolve_values(std::uint32_t chunk, const CommandBatch& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
         for_each_entity(part.component(), run.value(part, 0), run.num_rows,
@@ -138,7 +138,7 @@ void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
 void CommandSettler::destroy() {
     Array<Entity>& doomed = scratch_.entities;
     doomed.clear();
-    for_each_run(Kind::kDestroy, Kind::kDestroy, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(Kind::kDestroy, Kind::kDestroy, [&](std::uint32_t chunk, const CommandBatch& run) {
         const std::span<const Entity> named = run.entities();
         bool any_pending = false;
         for (const Entity entity : named) any_pending |= is_pending(entity);
@@ -190,14 +190,14 @@ void CommandSettler::create() {
             for (auto number = static_cast<std::size_t>(first); number < first + num_ids; ++number)
                 scratch_.made[number] = scratch_.once[number] ? kNullEntity : *next++;
         });
-    for_each_run(Kind::kCreate, Kind::kCreate, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(Kind::kCreate, Kind::kCreate, [&](std::uint32_t chunk, const CommandBatch& run) {
         resolve_values(chunk, run);
         create_rows(chunk, run);
     });
     finish_batches();
 }
 
-void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
+void CommandSettler::create_rows(std::uint32_t chunk, const CommandBatch& run) {
     const std::span<const Entity> pending = run.entities();
     const std::span<const Zone> zones = run.numbers();
     const auto number_at = [&](std::size_t i) { return static_cast<std::size_t>(pending[i].id & kPendingNumberMask); };
@@ -261,7 +261,7 @@ void CommandSettler::group_spawns(Kind kind) {
     Array<SpawnGroup>& groups = scratch_.groups;
     groups.clear();
     HashMap<std::uint64_t, std::uint32_t> group_of{Owner("commands")};
-    for_each_run(kind, kind, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(kind, kind, [&](std::uint32_t chunk, const CommandBatch& run) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
         const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
         const bool are_posed = has_poses(*run.list), override = has_overrides(*run.list);
@@ -332,7 +332,7 @@ void CommandSettler::copy() {
 void CommandSettler::move() {
     Array<Move>& moves = scratch_.moves;
     moves.clear();
-    for_each_run(Kind::kMove, Kind::kMove, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(Kind::kMove, Kind::kMove, [&](std::uint32_t chunk, const CommandBatch& run) {
         resolve_entities(chunk, run, [](std::span<const Entity>, bool) {});
         for (std::uint32_t i = 0; i < run.num_rows; ++i) moves.push_back({run.entities()[i], run.numbers()[i]});
     });
@@ -368,17 +368,18 @@ void CommandSettler::move() {
 
 void CommandSettler::change() {
     bool any = false;
-    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const Run&) { any = true; });
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const CommandBatch&) { any = true; });
     if (!any) return change_links();
     clear_named();
     scratch_.twice.clear(entities_.num_indices_used() + 1);
     any_twice_ = false;
-    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const CommandBatch& run) {
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
         resolve_entities(chunk, run, [&](std::span<const Entity> some, bool are_run) { note_named(some, are_run); });
     });
     scratch_.singles.clear();
-    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) { change_rows(chunk, run); });
+    for_each_run(Kind::kAdd, Kind::kRemove,
+                 [&](std::uint32_t chunk, const CommandBatch& run) { change_rows(chunk, run); });
     finish_batches();
     change_contended();
     change_links();
@@ -399,7 +400,7 @@ void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) 
 }
 
 /// Changes the entities of a run that no other command is about. The others wait for change_contended().
-void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
+void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     const std::span<const Entity> entities = run.entities();
     std::uint32_t num_dead = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) num_dead += entities[i] == kNullEntity ? 1 : 0;
@@ -561,7 +562,7 @@ void CommandSettler::change_links() {
 void CommandSettler::call() {
     Array<Single>& calls = scratch_.singles;
     calls.clear();
-    for_each_run(Kind::kCall, Kind::kCall, [&](std::uint32_t chunk, const Run& run) {
+    for_each_run(Kind::kCall, Kind::kCall, [&](std::uint32_t chunk, const CommandBatch& run) {
         for (std::uint32_t i = 0; i < run.num_rows; ++i)
             calls.push_back({resolve(chunk, run.entities()[i]), chunk, run.numbers()[i], &run, i});
     });
@@ -613,7 +614,7 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
 
 /// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They
 /// are meant for `entities`. Links are kept for later.
-void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
     clear_given();
     scratch_.images.clear();
@@ -663,7 +664,8 @@ void CommandSettler::clear_given() {
 }
 
 /// Copies the values of those rows of a run that `order` lists, or of all, row by row, each to its offset in the row.
-void CommandSettler::append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images) {
+void CommandSettler::append_images(const CommandBatch& run, std::span<const std::uint32_t> order,
+                                   Array<std::byte>& images) {
     const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;
     const std::size_t begin = images.size();
     images.resize(begin + count * row_bytes);
@@ -679,7 +681,7 @@ void CommandSettler::append_images(const Run& run, std::span<const std::uint32_t
 
 /// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few,
 /// together with others of the same list, at the latest in finish_batches().
-void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+void CommandSettler::carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                                std::span<const Entity> entities, Zone zone) {
     Batch& batch = batch_of(*run.list, zone);
     if (batch.takes_bytes && entities.size() < kManyRows) {

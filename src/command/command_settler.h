@@ -37,13 +37,13 @@ private:
     using Kind = detail::CommandKind;
     using List = detail::CommandList;
     using Part = detail::CommandPart;
-    using Run = detail::CommandRun;
+    using CommandBatch = detail::CommandBatch;
 
     /// A command that is dealt with one by one: a call, or one about an entity that other commands are about, too.
     struct Single {
         Entity entity;
         std::uint32_t chunk, number;
-        const Run* run;
+        const CommandBatch* run;
         std::uint32_t row;
     };
 
@@ -100,13 +100,13 @@ private:
     EntityBits number_of(std::uint32_t chunk, Entity pending) const;
     Entity resolve(std::uint32_t chunk, Entity entity) const;
     template <class Note>
-    void resolve_entities(std::uint32_t chunk, const Run& run, Note&& note);
-    void resolve_values(std::uint32_t chunk, const Run& run);
+    void resolve_entities(std::uint32_t chunk, const CommandBatch& run, Note&& note);
+    void resolve_values(std::uint32_t chunk, const CommandBatch& run);
 
     void destroy();
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
-    void create_rows(std::uint32_t chunk, const Run& run);
+    void create_rows(std::uint32_t chunk, const CommandBatch& run);
     Status create_together(const List& list, std::span<const Entity> made, Zone zone);
     std::uint32_t destroy_all(std::span<const Entity> doomed);
     void spawn();
@@ -114,7 +114,7 @@ private:
     void move();
     void change();
     void note_named(std::span<const Entity> entities, bool are_run);
-    void change_rows(std::uint32_t chunk, const Run& run);
+    void change_rows(std::uint32_t chunk, const CommandBatch& run);
     void change_contended();
     void change_one(std::span<const Single> commands);
     void change_links();
@@ -134,12 +134,12 @@ private:
     std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values);
-    void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+    void give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
     void clear_given();
-    static void append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images);
+    static void append_images(const CommandBatch& run, std::span<const std::uint32_t> order, Array<std::byte>& images);
     void give_images(const List& list, const std::byte* images);
-    void carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+    void carry_out(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                    std::span<const Entity> entities, Zone zone);
     template <class Give>
     void carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give);

@@ -87,7 +87,7 @@ void CommandRecorder::note_rows(const Stream& stream) {
     if (stream.end.capacity != 0) runs_[stream.run].num_rows = static_cast<std::uint32_t>(stream.end.num_rows);
 }
 
-std::span<const CommandRun> CommandRecorder::runs() {
+std::span<const CommandBatch> CommandRecorder::runs() {
     for (const Stream& stream : streams_) note_rows(stream);
     return runs_;
 }
@@ -118,7 +118,7 @@ EntityBits CommandRecorder::take_pending_block() {
 
 void CommandRecorder::clear() {
     close();
-    for (const CommandRun& run : runs_)
+    for (const CommandBatch& run : runs_)
         for (const CommandPart& part : run.list->parts)
             for (std::uint32_t i = 0; part.destroy != nullptr && part.offset != 0 && i < run.num_rows; ++i)
                 part.destroy(run.value(part, i));
@@ -131,7 +131,7 @@ void CommandRecorder::clear() {
 
 // --- what was saved ----------------------------------------------------------------------------------------------
 
-CommandRun CommandRecorder::begin_run(const CommandList& list, std::uint32_t num_rows) {
+CommandBatch CommandRecorder::begin_run(const CommandList& list, std::uint32_t num_rows) {
     Stream& stream = stream_of(list);
     begin_run(stream, num_rows);
     stream.end.num_rows = num_rows;
@@ -149,7 +149,7 @@ void CommandRecorder::replace_lists(const HashMap<std::uint64_t, const CommandLi
         list = others.find_or(reinterpret_cast<std::uintptr_t>(list), list);
     };
     for (Stream& stream : streams_) replace(stream.end.list);
-    for (CommandRun& run : runs_) replace(run.list);
+    for (CommandBatch& run : runs_) replace(run.list);
 }
 
 // --- component types that are known at run time only -------------------------------------------------------------

@@ -87,7 +87,7 @@ struct EventArray {
 /// What one chunk has written, or a pass between two loops.
 struct EventBuffer final : OpenInScope {
     EventLog* log = nullptr;
-    WorkPlace place;
+    WorkPosition place;
     std::uint64_t opened = 0;               // how many were before it
     Array<LogBlock> blocks{Owner(kOwner)};  // all are full but the last
     std::byte* end = nullptr;               // of the events in the last
@@ -100,14 +100,14 @@ struct EventBuffer final : OpenInScope {
 };
 
 /// Whether nothing of a pass comes before: the pass itself before its first loop, and the first chunk of that.
-bool is_first_of_pass(const WorkPlace& place) {
+bool is_first_of_pass(const WorkPosition& place) {
     if (place.pass == 0) return false;
     if (place.num_steps == 1) return place.steps[0].loop == 0;
     return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
 }
 
 /// Whether nothing comes between the begin of `next` and the end of `last`, which is over: chunks in a row.
-bool is_next_chunk(const WorkPlace& last, const WorkPlace& next) {
+bool is_next_chunk(const WorkPosition& last, const WorkPosition& next) {
     return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
            last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
            next.steps[1].loop == 0;
@@ -119,8 +119,8 @@ struct EventLog::State {
 
     EventCursor cursor_in(WorkScope& scope);
     EventCursor& own_cursor(WorkScope& scope);
-    EventBuffer& open(const WorkPlace& place);
-    bool is_next(const WorkPlace& place) const;
+    EventBuffer& open(const WorkPosition& place);
+    bool is_next(const WorkPosition& place) const;
     void begin_in_place(EventBuffer& buffer);
     void end_in_place(const EventBuffer& buffer, bool is_over);
     EventCursor add_block(EventBuffer& buffer);
@@ -146,7 +146,7 @@ struct EventLog::State {
     std::uint64_t num_opened = 0;
     std::size_t usual_bytes = 0;  // that recent frames have needed
     bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
-    WorkPlace last_in_place;      // the last chunk that wrote in place and is over
+    WorkPosition last_in_place;   // the last chunk that wrote in place and is over
     EventCursor outside = {};     // of the buffer that threads outside of passes append to
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};
@@ -162,7 +162,7 @@ EventLog::State::~State() {
 
 // --- writing -----------------------------------------------------------------------------------------------------
 
-EventBuffer& EventLog::State::open(const WorkPlace& place) {
+EventBuffer& EventLog::State::open(const WorkPosition& place) {
     SHOAL_ASSERT(place.is_exact(), "events were written in loops within loops within loops; write them further out");
     if (idle.empty()) {
         idle.push_back(::new (allocate_memory(sizeof(EventBuffer), kOwner)) EventBuffer());
@@ -193,7 +193,7 @@ EventCursor EventLog::State::add_block(EventBuffer& buffer) {
 }
 
 /// Whether all events of this frame that come before `place` have been written, and lie in the array.
-bool EventLog::State::is_next(const WorkPlace& place) const {
+bool EventLog::State::is_next(const WorkPosition& place) const {
     if (is_next_chunk(last_in_place, place)) return true;
     if (!is_first_of_pass(place)) return false;
     return std::none_of(frames[now].buffers.begin(), frames[now].buffers.end(), [&](const EventBuffer* buffer) {
@@ -216,7 +216,7 @@ void EventLog::State::end_in_place(const EventBuffer& buffer, bool is_over) {
     EventArray& array = frames[now].array;
     array.num_bytes = static_cast<std::size_t>(buffer.end - array.memory.data);
     tail_is_taken = false;
-    last_in_place = is_over ? buffer.place : WorkPlace();
+    last_in_place = is_over ? buffer.place : WorkPosition();
 }
 
 void EventBuffer::close(bool is_over) {
@@ -240,7 +240,7 @@ std::byte* EventLog::State::add_outside() {
     SHOAL_ASSERT(!passes_run.load(std::memory_order_relaxed) && num_open.load(std::memory_order_relaxed) == 0,
                  "a thread that runs neither a pass nor a chunk of one wrote events while passes run; write them in a "
                  "loop of a query or of for_rows()");
-    const WorkPlace place = WorkScope::place();
+    const WorkPosition place = WorkScope::place();
     if (outside.buffer == nullptr || comes_before(outside.buffer->place, place))
         outside = {log, nullptr, nullptr, &open(place)};
     if (outside.at == outside.end) outside = add_block(*outside.buffer);

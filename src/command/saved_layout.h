@@ -7,7 +7,7 @@
 //     lists, parts    what commands of one list have in common: a SavedCommandList each, and its SavedCommandParts
 //     loops, chunks   who has asked, in the order that counts: a SavedCommandLoop each, and its SavedCommandChunks
 //     pending_blocks  for each chunk: the blocks of pending entities that it took, of kPendingBlock each
-//     runs            for each chunk: a SavedCommandRun each; it takes the next rows of its list
+//     runs            for each chunk: a SavedCommandBatch each; it takes the next rows of its list
 //     list/N/entity, number          whom the commands of list N are about; a zone, or when in the chunk
 //     list/N/TYPE/field/...          values of a component type, as a table has them: see table/saved_rows.h
 //     list/N/original, blob, pose    of spawns and copies
@@ -21,7 +21,7 @@
 
 namespace shoal {
 
-/// A WorkPlace. Loops outside of passes have numbers from 1, in their order.
+/// A WorkPosition. Loops outside of passes have numbers from 1, in their order.
 struct SavedCommandLoop {
     struct Step {
         std::uint64_t loop;
@@ -38,7 +38,7 @@ struct SavedCommandChunk {
     std::uint32_t num_ordered;  ///< adds, removes, names and tags
 };
 
-struct SavedCommandRun {
+struct SavedCommandBatch {
     std::uint32_t list, num_rows;
 };
 

@@ -31,7 +31,7 @@ inline bool has_poses(const detail::CommandList& list) {
     return &list == &detail::kSpawnAtList || &list == &detail::kCopyAtList || &list == &OverridingSpawn<true>::kList;
 }
 /// The overrides of a command of such a list.
-inline SpawnOverrides& overrides_at(const detail::CommandRun& run, std::size_t row) {
+inline SpawnOverrides& overrides_at(const detail::CommandBatch& run, std::size_t row) {
     return *reinterpret_cast<SpawnOverrides*>(run.value(run.list->parts.front(), row));
 }
 

@@ -23,9 +23,9 @@ void integrate(float* __restrict position, float* __restrict velocity, const flo
 
 void simulate(Manager<PointMass>& masses, float dt, Executor& executor) {
     static_assert(sizeof(Vec3) == 3 * sizeof(float));
-    using Position = FieldPlace<&PointMass::position>;
-    using Velocity = FieldPlace<&PointMass::velocity>;
-    using Acceleration = FieldPlace<&PointMass::acceleration>;
+    using Position = FieldLayout<&PointMass::position>;
+    using Velocity = FieldLayout<&PointMass::velocity>;
+    using Acceleration = FieldLayout<&PointMass::acceleration>;
     static_assert(Position::kLayout == ColumnLayout::kApart && Velocity::kLayout == ColumnLayout::kApart &&
                   Acceleration::kLayout == ColumnLayout::kApart);
     Table& table = masses.core().table();

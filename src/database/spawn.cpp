@@ -6,8 +6,8 @@
 //     position          0 1 2 3 | 4 5 | .          the place of each in the batch of its component type
 //     velocity          0 1 2 3 | . . | 4
 
+#include "database/batch_rows.h"
 #include "database/rows.h"
-#include "database/spawn_places.h"
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -50,7 +50,7 @@ public:
             if (Status status = find_runs(copy, step); !status) return status;
         }
         const Status status = reserve([&](auto&& visit) {
-            for (const Run& run : runs_) visit(*run.table, (run.end - run.begin) * run.num_copies);
+            for (const EntitySpan& run : runs_) visit(*run.table, (run.end - run.begin) * run.num_copies);
         });
         if (!status) return status;
         for (std::size_t begin = 0, end; begin < runs_.size(); begin = end) {
@@ -68,7 +68,7 @@ private:
     static constexpr std::size_t kBlockEntities = 2048;
 
     /// Blob entities begin to end - 1 of some copies.
-    struct Run {
+    struct EntitySpan {
         std::uint32_t begin, end;
         std::uint32_t first_copy, num_copies;
         DatabaseTable* table;
@@ -101,7 +101,7 @@ private:
 
     /// Finds the zone of every blob entity in a copy.
     void find_zones(std::uint32_t copy) {
-        const SpawnPlaceField* const field = database_.spawn_place_;
+        const SpawnPositionField* const field = database_.spawn_place_;
         const Schema* const schema = has_places() ? &database_.schema(field->component) : nullptr;
         zones_.find(batches_[0], field, schema, has_places() ? &batches_[place_batch_] : nullptr,
                     has_places() ? places_.by_entity(place_batch_) : nullptr, copy, database_.options_.first_zone);
@@ -304,7 +304,7 @@ private:
         return database_.reserve_in_all(for_each_gain);
     }
 
-    void place(const Run& run) {
+    void place(const EntitySpan& run) {
         DatabaseTable& table = *run.table;
         const std::uint32_t count = run.end - run.begin;
         for (std::uint32_t copy = run.first_copy; copy < run.first_copy + run.num_copies; ++copy) {
@@ -321,28 +321,28 @@ private:
 
     /// Places the runs of some copies. Many short ones are placed in blocks: what is read stays in the cache until all
     /// tables have got theirs.
-    void place_all(std::span<const Run> runs) {
+    void place_all(std::span<const EntitySpan> runs) {
         const std::size_t most = std::max(kBlockEntities, kLongRun * num_tables());
         for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {
             std::size_t num_members = 0;
             for (end = begin; end < runs.size() && num_members < most; ++end)
                 num_members += runs[end].end - runs[end].begin;
-            const std::span<const Run> block = runs.subspan(begin, end - begin);
+            const std::span<const EntitySpan> block = runs.subspan(begin, end - begin);
             if (num_members < kLongRun * block.size() && block.size() > num_tables())
                 place_by_table(block, num_members);
             else
-                for (const Run& run : block) place(run);
+                for (const EntitySpan& run : block) place(run);
         }
     }
 
     /// Places many short runs: those of one table together, each column gathered in one go.
-    void place_by_table(std::span<const Run> runs, std::size_t num_members) {
+    void place_by_table(std::span<const EntitySpan> runs, std::size_t num_members) {
         Array<std::uint32_t> end_of("database");  // of the members of each table, by its number
         end_of.resize(num_tables() + 1, 0);
-        for (const Run& run : runs) end_of[run.table->number() + 1] += run.end - run.begin;
+        for (const EntitySpan& run : runs) end_of[run.table->number() + 1] += run.end - run.begin;
         for (std::size_t t = 1; t < end_of.size(); ++t) end_of[t] += end_of[t - 1];
         members_.resize(num_members);
-        for (const Run& run : runs)
+        for (const EntitySpan& run : runs)
             for (std::uint32_t entity = run.begin; entity < run.end; ++entity)
                 members_[end_of[run.table->number()]++] = entity;
         for (std::uint32_t t = 0, begin = 0; t < num_tables(); begin = end_of[t++])
@@ -399,8 +399,8 @@ private:
     Database& database_;
     Array<SpawnBatch> batches_{Owner("database")};
     Array<ComponentType> components_{Owner("database")};  // by batch
-    SpawnPlaces places_;
-    Array<Run> runs_{Owner("database")};
+    BatchRows places_;
+    Array<EntitySpan> runs_{Owner("database")};
     Array<Kind> kinds_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
     std::uint32_t last_kind_ = 0;
@@ -425,13 +425,13 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
     if (field.type != FieldType::kVec3 || field.array_length != 0)
         return Status::error(concat("the field \"", schema.name(), '.', field_name,
                                     "\" is no single vec3, and cannot say in which tile an entity lies"));
-    const SpawnPlaceField place{component,
-                                field.first_column,
-                                field.num_columns == 3,
-                                schema.offset_in_column(field),
-                                tiles,
-                                static_cast<std::uint32_t>(index)};
-    if (spawn_place_ == nullptr) spawn_place_ = make_owned<SpawnPlaceField>("database", place);
+    const SpawnPositionField place{component,
+                                   field.first_column,
+                                   field.num_columns == 3,
+                                   schema.offset_in_column(field),
+                                   tiles,
+                                   static_cast<std::uint32_t>(index)};
+    if (spawn_place_ == nullptr) spawn_place_ = make_owned<SpawnPositionField>("database", place);
     if (spawn_place_->is_same(place)) return {};
     const Schema& other = this->schema(spawn_place_->component);
     return Status::error(

@@ -10,7 +10,7 @@
 namespace shoal {
 
 /// The field whose value decides in which zone a spawned entity lies.
-struct SpawnPlaceField {
+struct SpawnPositionField {
     ComponentType component;
     std::uint32_t first_column = 0;  // of the component type's columns
     bool is_split = false;           // x, y and z in columns of their own
@@ -18,14 +18,14 @@ struct SpawnPlaceField {
     GridZones tiles;
     std::uint32_t field = 0;  // of the component type
 
-    bool is_same(const SpawnPlaceField& other) const {
+    bool is_same(const SpawnPositionField& other) const {
         return component == other.component && field == other.field && tiles.options() == other.tiles.options();
     }
 };
 
 /// The values of the field that says where entities are, in columns: three floats that lie together, or apart.
 template <class Byte>
-struct PlaceColumns {
+struct PositionColumns {
     Byte* lanes[3] = {};
     std::size_t stride = 0;  // bytes from value to value
 
@@ -45,8 +45,8 @@ struct PlaceColumns {
 
 /// `column(c)` gives column c of the component type.
 template <class Byte, class GetColumn>
-PlaceColumns<Byte> place_columns(const SpawnPlaceField& field, const Schema& schema, GetColumn&& column) {
-    PlaceColumns<Byte> result;
+PositionColumns<Byte> place_columns(const SpawnPositionField& field, const Schema& schema, GetColumn&& column) {
+    PositionColumns<Byte> result;
     result.stride = schema.columns()[field.first_column].element_bytes;
     for (std::uint32_t lane = 0; lane < 3; ++lane)
         result.lanes[lane] = field.is_split
@@ -69,12 +69,12 @@ public:
     /// `first_place[i]` is where the place of blob entity i lies in `batch`, or kNowhere; both may be nullptr.
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
-    void find(const SpawnBatch& any, const SpawnPlaceField* field, const Schema* schema, const SpawnBatch* places,
+    void find(const SpawnBatch& any, const SpawnPositionField* field, const Schema* schema, const SpawnBatch* places,
               const std::uint32_t* place_of, std::uint32_t copy, Zone first_zone) {
         zones_.clear();
         if (any.zones.empty() && places == nullptr) return;
         zones_.resize(any.num_blob_entities, first_zone);
-        PlaceColumns<const std::byte> columns;
+        PositionColumns<const std::byte> columns;
         if (places != nullptr)
             columns =
                 place_columns<const std::byte>(*field, *schema, [&](std::uint32_t c) { return places->columns[c]; });

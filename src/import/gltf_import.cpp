@@ -121,7 +121,7 @@ public:
 
 private:
     /// Where a node goes in the source.
-    struct Place {
+    struct NodePlan {
         std::vector<std::uint32_t> children;  // entities
         std::uint32_t joint = kNoGltf;        // the entity is attached to it
         std::uint32_t skin = kNoGltf;         // the node is a joint of it, and no entity
@@ -175,7 +175,7 @@ private:
     /// Makes an entity of a node and of those below it. `parent`: the entity or joint that it is below.
     void place(std::uint32_t index, std::uint32_t parent) {
         const GltfNode& node = nodes_[index];
-        Place& own = places_[index];
+        NodePlan& own = places_[index];
         own.is_hidden = node.is_hidden || (parent != kNoGltf && places_[parent].is_hidden);
         const bool is_joint = own.skin != kNoGltf;
         const std::uint32_t joint = is_joint                                               ? index
@@ -368,7 +368,7 @@ private:
     }
 
     void write_place(std::uint32_t index) {
-        const Place& own = places_[index];
+        const NodePlan& own = places_[index];
         const GltfNode& node = nodes_[index];
         builder_.begin_mapping("transform");
         if (own.joint == kNoGltf) write_pose(builder_, node.local);
@@ -613,7 +613,7 @@ private:
     Diagnostics& diagnostics_;
     DocumentBuilder builder_;
     ImportedGltf result_;
-    std::vector<Place> places_;                                       // by node
+    std::vector<NodePlan> places_;                                    // by node
     std::vector<std::uint32_t> order_;                                // the nodes of the scene, parents first
     std::vector<std::uint32_t> roots_;                                // entities
     std::vector<std::uint32_t> hosts_;                                // by skin: a node

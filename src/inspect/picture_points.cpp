@@ -10,21 +10,21 @@
 namespace shoal {
 namespace {
 
-struct Place {
+struct PicturePoint {
     std::int32_t y, x;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const PicturePoint&) const = default;
 };
 
 bool is_finite(Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
 /// In tenths of a pixel.
-Place place_of(Vec2 point, const PictureView& view) {
+PicturePoint picture_point(Vec2 point, const PictureView& view) {
     return {static_cast<std::int32_t>(std::lround(view.y(double(point.y)) * 10)),
             static_cast<std::int32_t>(std::lround(view.x(double(point.x)) * 10))};
 }
 
 struct Line {
-    Place from, to;
+    PicturePoint from, to;
     auto operator<=>(const Line&) const = default;
 
     std::int64_t length_squared() const {
@@ -34,7 +34,7 @@ struct Line {
 };
 
 /// Appends a move relative to where the pen is, and a dash.
-void append_dash(std::string& path, Place& pen, Place to, std::int32_t length) {
+void append_dash(std::string& path, PicturePoint& pen, PicturePoint to, std::int32_t length) {
     fmt::format_to(std::back_inserter(path), "{}{} {}h{}", path.empty() ? 'M' : 'm', to.x - pen.x, to.y - pen.y,
                    length);
     pen = {to.y, to.x + length};
@@ -50,15 +50,15 @@ std::uint32_t shade_of(std::uint32_t count, std::uint32_t most) {
 }  // namespace
 
 std::string dots_path(std::span<const Vec2> points, const PictureView& view) {
-    std::vector<Place> places;
+    std::vector<PicturePoint> places;
     places.reserve(points.size());
     for (const Vec2 point : points)
-        if (is_finite(point)) places.push_back(place_of(point, view));
+        if (is_finite(point)) places.push_back(picture_point(point, view));
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     std::string path;
-    Place pen{0, 0};
-    for (const Place place : places) append_dash(path, pen, place, 1);
+    PicturePoint pen{0, 0};
+    for (const PicturePoint place : places) append_dash(path, pen, place, 1);
     return path;
 }
 
@@ -66,7 +66,7 @@ std::string links_path(std::span<const PictureLink> links, const PictureView& vi
     std::vector<Line> lines;
     for (const PictureLink& link : links) {
         if (!is_finite(link.child) || !is_finite(link.parent)) continue;
-        const Line line{place_of(link.parent, view), place_of(link.child, view)};
+        const Line line{picture_point(link.parent, view), picture_point(link.child, view)};
         if (line.from != line.to) lines.push_back(line);
     }
     if (lines.size() > most) {
@@ -78,7 +78,7 @@ std::string links_path(std::span<const PictureLink> links, const PictureView& vi
     std::sort(lines.begin(), lines.end());
     lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
     std::string path;
-    Place pen{0, 0};
+    PicturePoint pen{0, 0};
     for (const Line& line : lines) {
         fmt::format_to(std::back_inserter(path), "{}{} {}l{} {}", path.empty() ? 'M' : 'm', line.from.x - pen.x,
                        line.from.y - pen.y, line.to.x - line.from.x, line.to.y - line.from.y);
@@ -102,7 +102,7 @@ DensityGrid::DensityGrid(std::span<const Vec2> points, const PictureView& view, 
 
 std::vector<std::string> DensityGrid::paths(std::uint32_t most) const {
     std::vector<std::string> paths(kNumShades);
-    std::vector<Place> pens(kNumShades);
+    std::vector<PicturePoint> pens(kNumShades);
     for (std::uint32_t row = 0; row < rows_; ++row)
         for (std::uint32_t column = 0; column < columns_;) {
             const bool is_empty = count(row, column) == 0;
@@ -110,7 +110,7 @@ std::vector<std::string> DensityGrid::paths(std::uint32_t most) const {
             std::uint32_t end = column + 1;
             while (end < columns_ && (count(row, end) == 0) == is_empty && shade_of(count(row, end), most) == shade)
                 ++end;
-            const Place place{static_cast<std::int32_t>(row), static_cast<std::int32_t>(column)};
+            const PicturePoint place{static_cast<std::int32_t>(row), static_cast<std::int32_t>(column)};
             if (!is_empty) append_dash(paths[shade], pens[shade], place, static_cast<std::int32_t>(end - column));
             column = end;
         }

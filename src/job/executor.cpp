@@ -56,11 +56,11 @@ constexpr const char* kOwner = "executor";
 constexpr int kSpinsToStay = 2000;  // some tens of microseconds: longer than from one loop of a frame to the next
 
 /// The executor that this thread works for at present, and its worker number there.
-struct WorkerPlace {
+struct CurrentWorker {
     const void* executor = nullptr;
     std::uint32_t worker = 0;
 };
-thread_local WorkerPlace t_place;
+thread_local CurrentWorker t_place;
 
 #if defined(SHOAL_THREAD_SANITIZER)
 /// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, but not what
@@ -152,7 +152,7 @@ struct ThreadedExecutor::Threads {
     }
 
     void stay() {
-        const WorkerPlace before = t_place;
+        const CurrentWorker before = t_place;
         t_place = {this, static_cast<std::uint32_t>(tbb::this_task_arena::current_thread_index())};
         do {
             for (int i = 0; i < kSpinsToStay && !stopping.load(std::memory_order_relaxed); ++i) {

@@ -13,10 +13,10 @@ std::atomic<std::uint64_t> g_num_outer_loops{0};
 
 }  // namespace
 
-bool comes_before(const WorkPlace& a, const WorkPlace& b) {
+bool comes_before(const WorkPosition& a, const WorkPosition& b) {
     if (a.pass != b.pass) return a.pass < b.pass;
-    for (std::uint32_t i = 0; i < WorkPlace::kMostSteps && i < a.num_steps && i < b.num_steps; ++i) {
-        const WorkPlace::Step &mine = a.steps[i], &other = b.steps[i];
+    for (std::uint32_t i = 0; i < WorkPosition::kMostSteps && i < a.num_steps && i < b.num_steps; ++i) {
+        const WorkPosition::Step &mine = a.steps[i], &other = b.steps[i];
         if (mine.loop != other.loop) return mine.loop < other.loop;
         if (mine.chunk != other.chunk) return mine.chunk < other.chunk;
     }
@@ -28,7 +28,7 @@ WorkScope::WorkScope(std::uint32_t pass, Executor* executor)
     if (outer_ != nullptr) outer_->close_all();
 }
 
-WorkScope::WorkScope(const WorkPlace& loop, std::uint32_t chunk)
+WorkScope::WorkScope(const WorkPosition& loop, std::uint32_t chunk)
     : loop_(&loop), chunk_(chunk), outer_(std::exchange(t_scope, this)) {
     if (outer_ != nullptr) outer_->close_all();
 }
@@ -48,21 +48,21 @@ void WorkScope::close_all(bool is_over) {
     }
 }
 
-WorkPlace WorkScope::own_place() const {
-    WorkPlace place;
+WorkPosition WorkScope::own_place() const {
+    WorkPosition place;
     place.pass = pass_;
     if (loop_ != nullptr) {
         place = *loop_;
         if (place.is_exact()) place.steps[place.num_steps - 1].chunk = chunk_;
     }
-    place.add_step({num_loops_, WorkPlace::kItself});
+    place.add_step({num_loops_, WorkPosition::kItself});
     return place;
 }
 
-WorkPlace WorkScope::place() {
+WorkPosition WorkScope::place() {
     if (t_scope != nullptr) return t_scope->own_place();
-    WorkPlace place;
-    place.add_step({g_num_outer_loops.load(std::memory_order_relaxed), WorkPlace::kItself});
+    WorkPosition place;
+    place.add_step({g_num_outer_loops.load(std::memory_order_relaxed), WorkPosition::kItself});
     return place;
 }
 
@@ -70,15 +70,15 @@ std::uint64_t WorkScope::number_outer_loops(std::uint64_t count) {
     return g_num_outer_loops.fetch_add(count, std::memory_order_relaxed) + 1;
 }
 
-WorkPlace WorkScope::begin_loop() {
+WorkPosition WorkScope::begin_loop() {
     if (t_scope == nullptr) {
-        WorkPlace place;
+        WorkPosition place;
         place.add_step({number_outer_loops(1), 0});
         return place;
     }
     t_scope->close_all();  // what comes after the loop has another place
     ++t_scope->num_loops_;
-    WorkPlace place = t_scope->own_place();
+    WorkPosition place = t_scope->own_place();
     if (place.is_exact()) place.steps[place.num_steps - 1].chunk = 0;
     return place;
 }

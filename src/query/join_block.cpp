@@ -45,7 +45,7 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         [](std::uint32_t) {});
 }
 
-bool has_component(const TermPlaces& places, const JoinBlock& block, const AnyPlace& place, std::uint32_t i) {
+bool has_component(const TermStores& places, const JoinBlock& block, const AnyOfOption& place, std::uint32_t i) {
     const std::uint32_t row = block.found[place.store][i];
     if (place.store == places.database) return row != kNilRow && block.table_of(i)->has({place.component}, row);
     return places.stores[place.store].has(row);
@@ -53,12 +53,12 @@ bool has_component(const TermPlaces& places, const JoinBlock& block, const AnyPl
 
 }  // namespace
 
-TermPlaces::TermPlaces(std::size_t num_terms) : num_terms_(num_terms) {
+TermStores::TermStores(std::size_t num_terms) : num_terms_(num_terms) {
     store_of.resize(num_terms, 0);
     first_column.resize(num_terms, 0);
 }
 
-std::uint8_t TermPlaces::add(const JoinedStore& store) {
+std::uint8_t TermStores::add(const JoinedStore& store) {
     for (std::uint8_t i = 0; i < stores.size(); ++i)
         if (stores[i].store == store.store && stores[i].rows == store.rows &&
             stores[i].needs_parent == store.needs_parent)
@@ -76,7 +76,7 @@ OwnersByValue* find_tag_lists(Store& store) {
     return nullptr;
 }
 
-void TermPlaces::add_tag(Store& store, StringId tag, bool excludes) {
+void TermStores::add_tag(Store& store, StringId tag, bool excludes) {
     OwnersByValue* const lists = find_tag_lists(store);
     SHOAL_ASSERT(lists != nullptr, "the store keeps no tags, or does not list who has them");
     const std::uint8_t number = add({.store = &store, .rows = &lists->rows_of(tag), .lists = lists});
@@ -85,7 +85,7 @@ void TermPlaces::add_tag(Store& store, StringId tag, bool excludes) {
     ++num_terms_;
 }
 
-std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
+std::uint8_t TermStores::driver(std::uint64_t num_database_rows) const {
     std::uint8_t fewest = kNone;
     std::uint64_t num_rows = ~std::uint64_t(0);
     for (std::uint8_t i = 0; i < stores.size(); ++i) {
@@ -106,7 +106,7 @@ std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
     return fewest;
 }
 
-std::uint8_t TermPlaces::driver_of(const QueryPart& part) const {
+std::uint8_t TermStores::driver_of(const QueryPart& part) const {
     if (part.of_database != nullptr) return database;
     std::uint8_t store = 0;
     const auto drives = [&](const JoinedStore& one) {
@@ -116,7 +116,7 @@ std::uint8_t TermPlaces::driver_of(const QueryPart& part) const {
     return store;
 }
 
-Entity TermPlaces::parent_of(Entity entity) const {
+Entity TermStores::parent_of(Entity entity) const {
     const std::uint32_t row = parents->find(entity);
     if (row == kNilRow) return kNullEntity;
     const Table& table = parents->table();
@@ -124,20 +124,20 @@ Entity TermPlaces::parent_of(Entity entity) const {
     return parent == kNilRow ? kNullEntity : table.entities()[parent];
 }
 
-bool TermPlaces::is_one_table() const {
+bool TermStores::is_one_table() const {
     if (stores.size() != 1 || parents != nullptr || !any.empty()) return false;
     const JoinedStore& only = stores[0];
     return only.rows != nullptr && !only.needs_parent && !visits_each_once(only) && !only.is_excluded;
 }
 
-const InactiveEntities* TermPlaces::left_out() const {
+const InactiveEntities* TermStores::left_out() const {
     const JoinedStore& one = stores[0];
     const EntityManager& entities =
         one.rows != nullptr ? one.rows->entity_manager() : static_cast<const Database&>(*one.store).entity_manager();
     return left_out_of(entities, sees_inactive);
 }
 
-Array<OwnedRows*> TermPlaces::locked() const {
+Array<OwnedRows*> TermStores::locked() const {
     Array<OwnedRows*> rows("query");
     for (const JoinedStore& store : stores)
         if (store.rows != nullptr) rows.push_back(store.lists != nullptr ? &store.lists->source() : store.rows);
@@ -145,7 +145,7 @@ Array<OwnedRows*> TermPlaces::locked() const {
     return rows;
 }
 
-JoinFinder::JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
+JoinFinder::JoinFinder(const TermStores& places, const DatabaseMatch* match, const ZoneSet* zones,
                        const FetchedColumn* fetched, std::size_t num_fetched)
     : places_(places), match_(match), zones_(zones), fetched_(fetched, num_fetched) {}
 
@@ -269,7 +269,7 @@ void ToldRows::begin(std::uint32_t num_rows) {
     is_shared_ = false;
 }
 
-bool ToldRows::share(std::span<ToldRows> all, const TermPlaces& places, std::size_t driver, bool writes_others,
+bool ToldRows::share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others,
                      bool adds_driver) {
     const JoinedStore& driving = places.stores[driver];
     if (writes_others && driving.rows != nullptr && driving.rows->schema().many() && !places.visits_each_once(driving))

@@ -2,7 +2,7 @@
 // What a text query consists of once its text was read.
 
 #include "shoal/database/match.h"
-#include "shoal/query/detail/term_places.h"
+#include "shoal/query/detail/term_stores.h"
 #include "shoal/query/text_query.h"
 
 namespace shoal {
@@ -24,7 +24,7 @@ struct TextQuery::Plan {
     Plan& operator=(const Plan&) = delete;
     ~Plan() { delete further; }
 
-    detail::TermPlaces places;                            // its first terms are the components, in order
+    detail::TermStores places;                            // its first terms are the components, in order
     Array<TextComponent> components{Owner("query")};      // that are shown
     Array<ComponentType> types{Owner("query")};           // by component; none unless the database has it
     Array<TextComparison> comparisons{Owner("query")};    // all must hold

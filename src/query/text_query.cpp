@@ -95,7 +95,7 @@ enum class TextMarks : std::uint8_t {
 };
 
 /// Those of a query's stores that are told which rows were written.
-Array<detail::ToldRows> told_stores(const detail::TermPlaces& places) {
+Array<detail::ToldRows> told_stores(const detail::TermStores& places) {
     Array<detail::ToldRows> told("query");
     for (std::uint8_t store = 0; store < places.stores.size(); ++store)
         if (places.stores[store].is_told) told.push_back(detail::ToldRows(store));
@@ -108,7 +108,7 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     const TextComponent& shown = components_[component];
     SHOAL_ASSERT(shown.has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(column < shown.schema->columns().size(), "the component has no such column");
-    const Place& place = places_[component];
+    const ComponentRows& place = places_[component];
     if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
     const std::size_t stride = place.is_singleton ? 0 : shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
@@ -119,7 +119,7 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
 bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const {
     SHOAL_ASSERT(components_[component].has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(i < num_rows(), "the row is past the end of the batch");
-    const Place& place = places_[component];
+    const ComponentRows& place = places_[component];
     const std::uint32_t row = place.is_singleton      ? 0
                               : place.rows != nullptr ? place.rows[i]
                                                       : place.first_row + first_row_ + i;
@@ -140,7 +140,7 @@ public:
           visit_(visit),
           context_(context),
           marks_(marks),
-          places_(plan.components.size(), TextBatch::Place(), Owner("query")),
+          places_(plan.components.size(), TextBatch::ComponentRows(), Owner("query")),
           batch_({plan.components.data(), plan.components.size()}, {places_.data(), places_.size()}),
           told_(shared) {
         for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
@@ -171,7 +171,7 @@ public:
     /// Calls visit(part) for the rows of the driver.
     template <class VisitPart>
     static void for_each_part(const Plan& plan, VisitPart&& visit) {
-        const detail::TermPlaces& places = plan.places;
+        const detail::TermStores& places = plan.places;
         const DatabaseMatch* const match = plan.match.empty() ? nullptr : &plan.match[0];
         const std::uint8_t driver = places.driver(match == nullptr ? 0 : match->num_rows());
         if (driver == places.database)
@@ -206,8 +206,8 @@ public:
     }
 
     /// Returns where the components are if all rows of one table, not of a database, are visited; otherwise nothing.
-    static Array<TextBatch::Place> places_of_table(const Plan& plan) {
-        Array<TextBatch::Place> places{Owner("query")};
+    static Array<TextBatch::ComponentRows> places_of_table(const Plan& plan) {
+        Array<TextBatch::ComponentRows> places{Owner("query")};
         const auto is_elsewhere = [](const TextComponent& component) {
             return component.is_of_parent || component.is_singleton;
         };
@@ -219,7 +219,7 @@ public:
         return places;
     }
     /// The batch of all rows of that table; empty if there are no places.
-    static TextBatch all_of(const Plan& plan, std::span<const TextBatch::Place> places) {
+    static TextBatch all_of(const Plan& plan, std::span<const TextBatch::ComponentRows> places) {
         TextBatch all({plan.components.data(), plan.components.size()}, places);
         if (!places.empty()) all.entities_ = places[0].table->entities();
         return all;
@@ -323,7 +323,7 @@ private:
     /// Notes the tables of the components; those of the database for the rows, and for their parents.
     void bind(DatabaseTable* own, DatabaseTable* of_parents) {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            TextBatch::Place& place = places_[i];
+            TextBatch::ComponentRows& place = places_[i];
             place = {};
             if (plan_.types[i]) {
                 DatabaseTable* const table = plan_.components[i].is_of_parent ? of_parents : own;
@@ -377,7 +377,7 @@ private:
             if (of_parents_[component][i] == kNilRow) words[i / 64] &= ~(std::uint64_t(1) << (i % 64));
     }
     ComparedColumn column_of(const TextComparison& comparison) const {
-        const TextBatch::Place& place = places_[comparison.component];
+        const TextBatch::ComponentRows& place = places_[comparison.component];
         if (place.table == nullptr) return {};  // then no row was found there
         const Schema& schema = *plan_.components[comparison.component].schema;
         const FieldPart& part = comparison.part;
@@ -409,7 +409,7 @@ private:
     void choose_rows(std::size_t component) {
         const std::uint32_t* const rows = found(component);
         const std::uint32_t num_chosen = batch_.num_rows();
-        TextBatch::Place& place = places_[component];
+        TextBatch::ComponentRows& place = places_[component];
         const bool is_optional = plan_.components[component].is_optional;
         if (num_chosen == block_.size() && !is_optional) {
             const bool follow = block_.follow_each_other(rows);
@@ -430,7 +430,7 @@ private:
     }
     void mark() {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            const TextBatch::Place& place = places_[i];
+            const TextBatch::ComponentRows& place = places_[i];
             if (!plan_.components[i].is_written || place.table == nullptr) continue;
             if (is_marked_later(i) && told_.empty()) continue;
             if (place.rows == nullptr) {
@@ -448,7 +448,7 @@ private:
         for (detail::ToldRows& told : told_)
             if (told.store == plan_.places.store_of[component]) told.add_all(rows);
         if (is_marked_later(component)) return;
-        const TextBatch::Place& place = places_[component];
+        const TextBatch::ComponentRows& place = places_[component];
         mark_columns(place.first_column, num_columns(plan_, component), plan_.components[component].written_columns,
                      [&](std::uint32_t column) {
                          if (marks_ == TextMarks::kAll) return detail::mark_column(*place.table, column, rows);
@@ -466,7 +466,7 @@ private:
     TextMarks marks_;
     std::uint8_t driver_ = 0;  // of the part
     bool any_parents_ = false;
-    Array<TextBatch::Place> places_;  // by component
+    Array<TextBatch::ComponentRows> places_;  // by component
     TextBatch batch_;
     JoinBlock block_;
     Array<std::uint32_t> found_{Owner("query")};  // by store, by component, by component of parents: rows of a block
@@ -493,8 +493,8 @@ struct TextQuery::Visitor {
         if (visit_with == nullptr) return run(visit, context);
         struct Bound {
             const Visitor& visitor;
-            detail::CommandsOfRun commands;
-        } bound{*this, detail::CommandsOfRun(*recorder)};
+            detail::RangeCommands commands;
+        } bound{*this, detail::RangeCommands(*recorder)};
         run(
             [](void* all, const TextBatch& batch) {
                 Bound& self = *static_cast<Bound*>(all);
@@ -510,15 +510,15 @@ struct TextQuery::SharedLoop {
         : plan(of),
           visitor(calls),
           told(stores),
-          places(told.empty() ? Loop::places_of_table(of) : Array<TextBatch::Place>(Owner("query"))),
+          places(told.empty() ? Loop::places_of_table(of) : Array<TextBatch::ComponentRows>(Owner("query"))),
           all(Loop::all_of(of, {places.data(), places.size()})),
           left_out(places.empty() ? nullptr : of.places.left_out()) {}
 
     const Plan& plan;
     const Visitor& visitor;
     const std::span<detail::ToldRows> told;
-    const Array<TextBatch::Place> places;  // by component, if all rows of one table are visited; else empty
-    const TextBatch all;                   // these
+    const Array<TextBatch::ComponentRows> places;  // by component, if all rows of one table are visited; else empty
+    const TextBatch all;                           // these
     const InactiveEntities* const left_out;
     Failure failure{};
 
@@ -553,7 +553,7 @@ void TextQuery::write_columns(std::size_t component, std::uint64_t columns) {
 std::span<const Access> TextQuery::accesses() const { return {plan_->accesses.data(), plan_->accesses.size()}; }
 
 std::uint64_t TextQuery::num_rows() const {
-    const detail::TermPlaces& places = plan_->places;
+    const detail::TermStores& places = plan_->places;
     if (places.has_database()) plan_->match[0].refresh();
     const std::uint64_t num_database_rows = places.has_database() ? plan_->match[0].num_rows() : 0;
     const std::uint8_t driver = places.driver(num_database_rows);
@@ -562,7 +562,7 @@ std::uint64_t TextQuery::num_rows() const {
 }
 
 const Store& TextQuery::driver() const {
-    const detail::TermPlaces& places = plan_->places;
+    const detail::TermStores& places = plan_->places;
     if (places.has_database()) plan_->match[0].refresh();
     return *places.stores[places.driver(places.has_database() ? plan_->match[0].num_rows() : 0)].store;
 }
@@ -610,7 +610,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
 }
 
 void TextQuery::look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const {
-    const Array<TextBatch::Place> places = Loop::places_of_table(*plan_);
+    const Array<TextBatch::ComponentRows> places = Loop::places_of_table(*plan_);
     if (places.empty()) return;
     look(context, Loop::all_of(*plan_, {places.data(), places.size()}));
 }
@@ -631,7 +631,7 @@ void TextQuery::for_each_batch(Executor& executor, ComponentDirectory& directory
 }
 
 void TextQuery::run_all(Executor* executor, const Visitor& visitor) const {
-    const detail::TermPlaces& places = plan_->places;
+    const detail::TermStores& places = plan_->places;
     Database* const database =
         places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : nullptr;
     const DatabaseLock database_lock(database);
@@ -658,13 +658,13 @@ struct TextQuery::Held {
                        : nullptr),
           lock(std::span<OwnedRows* const>(of_query.locked)) {}
 
-    using Place = TextBatch::Place;
+    using ComponentRows = TextBatch::ComponentRows;
 
     /// A batch, and what it refers to if that is not in a table.
     struct Batch {
         TextBatch batch;
         const Plan* plan = nullptr;
-        Array<Place> places{Owner("query")};               // those of the batch, whose first_row_ is 0
+        Array<ComponentRows> places{Owner("query")};       // those of the batch, whose first_row_ is 0
         Array<Entity> entities{Owner("query")};            // empty: they follow each other in a table
         Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: they follow each other
 
@@ -681,7 +681,7 @@ struct TextQuery::Held {
     const Plan* visited = nullptr;  // the plan whose loop runs
     Array<Batch> batches{Owner("query")};
 
-    static bool is_same_table(const Place& a, const Place& b) {
+    static bool is_same_table(const ComponentRows& a, const ComponentRows& b) {
         return a.table == b.table && a.first_column == b.first_column && a.is_singleton == b.is_singleton;
     }
     static bool can_join(const Batch& a, const Batch& b) {
@@ -694,7 +694,7 @@ struct TextQuery::Held {
         return true;
     }
     static bool breaks(const Batch& a, const Batch& b, std::size_t c) {
-        const Place& place = a.batch.places_[c];
+        const ComponentRows& place = a.batch.places_[c];
         if (place.table == nullptr || place.is_singleton || a.lists(c) || b.lists(c)) return false;
         return b.batch.places_[c].first_row != place.first_row + a.batch.num_rows();
     }
@@ -727,7 +727,7 @@ struct TextQuery::Held {
         if (last.plan != visited || !last.entities.empty()) return false;
         if (found.entities_.data() != before.entities_.data() + before.num_rows()) return false;
         for (std::size_t c = 0; c < last.rows.size(); ++c) {
-            const Place &from = before.places_[c], &to = found.places_[c];
+            const ComponentRows &from = before.places_[c], &to = found.places_[c];
             if (last.lists(c) || to.rows != nullptr || !is_same_table(from, to)) return false;
             const std::uint32_t first_row = to.first_row + found.first_row_;
             if (to.table != nullptr && !to.is_singleton && first_row != from.first_row + before.num_rows())
@@ -747,7 +747,7 @@ struct TextQuery::Held {
         made.places.assign(found.places_.begin(), found.places_.end());
         made.batch.places_ = made.places;
         made.batch.first_row_ = 0;
-        for (Place& place : made.places) {
+        for (ComponentRows& place : made.places) {
             if (place.rows == nullptr) place.first_row += found.first_row_;
             made.rows.push_back(Array<std::uint32_t>(Owner("query")));
             if (place.rows != nullptr) made.rows.back().assign(place.rows, place.rows + found.num_rows());
@@ -763,7 +763,7 @@ struct TextQuery::Held {
     }
     /// Whether the entities of a batch are those of a table that it shows; others lie in the loop, which goes on.
     static bool lies_in_table(const TextBatch& found) {
-        return std::ranges::any_of(found.places_, [&](const Place& place) {
+        return std::ranges::any_of(found.places_, [&](const ComponentRows& place) {
             if (place.table == nullptr) return false;
             const std::span<const Entity> all = place.table->entities();
             return found.entities_.data() >= all.data() && found.entities_.data() < all.data() + all.size();

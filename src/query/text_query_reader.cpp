@@ -367,7 +367,7 @@ private:
                std::any_of(excluded_.begin(), excluded_.end(), is_it);
     }
     bool add_store(const detail::OwningStore& keeper, std::string_view name, std::uint8_t& number) {
-        detail::TermPlaces& places = plan_->places;
+        detail::TermStores& places = plan_->places;
         number = places.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
         places.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
         if (keeper.database == nullptr) return true;
@@ -388,7 +388,7 @@ private:
         }
         std::uint8_t number = 0;
         if (!add_store(keeper, shown_names_[i], number)) return false;
-        detail::TermPlaces& places = plan_->places;
+        detail::TermStores& places = plan_->places;
         places.stores[number].is_told |= component.is_written && keeper.columns.is_source;
         places.stores[number].is_required |= !component.is_optional;
         places.store_of[i] = number;
@@ -422,7 +422,7 @@ private:
         further->locked = further->places.locked();
     }
     void make_match() {
-        const detail::TermPlaces& places = plan_->places;
+        const detail::TermStores& places = plan_->places;
         if (!places.has_database()) return;
         Array<ComponentType> with{Owner("query")}, without{Owner("query")};
         for (std::size_t i = 0; i < plan_->types.size(); ++i)

@@ -35,8 +35,8 @@ JoinedStore further_store(Database& database, std::uint32_t component) {
     return {.store = &database, .rows = database.further_values({component}), .is_required = true, .is_driver = true};
 }
 
-TermPlaces places_of_further(Database& database, std::uint32_t component) {
-    TermPlaces places(1);
+TermStores places_of_further(Database& database, std::uint32_t component) {
+    TermStores places(1);
     places.store_of[0] = places.add(further_store(database, component));
     return places;
 }

@@ -282,7 +282,7 @@ private:
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
         if (!entity) return {};  // it does not stay
-        const ReloadPlace place{takers_[type], t.schema, entity, index};
+        const ReloadedComponent place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
             read_value(type, f, row, copy);
@@ -298,8 +298,8 @@ private:
                 continue;
             if (is_owned(entry.type)) continue;  // they come with the links
             for (std::uint32_t copy = entry.first_copy; copy < entry.first_copy + entry.num_copies; ++copy) {
-                const ReloadPlace place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
-                                        entry.place};
+                const ReloadedComponent place{takers_[entry.type], type_at(entry.type).schema, now(copy, entry.entity),
+                                              entry.place};
                 const ComponentRow at = place.entity ? place.find() : ComponentRow();
                 if (!at) continue;
                 const FieldPart whole = field_part(*at.schema, *entry.part.field);
@@ -403,8 +403,8 @@ private:
         return image;
     }
 
-    Status write(const ReloadPlace& place, std::uint32_t type, std::size_t field, std::uint32_t row, std::uint32_t copy,
-                 std::uint32_t entity) {
+    Status write(const ReloadedComponent& place, std::uint32_t type, std::size_t field, std::uint32_t row,
+                 std::uint32_t copy, std::uint32_t entity) {
         read_value(type, field, row, copy);
         keep_overridden(place, type, field, row, copy);
         const Result<bool> written = steps_.write(place, field, value_.data());
@@ -416,7 +416,7 @@ private:
     }
 
     /// Puts what the world has into value_, where a spawn has overridden what the source says.
-    void keep_overridden(const ReloadPlace& place, std::uint32_t type, std::size_t field, std::uint32_t row,
+    void keep_overridden(const ReloadedComponent& place, std::uint32_t type, std::size_t field, std::uint32_t row,
                          std::uint32_t copy) {
         const BlobComponents& components = *type_at(type).after;
         for_each_override(components, type, components.entity_index[row], row, field, copy, [&](const auto& override) {
@@ -434,7 +434,7 @@ private:
             if (takers_[change.type] == nullptr || t.schema->singleton()) continue;
             if (is_model(change.type) || is_owned(change.type)) continue;
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-                const ReloadPlace place{takers_[change.type], t.schema, now(copy, change.after_entity)};
+                const ReloadedComponent place{takers_[change.type], t.schema, now(copy, change.after_entity)};
                 if (!place.entity || !place.find()) {
                     ++report_.num_left_out;
                     continue;
@@ -455,7 +455,7 @@ private:
             const TypeChanges& t = type_at(type);
             if (takers_[type] == nullptr || !t.schema->singleton() || num_copies() == 0) continue;
             if (t.after == nullptr || t.after->count() == 0 || takers_[type]->tables()[0]->num_rows() == 0) continue;
-            const ReloadPlace place{takers_[type], t.schema, takers_[type]->tables()[0]->entities()[0]};
+            const ReloadedComponent place{takers_[type], t.schema, takers_[type]->tables()[0]->entities()[0]};
             for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
                 const bool was_there = t.before != nullptr && t.before->count() != 0;
                 if (was_there && changes_.same_field(t, t.schema->fields()[f], 0, 0)) continue;
@@ -482,7 +482,7 @@ private:
         Array<std::byte> images{Owner("reload")};
         for (const ChangedComponent& change : added)
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-                const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
+                const ReloadedComponent place{store, t.schema, now(copy, change.after_entity)};
                 const bool is_there = place.entity && place.find();
                 if (!place.entity)
                     ++report_.num_left_out;
@@ -504,7 +504,7 @@ private:
         note_changed(copy, change.after_entity);
     }
     /// Sets a component that the program has added itself.
-    Status set_added(const ReloadPlace& place, const ChangedComponent& change, std::uint32_t copy) {
+    Status set_added(const ReloadedComponent& place, const ChangedComponent& change, std::uint32_t copy) {
         for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
             if (Status status = write(place, change.type, f, change.row, copy, change.after_entity); !status)
                 return status;
@@ -527,7 +527,7 @@ private:
         Array<Entity> entities{Owner("reload")};
         for (const ChangedComponent& change : removed)
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-                const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
+                const ReloadedComponent place{store, t.schema, now(copy, change.after_entity)};
                 const ComponentRow at = place.entity ? place.find() : ComponentRow();
                 if (!at || !at.is_enabled) continue;
                 entities.push_back(place.entity);
@@ -574,7 +574,7 @@ private:
     /// Enables or disables a component of an entity in all copies.
     Status set_enabled_in_copies(Database& database, std::uint32_t type, std::uint32_t entity, bool on) {
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-            const ReloadPlace place{takers_[type], type_at(type).schema, now(copy, entity)};
+            const ReloadedComponent place{takers_[type], type_at(type).schema, now(copy, entity)};
             if (!place.entity || !place.find()) {
                 ++report_.num_left_out;
                 continue;
@@ -607,7 +607,8 @@ private:
             const Array<Pair> pairs = pair_values(list);
             move_overrides(list, pairs);
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-                const ReloadPlace place{takers_[list.type], type_at(list.type).schema, now(copy, list.after_entity)};
+                const ReloadedComponent place{takers_[list.type], type_at(list.type).schema,
+                                              now(copy, list.after_entity)};
                 if (!place.entity) {
                     ++report_.num_left_out;
                     continue;
@@ -694,7 +695,7 @@ private:
 
     /// Finds where the world has the values of the older version: those that are as they were, then, if the program has
     /// taken none and added none, the others by their order.
-    void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadPlace& first,
+    void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadedComponent& first,
                        Array<Pair>& pairs) const {
         const Array<Image> images = images_of_list(first);
         Array<bool> is_taken(images.size(), false, "reload");
@@ -749,7 +750,7 @@ private:
     }
     Status change_list(const ChangedList& list, std::uint32_t copy, std::span<const Pair> pairs) {
         const TypeChanges& t = type_at(list.type);
-        const ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity)};
+        const ReloadedComponent place{takers_[list.type], t.schema, now(copy, list.after_entity)};
         const Array<Image> before = images_of_list(place);
         NewList now_list;
         now_list.values.assign(before.begin(), before.end());
@@ -816,12 +817,12 @@ private:
     }
     /// Returns the values in the order of the newer version. One of the program stays before the one that it was before.
     static Array<Image> in_order(const NewList& list, std::uint32_t num_places) {
-        struct Placed {
+        struct OrderedValue {
             std::uint32_t place;
             bool is_of_source;
             std::size_t value;
         };
-        Array<Placed> all{Owner("reload")};
+        Array<OrderedValue> all{Owner("reload")};
         for (std::size_t i = list.num_in_world; i < list.values.size(); ++i) all.push_back({list.place_of[i], true, i});
         std::uint32_t next = num_places;
         for (std::size_t i = list.num_in_world; i-- > 0;) {
@@ -830,12 +831,12 @@ private:
             if (is_of_source) next = list.place_of[i];
             all.push_back({next, is_of_source, i});
         }
-        std::ranges::sort(all, [](const Placed& a, const Placed& b) {
+        std::ranges::sort(all, [](const OrderedValue& a, const OrderedValue& b) {
             if (a.place != b.place) return a.place < b.place;
             return a.is_of_source != b.is_of_source ? b.is_of_source : a.value < b.value;
         });
         Array<Image> values{Owner("reload")};
-        for (const Placed& placed : all) values.push_back(list.values[placed.value]);
+        for (const OrderedValue& placed : all) values.push_back(list.values[placed.value]);
         return values;
     }
     bool is_same_row(const TypeChanges& t, std::uint32_t before, std::uint32_t after) const {
@@ -1055,7 +1056,7 @@ private:
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
         MovedArrays moved(before_, after_);
         if (moved.empty()) return {};
-        for (const ReloadPlace& place : places_with_moved(moved))
+        for (const ReloadedComponent& place : places_with_moved(moved))
             if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
@@ -1077,8 +1078,8 @@ private:
     }
     /// Lists the components, of `many` types the first ones, of which an array has moved: those of the dead too, which
     /// are there, and saved, until the world settles.
-    Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
-        Array<ReloadPlace> places{Owner("reload")};
+    Array<ReloadedComponent> places_with_moved(MovedArrays& moved) {
+        Array<ReloadedComponent> places{Owner("reload")};
         for (Store* store : world_.directory().stores())
             for (const Schema* schema : store->schemas()) {
                 const OwnedColumns columns = store->find_columns(*schema);
@@ -1087,7 +1088,7 @@ private:
             }
         return places;
     }
-    void list_moved(Store& store, const Schema& schema, MovedArrays& moved, Array<ReloadPlace>& places) {
+    void list_moved(Store& store, const Schema& schema, MovedArrays& moved, Array<ReloadedComponent>& places) {
         Array<ComponentTable> tables{Owner("reload")};
         store.list_tables(schema, tables);
         BitSet is_listed{Owner("reload")};
@@ -1101,7 +1102,7 @@ private:
             }
     }
     /// Moves those of all values of an entity.
-    Status move_arrays(ReloadPlace place, MovedArrays& moved) {
+    Status move_arrays(ReloadedComponent place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
             for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
                 if (read_moved(at, at.schema->fields()[f], moved))

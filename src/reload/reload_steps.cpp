@@ -21,7 +21,7 @@ Image image_of_row(const Store& store, const ComponentRow& at, const Schema& sch
     return image;
 }
 
-Array<Image> images_of_list(const ReloadPlace& first) {
+Array<Image> images_of_list(const ReloadedComponent& first) {
     Array<Image> images{Owner("reload")};
     for (ComponentRow at = first.find(); at;
          at = first.store->find_next(at, first.entity, static_cast<std::uint32_t>(images.size())))
@@ -35,7 +35,7 @@ bool same_image(const Image& a, const Image& b, const Schema& schema) {
     });
 }
 
-Result<bool> ReloadSteps::write(const ReloadPlace& place, std::size_t field, const std::byte* value) {
+Result<bool> ReloadSteps::write(const ReloadedComponent& place, std::size_t field, const std::byte* value) {
     const ComponentRow at = place.find();
     SHOAL_ASSERT(at, "a field is reloaded of an entity without the component");
     const FieldPart part = field_part(*at.schema, at.schema->fields()[field]);
@@ -57,7 +57,7 @@ Status ReloadSteps::add(Store& store, const Schema& schema, std::span<const Enti
     return {};
 }
 
-void ReloadSteps::note_removed(const ReloadPlace& place, const ComponentRow& at) {
+void ReloadSteps::note_removed(const ReloadedComponent& place, const ComponentRow& at) {
     steps_.push_back({.kind = Kind::kRemove, .place = place, .bytes = image_of_row(*place.store, at, *place.schema)});
 }
 
@@ -69,7 +69,7 @@ Status ReloadSteps::remove(Store& store, const Schema& schema, std::span<const E
     }
     const std::size_t num_before = steps_.size();
     for (const Entity entity : entities) {
-        const ReloadPlace place{&store, &schema, entity};
+        const ReloadedComponent place{&store, &schema, entity};
         note_removed(place, place.find());
     }
     const Result<std::uint32_t> removed = store.remove_values(schema, entities);
@@ -77,7 +77,7 @@ Status ReloadSteps::remove(Store& store, const Schema& schema, std::span<const E
     return removed.status();
 }
 
-Status ReloadSteps::set_list(const ReloadPlace& first, std::span<const Image> values, bool in_place) {
+Status ReloadSteps::set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place) {
     Array<Image> before = images_of_list(first);
     if (!in_place || before.size() != values.size()) {
         steps_.push_back({.kind = Kind::kList, .place = first, .list = std::move(before)});
@@ -87,7 +87,7 @@ Status ReloadSteps::set_list(const ReloadPlace& first, std::span<const Image> va
         steps_.pop_back();
         return status;
     }
-    ReloadPlace place = first;
+    ReloadedComponent place = first;
     for (; place.index < values.size(); ++place.index) {
         if (same_image(before[place.index], values[place.index], *place.schema)) continue;
         for (std::size_t f = 0; f < place.schema->fields().size(); ++f) {
@@ -100,7 +100,7 @@ Status ReloadSteps::set_list(const ReloadPlace& first, std::span<const Image> va
 
 /// A value that is added comes first. So the values at the end that are the same stay, and the others are exchanged: new
 /// ones come before old ones go, because a database moves an entity that loses its last value.
-Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image> values) {
+Status ReloadSteps::replace_list(const ReloadedComponent& first, std::span<const Image> values) {
     const auto& [store, schema, entity, index] = first;
     const Array<Image> before = images_of_list(first);
     const std::size_t most = std::min(before.size(), values.size());
@@ -119,7 +119,7 @@ Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image
         const Result<std::uint32_t> added = store->add_values(*schema, {&entity, 1}, {.images = values[i].data()});
         if (!added) return added.status();
     }
-    ReloadPlace gone = first;
+    ReloadedComponent gone = first;
     for (; num_gone > 0; --num_gone) {
         gone.index = static_cast<std::uint32_t>(num_new + num_gone - 1);
         if (Status status = store->remove_one_value(*schema, entity, gone.find(), gone.index); !status) return status;
@@ -127,7 +127,7 @@ Status ReloadSteps::replace_list(const ReloadPlace& first, std::span<const Image
     return {};
 }
 
-Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadPlace& place, bool on) {
+Result<bool> ReloadSteps::set_enabled(Database& database, const ReloadedComponent& place, bool on) {
     if (place.find().is_enabled == on) return false;
     steps_.push_back({.kind = Kind::kEnable, .place = place});
     const ComponentValues value{.component = database.find_component(place.schema->id()), .is_disabled = !on};

@@ -17,7 +17,7 @@ class TransformManager;
 using Image = Array<std::byte>;
 
 /// A component of an entity, or one of several.
-struct ReloadPlace {
+struct ReloadedComponent {
     Store* store = nullptr;
     const Schema* schema = nullptr;  // Lifetime: that of the reload
     Entity entity;
@@ -36,16 +36,16 @@ public:
 
     /// Writes a field, by its place in the schema, and returns whether it had another value. Shape: the field's size.
     /// Requires: the entity has the component.
-    Result<bool> write(const ReloadPlace& place, std::size_t field, const std::byte* value);
+    Result<bool> write(const ReloadedComponent& place, std::size_t field, const std::byte* value);
     /// Gives entities components. Shape: a struct image for each. Requires: they live and have none, or may have several.
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Takes the components of a type from entities that have one.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
     /// Gives an entity these values of a `many` type, in this order, in place of those that it has. `in_place`: values are
     /// overwritten if there are as many as before.
-    Status set_list(const ReloadPlace& first, std::span<const Image> values, bool in_place);
+    Status set_list(const ReloadedComponent& first, std::span<const Image> values, bool in_place);
     /// Enables or disables a component, and returns whether it was the other way. Requires: the entity has it.
-    Result<bool> set_enabled(Database& database, const ReloadPlace& place, bool on);
+    Result<bool> set_enabled(Database& database, const ReloadedComponent& place, bool on);
     /// Notes who owns these entities, before they get other owners. No call of this class does that.
     void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
@@ -59,7 +59,7 @@ private:
     enum class Kind : std::uint8_t { kWrite, kAdd, kRemove, kList, kEnable, kOwn, kLink, kMove };
     struct Step {
         Kind kind;
-        ReloadPlace place;
+        ReloadedComponent place;
         std::size_t field = 0;
         Array<std::byte> bytes{Owner("reload")};  // the value, or the image, that was there
         Array<Image> list{Owner("reload")};       // the values that were there
@@ -70,8 +70,8 @@ private:
     void undo(const Step& step);
     static Status take_back(const Step& step);
     static Status give_back(const Step& step);
-    static Status replace_list(const ReloadPlace& first, std::span<const Image> values);
-    void note_removed(const ReloadPlace& place, const ComponentRow& at);
+    static Status replace_list(const ReloadedComponent& first, std::span<const Image> values);
+    void note_removed(const ReloadedComponent& place, const ComponentRow& at);
     static Status set_parent(TransformManager& transforms, Entity child, Entity parent);
 
     TransformManager* transforms_;
@@ -81,7 +81,7 @@ private:
 /// Returns the struct image of a component in a table.
 Image image_of_row(const Store& store, const ComponentRow& at, const Schema& schema);
 /// Returns the images of all values of a `many` type that an entity has.
-Array<Image> images_of_list(const ReloadPlace& first);
+Array<Image> images_of_list(const ReloadedComponent& first);
 bool same_image(const Image& a, const Image& b, const Schema& schema);
 
 }  // namespace shoal

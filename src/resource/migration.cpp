@@ -290,12 +290,12 @@ public:
 
 private:
     /// Where the columns of a component type begin in columns_, and its schema in schemas_.
-    struct Place {
+    struct TypeColumns {
         std::size_t first_column, schema;
     };
 
     Status add(const BlobComponents& old) {
-        Place place{columns_.size(), static_cast<std::size_t>(old.schema - blob_.schemas_.data())};
+        TypeColumns place{columns_.size(), static_cast<std::size_t>(old.schema - blob_.schemas_.data())};
         const Schema* const newer = drops_fields_ ? wanted_schema(old) : newer_schema(old, registry_);
         if (newer == nullptr) {
             columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
@@ -336,7 +336,7 @@ private:
         blob_.columns_ = std::move(columns_);
         for (std::size_t i = 0; i < places_.size(); ++i) {
             BlobComponents& components = blob_.component_types_[i];
-            const Place place = places_[i];
+            const TypeColumns place = places_[i];
             components.schema = &blob_.schemas_[place.schema];
             components.id = components.schema->id();
             components.columns =
@@ -352,7 +352,7 @@ private:
     ColumnMemory memory_;
     Array<Schema> schemas_{Owner("blob")};
     Array<const std::byte*> columns_{Owner("blob")};
-    Array<Place> places_{Owner("migration")};
+    Array<TypeColumns> places_{Owner("migration")};
 };
 
 bool needs_migration(const Blob& blob, const ComponentRegistry& registry) {

@@ -103,8 +103,8 @@ private:
         };
         merge([](const SourceItem& in) { return in.key_name.empty() ? Node() : child_of(in, in.key_name); });
         if (item.kind == ItemKind::kEntity || item.kind == ItemKind::kLevel)
-            for (std::size_t place = 1; place < kNumItemPlaces; ++place)
-                merge([&](const SourceItem& in) { return list_in(in, static_cast<ItemPlace>(place)); });
+            for (std::size_t place = 1; place < kNumItemRoles; ++place)
+                merge([&](const SourceItem& in) { return list_in(in, static_cast<ItemRole>(place)); });
         if (item.kind != ItemKind::kComponent) return;
         merge([](const SourceItem& in) { return data_of(in); });
         for (const std::string_view key : {"_type", "type"})

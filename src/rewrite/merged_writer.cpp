@@ -77,11 +77,11 @@ private:
         if (needs_guid) out_.string("_guid", item.key);
         if (!item.key_name.empty() && item.form == form) out_.member(item.text.find(item.key_name));
         const bool is_short = can_be_short(item);
-        bool is_done[kNumItemPlaces] = {};
+        bool is_done[kNumItemRoles] = {};
         for (const SourceItem* child : item.children) {
             bool& done = is_done[static_cast<std::size_t>(child->place)];
-            if (needs_guid && child->key == "_guid" && child->place == ItemPlace::kMember) continue;
-            if (child->place == ItemPlace::kMember)
+            if (needs_guid && child->key == "_guid" && child->place == ItemRole::kMember) continue;
+            if (child->place == ItemRole::kMember)
                 write_entry(*child, ItemForm::kByKey);
             else if (is_short)
                 write_entry(*child, ItemForm::kShort);
@@ -96,29 +96,29 @@ private:
     static bool can_be_short(const SourceItem& item) {
         bool has_short = false;
         for (const SourceItem* child : item.children) {
-            if (child->place == ItemPlace::kMember) {
+            if (child->place == ItemRole::kMember) {
                 const bool is_ours =
                     std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) != std::end(kEntityKeys);
                 if (!is_ours || !is_key_of_short_form(child->key)) return false;
                 continue;
             }
-            if (child->place != ItemPlace::kComponents || !is_short_component(*child)) return false;
+            if (child->place != ItemRole::kComponents || !is_short_component(*child)) return false;
             has_short |= child->form == ItemForm::kShort && item.text && item.text.find(child->text.key());
         }
         return has_short;
     }
 
     static bool is_short_component(const SourceItem& item) {
-        const auto is_beside = [](const SourceItem* child) { return child->place == ItemPlace::kBeside; };
+        const auto is_beside = [](const SourceItem* child) { return child->place == ItemRole::kBeside; };
         const bool is_ours =
             std::find(std::begin(kEntityKeys), std::end(kEntityKeys), item.key) != std::end(kEntityKeys);
         return item.type == item.key && !is_ours && is_key_of_short_form(item.key) &&
                std::none_of(item.children.begin(), item.children.end(), is_beside);
     }
 
-    static bool is_unit(const SourceItem* item) { return item->place == ItemPlace::kUnits; }
+    static bool is_unit(const SourceItem* item) { return item->place == ItemRole::kUnits; }
 
-    void write_list(const SourceItem& item, ItemPlace place) {
+    void write_list(const SourceItem& item, ItemRole place) {
         Node list = list_in(item, place);
         if (const SourceItem* const other = tree_.find(item).other; !list && other != nullptr)
             list = list_in(*other, place);
@@ -131,7 +131,7 @@ private:
                              });
         const bool has_both =
             item.kind == ItemKind::kLevel && std::any_of(item.children.begin(), item.children.end(), is_unit);
-        list && !has_both ? out_.key(list) : out_.key(place_name(place));
+        list && !has_both ? out_.key(list) : out_.key(role_name(place));
         is_list ? out_.begin_list(place_of(list)) : out_.begin_mapping(place_of(list));
         std::size_t index = 0;
         for (const SourceItem* entry : entries)
@@ -140,18 +140,18 @@ private:
     }
 
     /// Keeps the empty lists of the text, and what makes a level a level and a long form long.
-    void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumItemPlaces]) {
+    void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumItemRoles]) {
         const bool is_level = item.kind == ItemKind::kLevel;
         bool has_list = std::find(std::begin(is_done), std::end(is_done), true) != std::end(is_done);
-        for (std::size_t i = 1; i < kNumItemPlaces; ++i) {
-            const Node list = is_done[i] ? Node() : list_in(item, static_cast<ItemPlace>(i));
-            if (!list || list.size() != 0 || (is_level && is_done[static_cast<std::size_t>(ItemPlace::kUnits)]))
+        for (std::size_t i = 1; i < kNumItemRoles; ++i) {
+            const Node list = is_done[i] ? Node() : list_in(item, static_cast<ItemRole>(i));
+            if (!list || list.size() != 0 || (is_level && is_done[static_cast<std::size_t>(ItemRole::kUnits)]))
                 continue;
             out_.member(list);
             has_list = true;
         }
         if (has_list || (is_level ? says_level(item) : !has_other_keys(item))) return;
-        out_.begin_mapping(place_name(is_level ? ItemPlace::kEntities : ItemPlace::kComponents));
+        out_.begin_mapping(role_name(is_level ? ItemRole::kEntities : ItemRole::kComponents));
         out_.end();
     }
 
@@ -166,7 +166,7 @@ private:
     static bool has_other_keys(const SourceItem& item) {
         bool has_others = false;
         for (const SourceItem* child : item.children) {
-            if (child->place != ItemPlace::kMember || !is_key_of_short_form(child->key)) return false;
+            if (child->place != ItemRole::kMember || !is_key_of_short_form(child->key)) return false;
             has_others |=
                 std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) == std::end(kEntityKeys);
         }
@@ -179,29 +179,29 @@ private:
         if (item.value) return out_.value(item.value);
         out_.begin_mapping(place_of(item.text));
         if (form == ItemForm::kShort) {
-            write_members(item, ItemPlace::kMember);
+            write_members(item, ItemRole::kMember);
             return out_.end();
         }
         if (needs_guid) out_.string("_guid", item.key);
         write_type(item, form, needs_guid);
-        write_members(item, ItemPlace::kBeside);
+        write_members(item, ItemRole::kBeside);
         const Node data = data_of(item);
         const bool needs_data = data || needs_wrapper(item, form);
         if (needs_data) data ? out_.key(data) : out_.key("data");
         if (needs_data) out_.begin_mapping(place_of(data));
-        write_members(item, ItemPlace::kMember);
+        write_members(item, ItemRole::kMember);
         if (needs_data) out_.end();
         out_.end();
     }
 
-    void write_members(const SourceItem& item, ItemPlace place) {
+    void write_members(const SourceItem& item, ItemRole place) {
         for (const SourceItem* child : item.children)
             if (child->place == place) write_entry(*child, ItemForm::kByKey);
     }
 
     /// Writes what says the key and the type of a component in its text, with the type that it has now.
     void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
-        bool says_type = form == ItemForm::kByKey && item.place == ItemPlace::kComponents && item.type == item.key;
+        bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
         if (item.text.is_mapping() && item.form != ItemForm::kShort)
             for (const Node child : item.text) {
                 if (!says_key_or_type(item, child) || (has_guid && child.key() == "_guid")) continue;
@@ -216,7 +216,7 @@ private:
     /// key or the type.
     static bool needs_wrapper(const SourceItem& item, ItemForm form) {
         return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
-            if (child->place == ItemPlace::kBeside) return true;
+            if (child->place == ItemRole::kBeside) return true;
             const Node field = item.form == form && item.text.is_mapping() ? item.text.find(child->key) : Node();
             return is_wrapper_key(child->key) && !(field && !says_key_or_type(item, field));
         });

@@ -32,7 +32,7 @@ public:
 
 private:
     static bool is_named(const SourceItem& item) {
-        return item.kind == ItemKind::kEntity && item.place != ItemPlace::kModifiedChildren && !is_counted(item);
+        return item.kind == ItemKind::kEntity && item.place != ItemRole::kModifiedChildren && !is_counted(item);
     }
 
     void add(const SourceItem& item) {

@@ -105,9 +105,9 @@ std::string entity_line(const SourceItem& item) {
     const SourceItem& entity = entity_of(item);
     std::string line = entity_path(entity);
     for (const SourceItem* child : entity.children)
-        if (child->place == ItemPlace::kMember && child->key == "name" && child->value && child->value.is_string())
+        if (child->place == ItemRole::kMember && child->key == "name" && child->value && child->value.is_string())
             append_text(line, concat(' ', quoted(child->value.as_string())));
-    if (entity.place == ItemPlace::kModifiedChildren) line += " (a modified child)";
+    if (entity.place == ItemRole::kModifiedChildren) line += " (a modified child)";
     return line;
 }
 
@@ -133,7 +133,7 @@ std::string differences_text(const std::vector<SourceDifference>& differences) {
     for (const auto& [kind, before, after] : differences) {
         const SourceItem& item = after != nullptr ? *after : *before;
         const bool is_part = item.kind != ItemKind::kEntity && item.kind != ItemKind::kLevel;
-        std::string path = concat(entity_path(item), ' ', place_name(entity_of(item).place));
+        std::string path = concat(entity_path(item), ' ', role_name(entity_of(item).place));
         if (is_part && path != shown) append_text(out, concat(entity_line(item), '\n'));
         shown = is_part ? std::move(path) : std::string();
         if (kind == SourceDifference::Kind::kMoved) {

@@ -77,7 +77,7 @@ private:
 
     // --- elements without a key --------------------------------------------------------------------------------------
 
-    static Items counted_in(const SourceItem* item, ItemPlace place) {
+    static Items counted_in(const SourceItem* item, ItemRole place) {
         Items items;
         for (std::size_t i = 0; item != nullptr && i < item->children.size(); ++i)
             if (is_counted(*item->children[i]) && item->children[i]->place == place) items.push_back(item->children[i]);
@@ -89,7 +89,7 @@ private:
     }
     /// Returns whether those of `b` are taken and not those of `a`. Where they stand says nothing of who they are, so
     /// all of a list are one value.
-    bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemPlace place) {
+    bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemRole place) {
         const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
         if (same(base_, before, a_, in_a)) return true;

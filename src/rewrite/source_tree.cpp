@@ -13,26 +13,24 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kPlaceNames[] = {"",
-                                            "components",
-                                            "modified_components",
-                                            "deleted_components",
-                                            "children",
-                                            "modified_children",
-                                            "deleted_children",
-                                            "units",
-                                            "entities",
-                                            ""};
+constexpr std::string_view kRoleNames[] = {"",
+                                           "components",
+                                           "modified_components",
+                                           "deleted_components",
+                                           "children",
+                                           "modified_children",
+                                           "deleted_children",
+                                           "units",
+                                           "entities",
+                                           ""};
 
-bool has_components(ItemPlace place) {
-    return place == ItemPlace::kComponents || place == ItemPlace::kModifiedComponents;
+bool has_components(ItemRole place) { return place == ItemRole::kComponents || place == ItemRole::kModifiedComponents; }
+
+bool has_deletions(ItemRole place) {
+    return place == ItemRole::kDeletedComponents || place == ItemRole::kDeletedChildren;
 }
 
-bool has_deletions(ItemPlace place) {
-    return place == ItemPlace::kDeletedComponents || place == ItemPlace::kDeletedChildren;
-}
-
-std::uint64_t index_key(const SourceItem* parent, ItemPlace place, std::string_view key) {
+std::uint64_t index_key(const SourceItem* parent, ItemRole place, std::string_view key) {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(parent));
     return hash_text(key) ^ hash_key(address + static_cast<std::uint64_t>(place));
 }
@@ -51,7 +49,7 @@ SourceTree& SourceTree::operator=(SourceTree&& other) noexcept {
 
 const SourceItem& SourceTree::root() const { return memory_->items.front(); }
 
-const SourceItem* SourceTree::find(const SourceItem& parent, ItemPlace place, std::string_view key) const {
+const SourceItem* SourceTree::find(const SourceItem& parent, ItemRole place, std::string_view key) const {
     const auto matches = [&](const SourceItem* item) {
         return item->parent == &parent && item->place == place && item->key == key;
     };
@@ -144,21 +142,21 @@ private:
         for (const Node child : node) {
             const std::string_view key = child.key();
             if (!item.key_name.empty() && key == item.key_name) continue;
-            ItemPlace place = place_of_key(key, is_level);
-            if (place == ItemPlace::kUnits && !has_both) place = ItemPlace::kEntities;
+            ItemRole place = place_of_key(key, is_level);
+            if (place == ItemRole::kUnits && !has_both) place = ItemRole::kEntities;
             const bool is_ours =
                 std::find(std::begin(kEntityKeys), std::end(kEntityKeys), key) != std::end(kEntityKeys);
             if (is_short && !is_ours)
-                add_component(item, entry(ItemPlace::kComponents, child, ItemForm::kShort));
-            else if (place == ItemPlace::kMember)
-                add_member(item, ItemPlace::kMember, child);
+                add_component(item, entry(ItemRole::kComponents, child, ItemForm::kShort));
+            else if (place == ItemRole::kMember)
+                add_member(item, ItemRole::kMember, child);
             else
                 read_entries(item, place, child);
         }
     }
 
     /// Returns an item for a child of a mapping.
-    SourceItem entry(ItemPlace place, Node node, ItemForm form) {
+    SourceItem entry(ItemRole place, Node node, ItemForm form) {
         SourceItem item;
         item.key = plain_key(node.key());
         item.place = place;
@@ -168,7 +166,7 @@ private:
         return item;
     }
 
-    void read_entries(SourceItem& parent, ItemPlace place, Node list) {
+    void read_entries(SourceItem& parent, ItemRole place, Node list) {
         if (list.is_null()) return;
         if (!list.is_list() && !list.is_mapping()) {
             diagnostics_.error(list.position(), concat("`", list.key(), "` is ", kind_name(list.kind())),
@@ -184,7 +182,7 @@ private:
     }
 
     /// Reads an element of a list. One without a key is called by its number among those, from 0.
-    void read_element(SourceItem& parent, ItemPlace place, Node element, std::uint32_t& num_counted) {
+    void read_element(SourceItem& parent, ItemRole place, Node element, std::uint32_t& num_counted) {
         SourceItem item;
         item.place = place;
         item.form = ItemForm::kElement;
@@ -198,9 +196,9 @@ private:
         item.key = key_in(element, item.key_name);
         if (item.key.empty()) item.key_name = {};
         if (!item.key_name.empty()) item.position = element.find(item.key_name).position();
-        if (item.key.empty() && place == ItemPlace::kComponents) item.key = type_in(element, true);
+        if (item.key.empty() && place == ItemRole::kComponents) item.key = type_in(element, true);
         const bool may_be_counted =
-            !has_components(place) && !has_deletions(place) && place != ItemPlace::kModifiedChildren;
+            !has_components(place) && !has_deletions(place) && place != ItemRole::kModifiedChildren;
         if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', num_counted++, ']'));
         if (!item.key.empty()) return add_entry(parent, std::move(item));
         diagnostics_.error(element.position(), "an element of this list does not say what it is about",
@@ -230,7 +228,7 @@ private:
 
     void add_component(SourceItem& parent, SourceItem item) {
         const Node node = item.text;
-        const bool is_short = item.form == ItemForm::kShort, declares = item.place == ItemPlace::kComponents;
+        const bool is_short = item.form == ItemForm::kShort, declares = item.place == ItemRole::kComponents;
         item.kind = ItemKind::kComponent;
         item.type = is_short ? item.key : type_in(node, declares);
         if (item.type.empty() && declares) item.type = item.key;
@@ -242,13 +240,13 @@ private:
         for (const Node child : node) {
             if (!is_short && says_key_or_type(*added, child)) continue;
             if (is_wrapped && child.key() == "data") continue;
-            add_member(*added, is_wrapped ? ItemPlace::kBeside : ItemPlace::kMember, child);
+            add_member(*added, is_wrapped ? ItemRole::kBeside : ItemRole::kMember, child);
         }
         if (is_wrapped)
-            for (const Node child : data) add_member(*added, ItemPlace::kMember, child);
+            for (const Node child : data) add_member(*added, ItemRole::kMember, child);
     }
 
-    void add_member(SourceItem& parent, ItemPlace place, Node node) {
+    void add_member(SourceItem& parent, ItemRole place, Node node) {
         SourceItem item;
         item.key = node.key();
         item.place = place;
@@ -257,7 +255,7 @@ private:
         if (!node.is_mapping()) item.value = node;
         SourceItem* const added = add(parent, std::move(item));
         if (added == nullptr || !node.is_mapping()) return;
-        for (const Node child : node) add_member(*added, ItemPlace::kMember, child);
+        for (const Node child : node) add_member(*added, ItemRole::kMember, child);
     }
 
     Diagnostics& diagnostics_;
@@ -266,20 +264,20 @@ private:
 
 }  // namespace
 
-ItemPlace place_of_key(std::string_view key, bool of_level) {
+ItemRole place_of_key(std::string_view key, bool of_level) {
     const std::size_t begin = of_level ? 7 : 1, end = of_level ? 9 : 7;
     for (std::size_t i = begin; i < end; ++i)
-        if (kPlaceNames[i] == key) return static_cast<ItemPlace>(i);
-    return ItemPlace::kMember;
+        if (kRoleNames[i] == key) return static_cast<ItemRole>(i);
+    return ItemRole::kMember;
 }
 
-Node list_in(const SourceItem& entity, ItemPlace place) {
+Node list_in(const SourceItem& entity, ItemRole place) {
     const bool of_level = entity.kind == ItemKind::kLevel;
     if (!entity.text || !entity.text.is_mapping()) return {};
     const bool has_both = of_level && entity.text.find("units") && entity.text.find("entities");
     for (const Node child : entity.text) {
-        ItemPlace own = place_of_key(child.key(), of_level);
-        if (own == ItemPlace::kUnits && !has_both) own = ItemPlace::kEntities;
+        ItemRole own = place_of_key(child.key(), of_level);
+        if (own == ItemRole::kUnits && !has_both) own = ItemRole::kEntities;
         if (own == place) return child;
     }
     return {};
@@ -298,7 +296,7 @@ bool says_key_or_type(const SourceItem& component, Node child) {
     if (key == "_type") return true;
     const Node data = component.text.find("data");
     const bool is_wrapped = data && (data.is_mapping() || data.is_null());
-    return key == "type" && (component.place == ItemPlace::kComponents || is_wrapped) && !component.text.find("_type");
+    return key == "type" && (component.place == ItemRole::kComponents || is_wrapped) && !component.text.find("_type");
 }
 
 std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
@@ -343,7 +341,7 @@ public:
             SourceItem item;
             item.key = composed.entity->key;
             item.kind = ItemKind::kEntity;
-            item.place = is_root ? ItemPlace::kEntities : ItemPlace::kChildren;
+            item.place = is_root ? ItemRole::kEntities : ItemRole::kChildren;
             item.position = composed.entity->position;
             if (is_root && !composition_.is_level()) {
                 builder_.root() = std::move(item);
@@ -373,7 +371,7 @@ private:
             part.key = component.key;
             part.type = composition_.types()[component.type];
             part.kind = ItemKind::kComponent;
-            part.place = ItemPlace::kComponents;
+            part.place = ItemRole::kComponents;
             part.position = component.position;
             if (!fields.is_mapping() && !fields.is_null()) part.value = fields;
             SourceItem& added = builder_.add(item, std::move(part));
@@ -419,7 +417,7 @@ bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b,
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
-std::string_view place_name(ItemPlace place) { return kPlaceNames[static_cast<std::size_t>(place)]; }
+std::string_view role_name(ItemRole place) { return kRoleNames[static_cast<std::size_t>(place)]; }
 
 const SourceItem& entity_of(const SourceItem& item) {
     const SourceItem* at = &item;
@@ -439,7 +437,7 @@ std::string entity_path(const SourceItem& item) {
 std::string member_path(const SourceItem& item) {
     std::string path;
     for (const SourceItem* at = &item; at->kind != ItemKind::kEntity && at->kind != ItemKind::kLevel; at = at->parent) {
-        std::string part = concat(place_name(at->place), place_name(at->place).empty() ? "" : ".", at->key);
+        std::string part = concat(role_name(at->place), role_name(at->place).empty() ? "" : ".", at->key);
         path = path.empty() ? std::move(part) : concat(part, '.', path);
     }
     return path;
@@ -449,17 +447,17 @@ std::string member_path(const SourceItem& item) {
 
 namespace {
 
-void write_members(const SourceItem& item, ItemPlace place, DocumentBuilder& builder);
+void write_members(const SourceItem& item, ItemRole place, DocumentBuilder& builder);
 
 void write_value(const SourceItem& item, DocumentBuilder& builder) {
     if (item.value) return builder.value(item.value);
     if (item.kind == ItemKind::kDeletion) return builder.null();
     builder.begin_mapping(item.position);
-    write_members(item, ItemPlace::kMember, builder);
+    write_members(item, ItemRole::kMember, builder);
     builder.end();
 }
 
-void write_members(const SourceItem& item, ItemPlace place, DocumentBuilder& builder) {
+void write_members(const SourceItem& item, ItemRole place, DocumentBuilder& builder) {
     for (const SourceItem* child : item.children) {
         if (child->place != place) continue;
         builder.key(child->key, child->position);
@@ -471,7 +469,7 @@ void write_members(const SourceItem& item, ItemPlace place, DocumentBuilder& bui
 bool needs_data(const SourceItem& component) {
     return std::any_of(component.children.begin(), component.children.end(), [](const SourceItem* child) {
         const auto* const end = std::end(kWrapperKeys);
-        return child->place == ItemPlace::kBeside || std::find(std::begin(kWrapperKeys), end, child->key) != end;
+        return child->place == ItemRole::kBeside || std::find(std::begin(kWrapperKeys), end, child->key) != end;
     });
 }
 
@@ -485,9 +483,9 @@ void write_component(const SourceItem& item, DocumentBuilder& builder) {
         builder.key("value");
         builder.value(item.value);
     }
-    write_members(item, ItemPlace::kBeside, builder);
+    write_members(item, ItemRole::kBeside, builder);
     if (has_data) builder.begin_mapping("data");
-    write_members(item, ItemPlace::kMember, builder);
+    write_members(item, ItemRole::kMember, builder);
     if (has_data) builder.end();
     builder.end();
 }
@@ -496,12 +494,12 @@ void write_item(const SourceItem& item, DocumentBuilder& builder) {
     if (item.kind == ItemKind::kComponent) return write_component(item, builder);
     if (item.kind == ItemKind::kMember || item.kind == ItemKind::kDeletion) return write_value(item, builder);
     builder.begin_mapping(item.position);
-    write_members(item, ItemPlace::kMember, builder);
-    for (std::size_t i = 1; i < std::size(kPlaceNames); ++i) {
-        const auto place = static_cast<ItemPlace>(i);
+    write_members(item, ItemRole::kMember, builder);
+    for (std::size_t i = 1; i < std::size(kRoleNames); ++i) {
+        const auto place = static_cast<ItemRole>(i);
         const auto is_there = [&](const SourceItem* child) { return child->place == place; };
         if (std::none_of(item.children.begin(), item.children.end(), is_there)) continue;
-        builder.begin_mapping(place_name(place));
+        builder.begin_mapping(role_name(place));
         for (const SourceItem* child : item.children) {
             if (!is_there(child)) continue;
             builder.key(child->key, child->position);

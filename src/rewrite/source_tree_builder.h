@@ -39,12 +39,12 @@ private:
 };
 
 /// Returns the place of what a key of an entity or level holds; kMember for keys that hold no items.
-ItemPlace place_of_key(std::string_view key, bool of_level);
+ItemRole place_of_key(std::string_view key, bool of_level);
 
-inline constexpr std::size_t kNumItemPlaces = static_cast<std::size_t>(ItemPlace::kBeside) + 1;
+inline constexpr std::size_t kNumItemRoles = static_cast<std::size_t>(ItemRole::kBeside) + 1;
 
 /// Returns what holds the items of a place in the text of an entity or level; none if it is not there.
-Node list_in(const SourceItem& entity, ItemPlace place);
+Node list_in(const SourceItem& entity, ItemRole place);
 /// Returns the `data` that a component has its fields in; none if they are in the component itself.
 Node data_of(const SourceItem& component);
 

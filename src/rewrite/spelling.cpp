@@ -140,7 +140,7 @@ std::string_view Speller::tag_of(SourcePosition position) const {
 
 // --- scalars -------------------------------------------------------------------------------------------------------
 
-void Speller::append_scalar(std::string& out, Node node, const YamlPlace& place) const {
+void Speller::append_scalar(std::string& out, Node node, const YamlContext& place) const {
     if (node.is_string()) return append_text(out, node, place);
     const std::string_view word = word_at_start(text_of_value(node.position()));
     const bool is_same = !word.empty() && is_equal(node, read_yaml_scalar(word));
@@ -187,7 +187,7 @@ bool Speller::append_as_written(std::string& out, std::string_view text, SourceP
     return !text.empty();
 }
 
-void Speller::append_text(std::string& out, Node node, const YamlPlace& place) const {
+void Speller::append_text(std::string& out, Node node, const YamlContext& place) const {
     const std::string_view text = node.as_string();
     if (append_as_written(out, text, node.position(), place.is_flow, false)) return;
     if (format_ == SourceFormat::kYaml) {
@@ -209,7 +209,7 @@ void Speller::append_text(std::string& out, Node node, const YamlPlace& place) c
 }
 
 /// Appends a text that was folded in YAML: the same lines, indented as they have to be here.
-bool Speller::append_folded(std::string& out, Node node, const YamlPlace& place) const {
+bool Speller::append_folded(std::string& out, Node node, const YamlContext& place) const {
     const std::string_view source = text_of_value(node.position());
     if (place.is_flow || !source.starts_with('>') || format_of(node.position()) != SourceFormat::kYaml) return false;
     std::size_t begin = std::min(source.find('\n'), source.size() - 1) + 1;

@@ -12,7 +12,7 @@
 namespace shoal {
 
 /// Where a scalar of YAML stands: inside brackets, or on lines of its own, where texts of several lines may follow.
-struct YamlPlace {
+struct YamlContext {
     bool is_flow = true;
     std::size_t indent = 0;  ///< of the lines of a text
     std::size_t step = 0;    ///< how much that is more than the list or mapping around has
@@ -24,7 +24,7 @@ public:
         : format_(format), diagnostics_(diagnostics), bare_texts_(bare_texts) {}
 
     void append_key(std::string& out, Node child) const;
-    void append_scalar(std::string& out, Node node, const YamlPlace& place = {}) const;
+    void append_scalar(std::string& out, Node node, const YamlContext& place = {}) const;
 
     /// The text from a place on; empty: it is from no text.
     std::string_view text_from(SourcePosition position) const;
@@ -40,8 +40,8 @@ private:
     void append_number(std::string& out, Node node) const;
     bool append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
                            bool is_key) const;
-    void append_text(std::string& out, Node node, const YamlPlace& place) const;
-    bool append_folded(std::string& out, Node node, const YamlPlace& place) const;
+    void append_text(std::string& out, Node node, const YamlContext& place) const;
+    bool append_folded(std::string& out, Node node, const YamlContext& place) const;
 
     SourceFormat format_;
     const Diagnostics& diagnostics_;
@@ -53,6 +53,6 @@ void append_yaml_text(std::string& out, std::string_view text, bool is_flow, boo
 /// Returns whether a text can stand without quotes: nothing in it has a meaning in YAML.
 bool is_yaml_plain(std::string_view text, bool is_flow);
 /// Appends a text as the lines of a block; false: it cannot be one.
-bool append_yaml_block(std::string& out, std::string_view text, const YamlPlace& place);
+bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place);
 
 }  // namespace shoal

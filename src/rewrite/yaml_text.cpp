@@ -117,7 +117,7 @@ void append_yaml_text(std::string& out, std::string_view text, bool is_flow, boo
         append_double_quoted(out, text);
 }
 
-bool append_yaml_block(std::string& out, std::string_view text, const YamlPlace& place) {
+bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place) {
     const std::size_t first = text.find_first_not_of('\n');
     const bool ends_line = text.ends_with('\n');
     if (place.is_flow || first == std::string_view::npos || place.step > 9 || text.ends_with("\n\n") ||

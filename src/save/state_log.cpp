@@ -38,7 +38,7 @@ struct BlockChange {
     std::uint32_t number, num_runs;
 };
 /// Bytes of a block that differ from those of the state before.
-struct Run {
+struct ByteRange {
     std::uint32_t begin, num_bytes;
     std::uint32_t end() const { return begin + num_bytes; }
 };
@@ -108,7 +108,7 @@ private:
     const Snapshot* before_;
     const SnapshotPart &part_, &known_;
     std::span<const std::byte> now_, then_;
-    Array<Run> runs_{Owner(kLogOwner)};
+    Array<ByteRange> runs_{Owner(kLogOwner)};
     Array<std::byte> now_room_{Owner(kLogOwner)}, then_room_{Owner(kLogOwner)}, bytes_{Owner(kLogOwner)};
 };
 
@@ -169,9 +169,9 @@ void BlockDifference::add(std::size_t begin, std::size_t end, bool may_join) {
 void BlockDifference::put(Packer& to, std::size_t number) {
     const BlockChange change{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(runs_.size())};
     to.put(&change, sizeof change);
-    to.put(runs_.data(), runs_.size() * sizeof(Run));
+    to.put(runs_.data(), runs_.size() * sizeof(ByteRange));
     bytes_.clear();
-    for (const Run& run : runs_) {
+    for (const ByteRange& run : runs_) {
         bytes_.insert(bytes_.end(), now_.begin() + run.begin, now_.begin() + run.end());
         std::byte* const out = bytes_.data() + bytes_.size() - run.num_bytes;
         const std::size_t both =
@@ -291,7 +291,7 @@ Status StateLogWriter::put_record(const Snapshot& state, const Snapshot* before,
 
 /// A record, decompressed and found to be sound.
 struct StateLogReader::Record {
-    struct Run {
+    struct ByteRange {
         std::uint64_t begin;
         std::span<const std::byte> bytes;
     };
@@ -303,7 +303,7 @@ struct StateLogReader::Record {
     StateRecordHeader header{};
     Array<std::byte> body{Owner(kLogOwner)};
     Array<Change> changes{Owner(kLogOwner)};
-    Array<Run> runs{Owner(kLogOwner)};
+    Array<ByteRange> runs{Owner(kLogOwner)};
     bool is_too_large = false, has_no_memory = false;
 };
 
@@ -415,10 +415,11 @@ private:
     /// Runs ascend, and the last one is what fills the part further, to the end of the block. Returns whether it is so.
     bool parse_runs(std::uint32_t num_runs, std::uint64_t block_begin, std::uint64_t block_end, std::uint64_t& filled) {
         std::span<const std::byte> runs;
-        if (num_runs == 0 || num_runs > rest_.size() / sizeof(Run) || !take(num_runs * sizeof(Run), runs)) return false;
+        if (num_runs == 0 || num_runs > rest_.size() / sizeof(ByteRange) || !take(num_runs * sizeof(ByteRange), runs))
+            return false;
         std::uint64_t next = block_begin;
         for (std::uint32_t i = 0; i < num_runs; ++i) {
-            Run run{};
+            ByteRange run{};
             std::memcpy(&run, runs.data() + i * sizeof run, sizeof run);
             const std::uint64_t begin = block_begin + run.begin;
             std::span<const std::byte> bytes;
@@ -514,7 +515,7 @@ void StateLogReader::apply(Record& record) {
         part.num_elements = change.part.num_elements;
         part.bytes.resize(static_cast<std::size_t>(part.num_elements * part.element_bytes));
         for (std::size_t r = 0; r < change.num_runs; ++r) {
-            const Record::Run& run = record.runs[change.first_run + r];
+            const Record::ByteRange& run = record.runs[change.first_run + r];
             std::byte* const to = part.bytes.data() + run.begin;
             for (std::size_t k = 0; k < run.bytes.size(); ++k) to[k] ^= run.bytes[k];
         }

@@ -8,7 +8,7 @@
 //     arrays           the builds of the resources to whose read-only arrays rows and commands refer; see state_arrays.cpp
 //     commands         those that wait; see command/saved_layout.h
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
-//     schedule, relations, places, observers, spawns, services/NAME, events/type/NAME, events/name/NAME
+//     schedule, relations, position links, observers, spawns, services/NAME, events/type/NAME, events/name/NAME
 //     zones            the files of unloaded zones; see zone_files.h
 //
 // Thread: the structural thread of the world.

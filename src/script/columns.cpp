@@ -492,7 +492,7 @@ void renew_queries(State& state) {
 
 namespace {
 
-struct Run {
+struct BatchCall {
     lua_State* lua;
     State& state;
     const Query& query;
@@ -500,7 +500,7 @@ struct Run {
     Status status;
 };
 
-void run_batch(Run& run, Commands& commands, const TextBatch& rows) {
+void run_batch(BatchCall& run, Commands& commands, const TextBatch& rows) {
     if (!run.status || rows.num_rows() == 0) return;
     State& state = run.state;
     const OpenBatch batch(state, run.query, rows);
@@ -526,12 +526,14 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
     if (state.num_loops == kDeepest || !OpenBatch::fits(state, query))
         return Status::error(concat("at most ", kDeepest, " loops over queries run one within the other"));
     state.link.steps_left -= static_cast<double>(query.query->num_rows()) / 16;
-    Run run{lua, state, query, function, frame, {}};
+    BatchCall run{lua, state, query, function, frame, {}};
     SerialExecutor serial;
     const LoopScope loop(state);
     query.query->for_each_batch(
         serial, state.world.directory(),
-        [](void* of, Commands& commands, const TextBatch& rows) { run_batch(*static_cast<Run*>(of), commands, rows); },
+        [](void* of, Commands& commands, const TextBatch& rows) {
+            run_batch(*static_cast<BatchCall*>(of), commands, rows);
+        },
         &run);
     return std::move(run.status);
 }

@@ -83,7 +83,7 @@ std::string_view without_extension(std::string_view name) {
 class SourceRoots {
 public:
     /// Where a resource was found.
-    struct Place {
+    struct FoundSource {
         std::string path;
         std::string name;     ///< see SourceDependency::name
         std::string outside;  ///< where it really is, when that is in no root; otherwise empty
@@ -104,8 +104,8 @@ public:
     std::string name_of(const std::string& path) const;
     /// Looks for a resource in every root, and notes what was found and what was not.
     /// Errors: nothing, and `hint` says where it looked.
-    std::optional<Place> find(std::string_view name, std::vector<SourceDependency>& dependencies,
-                              std::string& hint) const;
+    std::optional<FoundSource> find(std::string_view name, std::vector<SourceDependency>& dependencies,
+                                    std::string& hint) const;
 
 private:
     std::string_view in_root(std::size_t root, std::string_view canonical) const;
@@ -174,15 +174,16 @@ std::string SourceRoots::did_you_mean(std::string_view name) const {
     return close < 0 ? std::string() : concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "? ");
 }
 
-std::optional<SourceRoots::Place> SourceRoots::find(std::string_view name, std::vector<SourceDependency>& dependencies,
-                                                    std::string& hint) const {
+std::optional<SourceRoots::FoundSource> SourceRoots::find(std::string_view name,
+                                                          std::vector<SourceDependency>& dependencies,
+                                                          std::string& hint) const {
     std::vector<std::string> tries;
     if (last_part(name).find('.') != std::string_view::npos) tries.emplace_back(name);
     for (const std::string_view extension : kSourceExtensions) tries.push_back(concat(name, extension));
     std::string tried;
     for (std::size_t root = 0; root < roots_.size(); ++root)
         for (const std::string& relative : tries) {
-            Place place{path_in_root(roots_[root], relative), name_in_root(root, relative), {}};
+            FoundSource place{path_in_root(roots_[root], relative), name_in_root(root, relative), {}};
             const bool exists = files_.exists(place.path);
             dependencies.push_back(
                 {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name, 0});
@@ -265,7 +266,7 @@ private:
     void check_type(bool of_level, EntityText& text);
     void read_versions(Node versions, Node owner);
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
-    const Document* load(const SourceRoots::Place& place, SourcePosition from, std::string_view what);
+    const Document* load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what);
     const Document* component_file(Node reference);
     void read_from_file(std::string_view type, ComponentLayer& layer);
     void read_name(const EntityText& text, MergedEntity& entity);
@@ -528,7 +529,7 @@ Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
 }
 
 /// Reads a file that `from` names; `what` is the hint when it cannot be read.
-const Document* Composer::load(const SourceRoots::Place& place, SourcePosition from, std::string_view what) {
+const Document* Composer::load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what) {
     Result<std::string> text = roots_.files().read(place.path);
     result_.dependencies_.push_back({DependencyKind::kSource, place.path, place.name, text ? content_hash(*text) : 0});
     if (!text) {

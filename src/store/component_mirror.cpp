@@ -35,11 +35,11 @@ const std::byte* element_of(const ComponentTable& at, const Schema& component, s
 
 /// Where the entities of a list stand in it. Each place is taken once, the first of an entity first.
 /// Cost: that of a look-up, also for an entity that the list has often, as a false save may say.
-class PlacesInList {
+class ListIndices {
 public:
     static constexpr std::uint32_t kNone = ~0u;
 
-    explicit PlacesInList(std::span<const Entity> list) {
+    explicit ListIndices(std::span<const Entity> list) {
         first_.reserve(list.size());
         next_.resize(list.size(), kNone);
         for (auto place = static_cast<std::uint32_t>(list.size()); place-- > 0;) {
@@ -298,7 +298,7 @@ std::uint64_t ComponentMirror::differing_fields(const Column& column, const std:
 /// The same for a row that came from elsewhere, by its place in came_.
 std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
     const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
-                                      [](std::size_t place, const Run& of) { return place < of.first; }) -
+                                      [](std::size_t place, const RowSpan& of) { return place < of.first; }) -
                      1;
     const std::uint32_t row = run->row + static_cast<std::uint32_t>(came - run->first);
     std::uint64_t fields = 0;
@@ -319,7 +319,7 @@ void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
         const std::uint32_t end = are_all ? rows.end : row + 1;
         const Entity* const owners = at.table->entities().data();
         if (are_all || holder(at, row)) {
-            const Run* const last = came_runs_.empty() ? nullptr : &came_runs_.back();
+            const RowSpan* const last = came_runs_.empty() ? nullptr : &came_runs_.back();
             const bool follows =
                 last != nullptr && last->picture == picture && last->row + (came_.size() - last->first) == row;
             if (!follows) came_runs_.push_back({picture, row, static_cast<std::uint32_t>(came_.size())});
@@ -349,12 +349,12 @@ void ComponentMirror::match_moves() {
         return;
     }
     const std::size_t image_bytes = columns_.empty() ? 0 : component_.struct_bytes();
-    PlacesInList gone(gone_);
+    ListIndices gone(gone_);
     BitSet has_moved{Owner("component mirror")};
     has_moved.clear(gone_.size());
     for (std::size_t i = 0; i < came_.size(); ++i) {
         const std::uint32_t place = gone.take(came_[i]);
-        if (place == PlacesInList::kNone) {
+        if (place == ListIndices::kNone) {
             added_.push_back(came_[i]);
             continue;
         }

@@ -110,7 +110,7 @@ void OwnedRows::refuse_row(Instance instance) const {
 // --- adding ------------------------------------------------------------------------------------------------------
 
 /// Consecutive new rows that are filled in one call.
-struct OwnedRows::Run {
+struct OwnedRows::FilledRows {
     OwnedRows& owned;
     FillRows fill;
     void* context;
@@ -214,7 +214,7 @@ Result<AddCounts> OwnedRows::add(std::span<const Entity> added, FillRows fill, v
     const std::span<const Entity> entities = stable.get();
     if (Status status = reserve_for(entities); !status) return status;
     AddCounts counts;
-    Run run{*this, fill, context};
+    FilledRows run{*this, fill, context};
     for (std::size_t i = 0; i < entities.size(); ++i) {
         if (const std::uint32_t count = plain_index_ ? place_leading(entities.subspan(i)) : 0; count != 0) {
             run.flush();

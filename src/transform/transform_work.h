@@ -37,9 +37,9 @@ public:
 
     enum Code : std::uint32_t { kClear, kUnder, kSet, kSetAgain };
 
-    static constexpr std::uint32_t kPositionColumn = FieldPlace<&Transform::position>::kFirstColumn;
-    static constexpr std::uint32_t kRotationColumn = FieldPlace<&Transform::rotation>::kFirstColumn;
-    static constexpr std::uint32_t kScaleColumn = FieldPlace<&Transform::scale>::kFirstColumn;
+    static constexpr std::uint32_t kPositionColumn = FieldLayout<&Transform::position>::kFirstColumn;
+    static constexpr std::uint32_t kRotationColumn = FieldLayout<&Transform::rotation>::kFirstColumn;
+    static constexpr std::uint32_t kScaleColumn = FieldLayout<&Transform::scale>::kFirstColumn;
     static constexpr std::uint32_t kLocalMask = 1u << kPositionColumn | 1u << kRotationColumn | 1u << kScaleColumn;
     static constexpr std::uint32_t kExtentColumn = kParentColumn + 1;
     static constexpr std::uint32_t kMarkColumn = kParentColumn + 2;

@@ -22,10 +22,10 @@ namespace shoal {
 
 namespace {
 
-/// The places of a world: who is whose parent in the transforms, and where everybody is.
-class Places {
+/// The transforms of a world: parents and world poses.
+class TransformRows {
 public:
-    explicit Places(std::span<Store* const> stores) {
+    explicit TransformRows(std::span<Store* const> stores) {
         for (Store* store : stores)
             if (const OwnedColumns columns = store->find_columns(schema_of<WorldPose>())) columns_ = columns;
     }
@@ -93,7 +93,7 @@ private:
 
     /// Returns how many of the entities are above each. Cost: O(entities), however deep they are.
     std::vector<std::uint32_t> depths_below(Entity top) const {
-        const Places places(world_.directory().stores());
+        const TransformRows places(world_.directory().stores());
         std::vector<std::uint32_t> depths(all_.size(), kUnknown), way;
         for (std::uint32_t i = 0; i < all_.size(); ++i) {
             std::uint32_t at = i;
@@ -133,7 +133,7 @@ Matrix3x4 translation(Vec3 place) {
 }
 
 /// Where an entity is: its transform says it, otherwise the field that says in which tile it lies, otherwise nobody.
-std::optional<Matrix3x4> find_place(World& world, const Places& places, Entity entity) {
+std::optional<Matrix3x4> find_place(World& world, const TransformRows& places, Entity entity) {
     if (places.has(entity)) return places.world(entity);
     for (Store* store : world.directory().stores())
         for (const Schema* component : store->schemas()) {
@@ -382,7 +382,7 @@ private:
     const EntityBlobOptions& options_;
     bool for_copy_;
     Entity seen_from_;
-    Places places_;
+    TransformRows places_;
     std::optional<Matrix3x4> origin_;  // where seen_from_ is
     BlobWriter writer_;
     BlobValues values_;

@@ -12,7 +12,7 @@
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/transform/transform.h"
@@ -32,7 +32,7 @@ struct World::OwnServices {
     }
 
     Relations relations;
-    FollowedPlaces places;
+    PositionLinks places;
     Observers observers;
     TextCollection texts;
 };
@@ -68,7 +68,7 @@ Observers& World::observers() { return own_services_->observers; }
 const Observers& World::observers() const { return own_services_->observers; }
 Relations& World::relations() { return own_services_->relations; }
 const Relations& World::relations() const { return own_services_->relations; }
-FollowedPlaces& World::places() { return own_services_->places; }
+PositionLinks& World::position_links() { return own_services_->position_links; }
 
 // --- stores ------------------------------------------------------------------------------------------------------
 

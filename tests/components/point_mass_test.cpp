@@ -138,7 +138,7 @@ TEST(PointMasses, simulate_reads_no_mass_and_writes_position_and_velocity_only) 
     const std::uint64_t changes = core.num_structural_changes();
     {
         shoal_test::UnreadablePages unnamed;
-        unnamed.add(core.table().column(FieldPlace<&PointMass::mass>::kFirstColumn), 3000 * sizeof(float));
+        unnamed.add(core.table().column(FieldLayout<&PointMass::mass>::kFirstColumn), 3000 * sizeof(float));
         EXPECT_GE(unnamed.num_bytes(), kPageBytes);
         simulate(masses.manager, 0.5f, executor);
     }
@@ -147,10 +147,10 @@ TEST(PointMasses, simulate_reads_no_mass_and_writes_position_and_velocity_only) 
         return core.table().written_stamp(column, block) == 10;
     };
     for (std::uint32_t block = 0; block < 3; ++block) {
-        EXPECT_FALSE(is_written(FieldPlace<&PointMass::mass>::kFirstColumn, block));
-        EXPECT_TRUE(is_written(FieldPlace<&PointMass::position>::kFirstColumn, block));
-        EXPECT_TRUE(is_written(FieldPlace<&PointMass::velocity>::kFirstColumn, block));
-        EXPECT_FALSE(is_written(FieldPlace<&PointMass::acceleration>::kFirstColumn, block));
+        EXPECT_FALSE(is_written(FieldLayout<&PointMass::mass>::kFirstColumn, block));
+        EXPECT_TRUE(is_written(FieldLayout<&PointMass::position>::kFirstColumn, block));
+        EXPECT_TRUE(is_written(FieldLayout<&PointMass::velocity>::kFirstColumn, block));
+        EXPECT_FALSE(is_written(FieldLayout<&PointMass::acceleration>::kFirstColumn, block));
     }
     for (std::uint32_t i = 0; i < 3000; ++i) {
         ASSERT_EQ(masses.manager.get<&PointMass::mass>(Instance{i}), masses.values[i].mass);

@@ -27,7 +27,7 @@ TEST(DatabaseDirectories, find_what_a_map_holds_and_nothing_else) {
     for (const std::uint32_t num_tables : {10u, 100'000u}) {
         Random random(seed());
         DatabaseDirectory directory;
-        std::map<std::uint32_t, std::pair<Entity, DatabaseDirectory::Place>> places;  // by entity index
+        std::map<std::uint32_t, std::pair<Entity, DatabaseDirectory::Location>> places;  // by entity index
         EXPECT_FALSE(directory.find(make_entity(5, 1)));
         ASSERT_TRUE(directory.reserve(500).ok());
         ASSERT_TRUE(directory.reserve_tables(num_tables).ok());
@@ -41,7 +41,7 @@ TEST(DatabaseDirectories, find_what_a_map_holds_and_nothing_else) {
             places[entity.index()] = {entity, {table, row}};
             const Entity other = make_entity(std::uint32_t(1 + random.below(2000)), std::uint32_t(1 + random.below(3)));
             const auto known = places.find(other.index());
-            const DatabaseDirectory::Place found = directory.find(other);
+            const DatabaseDirectory::Location found = directory.find(other);
             if (known == places.end() || known->second.first != other) {
                 ASSERT_FALSE(found);
                 continue;

@@ -10,7 +10,7 @@
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/query/query.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/save/save.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/table/field_part.h"
@@ -184,8 +184,8 @@ struct Scenario {
         world.manager<AttachedToNode>();
         world.transforms().set_mode(mode), world.ownership(), world.activity();
         world.singleton<Weather>();
-        world.places().follow<&Buoy::position>(Follower::kField);
-        world.places().keep_in_tiles<&Buoy::position>(
+        world.position_links().follow<&Buoy::position>(Follower::kField);
+        world.position_links().keep_in_tiles<&Buoy::position>(
             GridZones({.origin = {-40, -40, 0}, .tile_size = 7.3f, .num_x = 11, .num_y = 11}));
         world.observers().on_change<&Heat::level>([this](std::span<const Entity> all) { tell(all, 1); });
         world.observers().on_add<Spin>([this](std::span<const Entity> all) { tell(all, 2); });

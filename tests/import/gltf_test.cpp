@@ -373,7 +373,7 @@ Transform pose_of(Node fields) {
 Matrix3x4 matrix_of(const Transform& pose) { return local_matrix(pose.position, pose.rotation, pose.scale); }
 
 /// Collects where nodes are, by name, from what an import says of entities, models and what is attached to them.
-class Placer {
+class PoseCollector {
 public:
     std::map<std::string, Matrix3x4> worlds;
     std::map<std::string, Matrix3x4> joints;
@@ -417,7 +417,7 @@ TEST_F(Gltf, random_scenes_put_every_node_where_the_file_does) {
         const Result<Document> document =
             read_sjson(diagnostics.add_file("ship.sjson", imported->text), diagnostics, {640});
         ASSERT_TRUE(document.ok()) << diagnostics.format();
-        Placer placer;
+        PoseCollector placer;
         placer.place(document->root(), {});
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const std::string name = concat('n', i);

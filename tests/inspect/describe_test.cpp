@@ -75,7 +75,7 @@ TEST(DescribeWorld, a_world_is_its_size_and_a_line_for_each_service_in_their_ord
     EXPECT_EQ(describe(world),
               "frame 6: entities 0, stores 1, passes 0; services:\n"
               "  relations\n"
-              "  places\n"
+              "  position_links\n"
               "  observers: the journal is kept\n"
               "  tide: it comes in\n"
               "  texts: 0 are kept\n"

@@ -9,7 +9,7 @@
 #include "shoal/inspect/report.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/library.h"
@@ -113,12 +113,13 @@ TEST(Cookbook, a_pass_moves_transforms) {
     EXPECT_EQ(transforms.world_position(transforms.instance(mast)), (Vec3{2, 0, 2}));
 }
 
-// [guide/places]
+// [guide/position_links]
 void keep_places(World& world, const GridZones& tiles) {
-    world.places().follow<&Place::position>(Follower::kField);  // where its transform puts the entity in the world
-    world.places().keep_in_tiles<&Place::position>(tiles);      // and its row in the tile of that place
+    world.position_links().follow<&Place::position>(
+        Follower::kField);                                          // where its transform puts the entity in the world
+    world.position_links().keep_in_tiles<&Place::position>(tiles);  // and its row in the tile of that place
 }
-// [guide/places]
+// [guide/position_links]
 
 TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
     EntityManager entities;

@@ -10,7 +10,7 @@
 #include "shoal/inspect/trace.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
@@ -532,10 +532,11 @@ TEST(WorldManuals, a_buoy_is_kept_where_its_transform_is) {
     Database& sea = world.database();
     const Entity buoy = sea.create(Buoy{}).value();
     ASSERT_TRUE(transforms.add({&buoy, 1}, {.position = {2.5f, 1.5f, 0}}));
-    // [world/places]
-    world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
-    world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
-    // [world/places]
+    // [world/position_links]
+    world.position_links().follow<&Buoy::position>(
+        Follower::kField);                                         // the field is where the transform puts its entity
+    world.position_links().keep_in_tiles<&Buoy::position>(tiles);  // and its row lies in the tile of that place
+    // [world/position_links]
     world.settle();
     EXPECT_EQ(sea.find(buoy).table->zone(), tiles.zone_of({2.5f, 1.5f, 0}));
 }

@@ -385,12 +385,12 @@ void list_places(std::vector<Operation>& all) {
             return "ok";
         };
     };
-    add(CALL(world.places().follow(schema_of<Buoy>().id(), m % 2, Follower::kTransform)),
+    add(CALL(world.position_links().follow(schema_of<Buoy>().id(), m % 2, Follower::kTransform)),
         followed(Follower::kTransform), nullptr, 2);
-    add(CALL(world.places().follow(schema_of<Buoy>().id(), m % 2, Follower::kField)), followed(Follower::kField),
-        nullptr, 3);
+    add(CALL(world.position_links().follow(schema_of<Buoy>().id(), m % 2, Follower::kField)),
+        followed(Follower::kField), nullptr, 3);
     add(
-        CALL(world.places().keep_in_tiles(schema_of<Buoy>().id(), m % 2, kTiles)),
+        CALL(world.position_links().keep_in_tiles(schema_of<Buoy>().id(), m % 2, kTiles)),
         [](Model& model, const Arguments& a) { return model.keep_in_tiles(a.world, a.m % 2); }, nullptr, 3);
     add(CALL(world.set_field(e, "buoy.at", Vec3{float(n), 0, 0})), moved(0), nullptr, 8);
     add(CALL(world.set_field(e, "buoy.seen.x", float(n))), moved(1), nullptr, 8);

@@ -21,7 +21,7 @@
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/react/relations.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_values.h"

@@ -32,7 +32,7 @@ TEST(QueryMarks, no_chunk_writes_a_stamp) {
     ASSERT_TRUE(crates.add(owners).ok());
     Table& table = crates.core().table();
     table.set_stamp(9);
-    constexpr std::uint32_t kPosition = FieldPlace<&Crate::position>::kFirstColumn;
+    constexpr std::uint32_t kPosition = FieldLayout<&Crate::position>::kFirstColumn;
     std::atomic<std::uint32_t> num_calls{0}, num_early{0};
     const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
     query<Write<&Crate::position>>(crates).for_each(*executor, [&](auto&& position) {
@@ -45,7 +45,7 @@ TEST(QueryMarks, no_chunk_writes_a_stamp) {
     EXPECT_EQ(num_early, 0u);
     for (std::uint32_t block = 0; block <= (table.num_rows() - 1) / 1024; ++block)
         EXPECT_EQ(table.written_stamp(kPosition, block), 9u);
-    EXPECT_LT(table.written_stamp(FieldPlace<&Crate::mass>::kFirstColumn, 0), 9u) << "and only what the pass names";
+    EXPECT_LT(table.written_stamp(FieldLayout<&Crate::mass>::kFirstColumn, 0), 9u) << "and only what the pass names";
 }
 
 /// Stands for a processor with memory of its own: keeps the address of a column and a copy of its values, and brings the
@@ -157,7 +157,7 @@ TEST(QueryMarks, a_loop_over_what_has_changed_marks_no_block_between) {
         executor == nullptr ? loads.changed_since(stamp).for_each(load)
                             : loads.changed_since(stamp).for_each(*executor, load);
         EXPECT_EQ(num_calls, 2u * 1024 + 5000 % 1024);
-        constexpr std::uint32_t kPosition = FieldPlace<&Crate::position>::kFirstColumn;
+        constexpr std::uint32_t kPosition = FieldLayout<&Crate::position>::kFirstColumn;
         for (std::uint32_t block = 0; block < 5; ++block)
             EXPECT_EQ(table.written_stamp(kPosition, block) == stamp, block % 2 == 0) << "block " << block;
     }

@@ -243,8 +243,8 @@ TYPED_TEST(ManagerQueries, only_written_columns_are_marked) {
     query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager).for_each([](auto&& p, Vec3 v) {
         p += v;
     });
-    using Position = FieldPlace<&TypeParam::position>;
-    using Velocity = FieldPlace<&TypeParam::velocity>;
+    using Position = FieldLayout<&TypeParam::position>;
+    using Velocity = FieldLayout<&TypeParam::velocity>;
     for (std::uint32_t lane = 0; lane < Position::kNumColumns; ++lane)
         EXPECT_EQ(table.written_stamp(Position::kFirstColumn + lane, 0), 7u);
     if (Velocity::kFirstColumn != Position::kFirstColumn) {

@@ -87,7 +87,7 @@ public:
     int value(Entity entity) {
         const Schema& schema = schema_of<ComponentOf<kMember>>();
         const auto found = world.field<ValueOf<kMember>>(
-            entity, schema.name() + '.' + schema.fields()[FieldPlace<kMember>::kIndex].name);
+            entity, schema.name() + '.' + schema.fields()[FieldLayout<kMember>::kIndex].name);
         return found ? int(*found) : -1;
     }
     State state() {

@@ -139,7 +139,7 @@ TEST(Services, each_has_its_turn_in_the_order_of_the_stages_whenever_it_was_adde
     Diary two(world, "two", pages);
     Reloader reloader(world);
     ZoneStreaming zones(world);
-    EXPECT_EQ(names_of(world), "zones relations places observers spawns one two texts frames persistence ");
+    EXPECT_EQ(names_of(world), "zones relations position_links observers spawns one two texts frames persistence ");
     world.settle();
     EXPECT_EQ(pages,
               "one before, two before, one after, two after, one deaths, two deaths, one settled, two settled, ");
@@ -157,7 +157,7 @@ TEST(Services, a_service_of_a_program_sees_what_every_settle_has_led_to) {
         EXPECT_EQ(census.num_alive, (std::vector<std::uint64_t>{1, 0}));
     }
     world.settle();
-    EXPECT_EQ(names_of(world), "relations places observers texts ") << "it took itself out";
+    EXPECT_EQ(names_of(world), "relations position_links observers texts ") << "it took itself out";
 }
 
 TEST(Services, one_may_be_added_or_removed_in_a_hook) {
@@ -181,7 +181,7 @@ TEST(Services, one_may_be_added_or_removed_in_a_hook) {
     };
     first.in_hook = nullptr;
     world.step(0);
-    EXPECT_EQ(names_of(world), "relations places observers first texts ");
+    EXPECT_EQ(names_of(world), "relations position_links observers first texts ");
 }
 
 TEST(Services, what_one_saves_comes_back_and_is_taken_from_no_other) {

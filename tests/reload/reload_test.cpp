@@ -8,7 +8,7 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
@@ -643,7 +643,7 @@ SHOAL_COMPONENT(Berth, (place, split))
 TEST_F(Reload, moves_places_in_tiles_by_the_poses_of_their_copies) {
     database.component<Berth>();
     const GridZones tiles({.tile_size = 10, .num_x = 9, .num_y = 9, .first_zone = 100});
-    world.places().keep_in_tiles<&Berth::place>(tiles);
+    world.position_links().keep_in_tiles<&Berth::place>(tiles);
     const auto write = [](Vec3 place) {
         BlobWriter writer;
         writer.set_name("levels/quay");

@@ -775,13 +775,13 @@ struct ChangingSea {
 };
 
 /// Where a program that is killed keeps what it has.
-struct Places {
+struct Paths {
     std::string folder, save, level;
 };
 
 /// Recovers, then runs, persists with many snapshots, saves, and reloads the level from a file that it replaces, until it is
 /// killed. Writes what it is doing.
-[[noreturn]] void live(const Places& places, const Blob (&versions)[2], int doing) {
+[[noreturn]] void live(const Paths& places, const Blob (&versions)[2], int doing) {
     ::alarm(60);
     const auto says = [&](Doing what) {
         if (::write(doing, &what, 1) != 1) ::_exit(9);
@@ -834,7 +834,7 @@ struct Undisturbed {
 
 /// Lets it live until it does something, and for a while longer, and kills it. Returns how it ended: 0 by the kill, and what it
 /// was doing then.
-int live_and_be_killed(const Places& places, const Blob (&versions)[2], Doing until, std::uint32_t after_us,
+int live_and_be_killed(const Paths& places, const Blob (&versions)[2], Doing until, std::uint32_t after_us,
                        Doing& doing) {
     int ends[2];
     if (::pipe(ends) != 0) return -1;
@@ -872,7 +872,7 @@ TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_save_a
     SCOPED_TRACE(seed_text());
     const Folder outer("killed");
     fs::create_directory(outer.path);
-    const Places places{outer.path + "/world", outer.path + "/world.save", outer.path + "/level.blob"};
+    const Paths places{outer.path + "/world", outer.path + "/world.save", outer.path + "/level.blob"};
     const Blob versions[2] = {make_level(200, 1), make_level(200, 2)};
     Random random(seed());
     Undisturbed undisturbed(versions);

@@ -457,7 +457,7 @@ struct SavedCommandLoop {
 struct SavedCommandChunk {
     std::uint32_t num_runs, num_pending, num_ordered;
 };
-struct SavedCommandRun {
+struct SavedCommandBatch {
     std::uint32_t list, num_rows;
 };
 
@@ -508,10 +508,10 @@ std::vector<Lie> lies() {
         {"chunks", [](Bytes& b) { element<SavedCommandChunk>(b).num_ordered = 2; }, "after the last one of its chunk"},
         {"pending_blocks", [](Bytes& b) { element<std::uint32_t>(b) = 1; }, "twice, or missing"},
         {"pending_blocks", shorter, "twice, or missing"},
-        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).list = 77; }, "a list that does not exist"},
-        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 3; }, "other commands than its list"},
-        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 0; }, "other commands than its list"},
-        {"runs", [](Bytes& b) { element<SavedCommandRun>(b, 0).num_rows = 1; }, "do not take all commands"},
+        {"runs", [](Bytes& b) { element<SavedCommandBatch>(b, 0).list = 77; }, "a list that does not exist"},
+        {"runs", [](Bytes& b) { element<SavedCommandBatch>(b, 0).num_rows = 3; }, "other commands than its list"},
+        {"runs", [](Bytes& b) { element<SavedCommandBatch>(b, 0).num_rows = 0; }, "other commands than its list"},
+        {"runs", [](Bytes& b) { element<SavedCommandBatch>(b, 0).num_rows = 1; }, "do not take all commands"},
         {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0) = make_entity(1, 1); }, "that it was not given"},
         {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0) = element<Entity>(b, 1); }, "that it was not given"},
         {"list/0/entity", [](Bytes& b) { element<Entity>(b, 0).id += 40; }, "that it was not given"},

@@ -6,7 +6,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"
@@ -1039,7 +1039,7 @@ TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
     const auto declare = [](World& world) {
         world.transforms();
         world.database().component<Spot>();
-        world.places().follow<&Spot::position>(Follower::kField);
+        world.position_links().follow<&Spot::position>(Follower::kField);
     };
     EntityManager entities, others;
     World world(entities), other(others);
@@ -1047,16 +1047,16 @@ TEST(Save, a_place_that_is_not_looked_at_for_a_long_time_is_refused) {
     for (int i = 0; i < 3; ++i) world.step(0.1f);
     const Snapshot state = state_of(world);
     const auto with_since = [&](std::uint64_t since) {
-        return with_part(state, "places/declared", [&](std::vector<std::byte>& bytes) {
+        return with_part(state, "position_links/declared", [&](std::vector<std::byte>& bytes) {
             ASSERT_GE(bytes.size(), sizeof since);
             std::memcpy(bytes.data() + bytes.size() - sizeof since, &since, sizeof since);
         });
     };
     const Snapshot before = state_of(other);
-    EXPECT_EQ(
-        load(other, with_since(world.stamp() + 1), false).message(),
-        "the snapshot, part \"places/declared\": a place is to be looked at only from a stamp on that lies in the "
-        "future");
+    EXPECT_EQ(load(other, with_since(world.stamp() + 1), false).message(),
+              "the snapshot, part \"position_links/declared\": a place is to be looked at only from a stamp on that "
+              "lies in the "
+              "future");
     EXPECT_EQ(difference(before, state_of(other)), "");
     const Status status = load(other, with_since(world.stamp()), false);
     EXPECT_TRUE(status.ok()) << status.message();

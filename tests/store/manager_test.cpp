@@ -268,8 +268,8 @@ TYPED_TEST(ManagerTest, reading_leaves_no_mark_and_writing_marks_the_column) {
     const auto written = [&](std::uint32_t column, std::uint32_t block) {
         return table.written_stamp(column, block) == stamp;
     };
-    constexpr std::uint32_t kNumber = FieldPlace<&TypeParam::number>::kFirstColumn;
-    constexpr std::uint32_t kPlace = FieldPlace<&TypeParam::place>::kFirstColumn;
+    constexpr std::uint32_t kNumber = FieldLayout<&TypeParam::number>::kFirstColumn;
+    constexpr std::uint32_t kPlace = FieldLayout<&TypeParam::place>::kFirstColumn;
     constexpr bool kWhole = DescriptionOf<TypeParam>::kWhole;
     static_cast<void>(manager.template column<&TypeParam::number>()[2999]);
     static_cast<void>(manager.value(Instance{2000}));
@@ -283,7 +283,7 @@ TYPED_TEST(ManagerTest, reading_leaves_no_mark_and_writing_marks_the_column) {
     EXPECT_TRUE(written(kNumber, 2));
     static_cast<void>(manager.template write_column<&TypeParam::place>());
     for (std::uint32_t block = 0; block < 3; ++block)
-        for (std::uint32_t lane = 0; lane < FieldPlace<&TypeParam::place>::kNumColumns; ++lane)
+        for (std::uint32_t lane = 0; lane < FieldLayout<&TypeParam::place>::kNumColumns; ++lane)
             EXPECT_TRUE(written(kPlace + lane, block));
 }
 

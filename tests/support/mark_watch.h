@@ -84,8 +84,8 @@ private:
     };
 
     /// Whether the component of each row is on, by table and component type.
-    using Place = std::pair<const shoal::Table*, std::uint32_t>;
-    using EnabledBits = std::map<Place, std::vector<bool>>;
+    using ComponentOfTable = std::pair<const shoal::Table*, std::uint32_t>;
+    using EnabledBits = std::map<ComponentOfTable, std::vector<bool>>;
     static EnabledBits enabled_bits_of(shoal::Store& store) {
         EnabledBits all;
         for (const shoal::Schema* schema : store.schemas()) {
@@ -101,7 +101,7 @@ private:
         }
         return all;
     }
-    bool differs(const Place& place, std::uint32_t row, const std::vector<bool>& is_enabled) const {
+    bool differs(const ComponentOfTable& place, std::uint32_t row, const std::vector<bool>& is_enabled) const {
         const auto found = enabled_bits_.find(place);
         return found == enabled_bits_.end() || row >= found->second.size() || found->second[row] != is_enabled[row];
     }

@@ -64,13 +64,13 @@ private:
         void* context;
         std::uint32_t num_chunks, next, num_finished;
     };
-    struct Place {
+    struct CurrentWorker {
         const Executor* executor = nullptr;
         std::uint32_t worker = 0;
     };
 
-    static Place& place() {
-        thread_local Place place;
+    static CurrentWorker& place() {
+        thread_local CurrentWorker place;
         return place;
     }
 

@@ -4,7 +4,7 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/state_hash.h"
 #include "shoal/transform/transform.h"
@@ -509,7 +509,7 @@ void copy_in_tiles(bool has_transform) {
     World sea(others);
     const GridZones tiles({.origin = {-8, -8, 0}, .tile_size = 4, .num_x = 4, .num_y = 4, .first_zone = 1});
     sea.transforms(), sea.database().component<T>();
-    sea.places().template keep_in_tiles<&T::place>(tiles);
+    sea.position_links().template keep_in_tiles<&T::place>(tiles);
     Entities made(2);
     ASSERT_TRUE(others.create(made));
     const Transform poses[] = {{.position = {4, 0, 0}}, {.position = {0, 3, 0}}};

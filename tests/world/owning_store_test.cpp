@@ -9,7 +9,7 @@
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/react/observers.h"
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -291,7 +291,7 @@ TEST_F(OwningStores, attached_stores_of_built_in_types_are_those_that_the_world_
 TEST_F(OwningStores, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
     TransformManager& transforms = world.transforms();
     auto& boxes = world.manager<Box>();
-    world.places().follow<&Box::place>(Follower::kField);
+    world.position_links().follow<&Box::place>(Follower::kField);
     const Entity entity = *entities.create();
     ASSERT_TRUE(transforms.add({&entity, 1}));
     ASSERT_TRUE(boxes.add(entity, {}));

@@ -336,10 +336,10 @@ private:
 namespace detail {
 
 /// The commands of a chunk for a run of rows, as a local object of the loop.
-class CommandsOfRun : public Commands {
+class RangeCommands : public Commands {
 public:
-    SHOAL_INLINE explicit CommandsOfRun(CommandRecorder& recorder) { take_up(recorder); }
-    SHOAL_INLINE ~CommandsOfRun() { release(); }
+    SHOAL_INLINE explicit RangeCommands(CommandRecorder& recorder) { take_up(recorder); }
+    SHOAL_INLINE ~RangeCommands() { release(); }
 };
 
 }  // namespace detail

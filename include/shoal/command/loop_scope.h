@@ -13,7 +13,7 @@ class ComponentDirectory;
 namespace detail {
 
 class CommandRecorder;
-class CommandsOfRun;
+class RangeCommands;
 
 /// While it lives, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
 class LoopScope {
@@ -28,7 +28,7 @@ private:
 };
 
 /// Returns the first of as many recorders of commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
-SHOAL_API CommandRecorder* open_commands(ComponentDirectory& directory, const WorkPlace& loop,
+SHOAL_API CommandRecorder* open_commands(ComponentDirectory& directory, const WorkPosition& loop,
                                          std::uint32_t num_chunks);
 
 }  // namespace detail

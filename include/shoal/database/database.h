@@ -53,7 +53,7 @@ template <auto kMember>
 class DatabaseField;
 class Commands;
 class GridZones;
-struct SpawnPlaceField;
+struct SpawnPositionField;
 
 class Database final : public Store, detail::UndeclaredCalls {
 public:
@@ -244,7 +244,7 @@ public:
 
     /// Total: any id is fine; stale, null and foreign ones have no row.
     SHOAL_INLINE DatabaseRow find(Entity entity) const {
-        const DatabaseDirectory::Place place = directory_.find(entity);
+        const DatabaseDirectory::Location place = directory_.find(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
         return {&tables_[place.table], place.row, detail::KnownRow(tables_[place.table].row_versions())};
     }
@@ -551,7 +551,7 @@ private:
     std::uint64_t stamp_ = 1;
     Selection* selection_ = nullptr;
     Spawn* spawn_ = nullptr;                           // one that is under way
-    SpawnPlaceField* spawn_place_ = nullptr;           // nullptr: no field decides where spawned entities lie
+    SpawnPositionField* spawn_place_ = nullptr;        // nullptr: no field decides where spawned entities lie
     ComponentDirectory* alone_ = nullptr;              // where it is while it is in no other directory
     Array<ComponentValues> given_{Owner("database")};  // of the change at hand
     Array<ComponentType> removed_{Owner("database")};  // the same

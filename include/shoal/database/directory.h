@@ -19,21 +19,21 @@ class EntityManager;
 
 class DatabaseDirectory {
 public:
-    struct Place {
+    struct Location {
         std::uint32_t table = 0;
         std::uint32_t row = kNilRow;
         explicit operator bool() const { return row != kNilRow; }
     };
 
     /// Total: any id is fine; stale and foreign ones have no place. Cost: one look-up in each of two arrays.
-    SHOAL_INLINE Place find(Entity entity) const {
+    SHOAL_INLINE Location find(Entity entity) const {
         const std::uint32_t row = rows_.find(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return {};
         return {table_of(entity.index()), row};
     }
     /// For the fast path of structural calls: one test shows that the directory reaches the index, that rows are not
     /// held, and that there are at most 65,536 tables. Otherwise nothing is found.
-    SHOAL_INLINE Place find_unless_held(Entity entity) const {
+    SHOAL_INLINE Location find_unless_held(Entity entity) const {
         if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
         return find_covered(entity);
     }
@@ -47,10 +47,10 @@ public:
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
     /// find() without the test whether the directory reaches the index. Requires: covers().
-    SHOAL_INLINE Place find_covered(Entity entity) const {
+    SHOAL_INLINE Location find_covered(Entity entity) const {
         return {tables_[entity.index()], RowIndex::row_in(rows_.entries()[entity.index()], entity)};
     }
-    SHOAL_INLINE Place guess_covered(Entity entity) const {
+    SHOAL_INLINE Location guess_covered(Entity entity) const {
         const EntityBits entry = rows_.entries()[entity.index()];
         return {tables_[entity.index()], static_cast<std::uint32_t>(entry & kIndexMask)};
     }
@@ -63,7 +63,7 @@ public:
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
     /// The same for prefetching: what the directory has for the index, whichever entity it belongs to.
-    SHOAL_INLINE Place guess(Entity entity) const {
+    SHOAL_INLINE Location guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
         return {table_of(entity.index()), static_cast<std::uint32_t>(entries[entity.index()] & kIndexMask)};

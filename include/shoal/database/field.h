@@ -30,10 +30,10 @@ template <auto kMember>
 class DatabaseField {
 public:
     using Value = ValueOf<kMember>;
-    using Place = FieldPlace<kMember>;
-    static_assert(Place::kLayout != ColumnLayout::kInColumns, "one field is looked up; say field<&T::member>()");
+    using Layout = FieldLayout<kMember>;
+    static_assert(Layout::kLayout != ColumnLayout::kInColumns, "one field is looked up; say field<&T::member>()");
     /// A pointer or, if the field is split, an object that is used like one.
-    using Found = detail::FoundField<Value, Place::kLayout == ColumnLayout::kSplit>;
+    using Found = detail::FoundField<Value, Layout::kLayout == ColumnLayout::kSplit>;
 
     explicit DatabaseField(const Database& database)
         : directory_(&database.directory()), component_(database.find_component<ComponentOf<kMember>>()) {
@@ -41,14 +41,14 @@ public:
         database_ = &database;
 #endif
         const std::span<DatabaseTable* const> tables = database.all_tables();
-        columns_.resize(tables.size() * Place::kNumColumns, nullptr);
+        columns_.resize(tables.size() * Layout::kNumColumns, nullptr);
         if (!component_) return;
         if (database.schema(component_).enableable()) enableable_tables_ = tables;
         for (std::size_t t = 0; t < tables.size(); ++t) {
             if (tables[t] == nullptr || !tables[t]->type().has_column_of(component_)) continue;
-            const std::uint32_t first = tables[t]->first_column(component_) + Place::kFirstColumn;
-            for (std::uint32_t c = 0; c < Place::kNumColumns && tables[t]->num_rows() != 0; ++c)
-                columns_[t * Place::kNumColumns + c] =
+            const std::uint32_t first = tables[t]->first_column(component_) + Layout::kFirstColumn;
+            for (std::uint32_t c = 0; c < Layout::kNumColumns && tables[t]->num_rows() != 0; ++c)
+                columns_[t * Layout::kNumColumns + c] =
                     static_cast<const DatabaseTable&>(*tables[t]).table().column(first + c) +
                     DatabaseTable::struct_offset<kMember>();
         }
@@ -65,29 +65,29 @@ public:
 
 private:
     static constexpr std::size_t kStride =
-        Place::kLayout == ColumnLayout::kWhole ? sizeof(ComponentOf<kMember>) : sizeof(Value) / Place::kNumColumns;
+        Layout::kLayout == ColumnLayout::kWhole ? sizeof(ComponentOf<kMember>) : sizeof(Value) / Layout::kNumColumns;
 
-    SHOAL_INLINE Found find_at(DatabaseDirectory::Place place) const {
+    SHOAL_INLINE Found find_at(DatabaseDirectory::Location place) const {
         if (SHOAL_UNLIKELY(!place)) return nullptr;
         require_current(place.table);
-        const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Place::kNumColumns;
+        const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Layout::kNumColumns;
         if (SHOAL_UNLIKELY(columns[0] == nullptr)) return nullptr;
         if (SHOAL_UNLIKELY(!enableable_tables_.empty()) && !enableable_tables_[place.table]->has(component_, place.row))
             return nullptr;
-        if constexpr (Place::kLayout == ColumnLayout::kSplit) {
+        if constexpr (Layout::kLayout == ColumnLayout::kSplit) {
             Found found;
-            for (std::uint32_t lane = 0; lane < Place::kNumColumns; ++lane)
+            for (std::uint32_t lane = 0; lane < Layout::kNumColumns; ++lane)
                 reinterpret_cast<float*>(found.data())[lane] = reinterpret_cast<const float*>(columns[lane])[place.row];
             return found;
         } else {
             return reinterpret_cast<const Value*>(columns[0] + place.row * kStride);
         }
     }
-    SHOAL_INLINE void prefetch_at(DatabaseDirectory::Place place) const {
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) {
+    SHOAL_INLINE void prefetch_at(DatabaseDirectory::Location place) const {
+        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
             // As a number: the table may lack the column, whose address is null then.
             const auto first =
-                reinterpret_cast<std::uintptr_t>(columns_[std::size_t(place.table) * Place::kNumColumns + c]);
+                reinterpret_cast<std::uintptr_t>(columns_[std::size_t(place.table) * Layout::kNumColumns + c]);
             __builtin_prefetch(reinterpret_cast<const void*>(first + place.row * kStride));
         }
     }
@@ -95,11 +95,11 @@ private:
 #if SHOAL_CHECKED
     /// Ends the program if the columns of a table have come to lie elsewhere, or were not there: of the first, they tell.
     void require_current(std::size_t number) const {
-        const std::size_t at = number * Place::kNumColumns;
+        const std::size_t at = number * Layout::kNumColumns;
         const DatabaseTable& table = *database_->all_tables()[number];
         const std::byte* now = nullptr;
         if (component_ && table.type().has_column_of(component_))
-            now = table.table().column(table.first_column(component_) + Place::kFirstColumn) +
+            now = table.table().column(table.first_column(component_) + Layout::kFirstColumn) +
                   DatabaseTable::struct_offset<kMember>();
         if (now != (at < columns_.size() ? columns_[at] : nullptr)) detail::refuse_stale_view_of<kMember>();
     }
@@ -140,7 +140,7 @@ std::size_t DatabaseField<kMember>::gather_far(std::span<const Entity> entities,
                                                const Value& missing) const {
     constexpr std::size_t kFar = 96;  // the directory at this distance, the row at half of it
     std::size_t num_found = 0, i = 0;
-    const auto gather_one = [&](const DatabaseDirectory::Place& place) {
+    const auto gather_one = [&](const DatabaseDirectory::Location& place) {
         const auto value = find_at(place);
         out[i] = value != nullptr ? *value : missing;
         num_found += value != nullptr;

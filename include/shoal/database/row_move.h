@@ -67,7 +67,7 @@ namespace shoal {
 
 template <bool kAdds>
 SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey key) {
-    const DatabaseDirectory::Place place = database.directory_.find_unless_held(entity);
+    const DatabaseDirectory::Location place = database.directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};
     DatabaseTable& from = database.tables_[place.table];
     const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;

@@ -111,15 +111,15 @@ public:
     }
     template <auto kMember>
     void mark_written(ComponentType component, RowRange rows) {
-        const std::uint32_t first = required_column(component) + FieldPlace<kMember>::kFirstColumn;
-        for (std::uint32_t c = 0; c < FieldPlace<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
+        const std::uint32_t first = required_column(component) + FieldLayout<kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldLayout<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
     }
 
     /// Where a member lies in its struct, for components kept whole.
     template <auto kMember>
     static std::size_t struct_offset() {
-        if constexpr (FieldPlace<kMember>::kLayout == ColumnLayout::kWhole)
-            return FieldPlace<kMember>::struct_offset();
+        if constexpr (FieldLayout<kMember>::kLayout == ColumnLayout::kWhole)
+            return FieldLayout<kMember>::struct_offset();
         else
             return 0;
     }

@@ -65,7 +65,7 @@ private:
 
     const RowCuts cuts_;
     Function& function_;
-    WorkPlace place_;
+    WorkPosition place_;
     Failure failure_;
 };
 

@@ -20,7 +20,7 @@ namespace shoal {
 
 class Executor;
 
-struct WorkPlace {
+struct WorkPosition {
     static constexpr std::uint32_t kMostSteps = 4;        ///< loops within loops, and the work itself
     static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: after the loop, outside of loops
 
@@ -41,7 +41,7 @@ struct WorkPlace {
 };
 
 /// Whether one thread would do the work of `a` before that of `b`.
-SHOAL_API bool comes_before(const WorkPlace& a, const WorkPlace& b);
+SHOAL_API bool comes_before(const WorkPosition& a, const WorkPosition& b);
 
 /// Something that is open while a scope lasts.
 class OpenInScope {
@@ -61,7 +61,7 @@ public:
     /// A pass. Passes are 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
     SHOAL_API explicit WorkScope(std::uint32_t pass, Executor* executor = nullptr);
     /// A chunk of a loop that begin_loop() has numbered. Lifetime: `loop` outlives the scope.
-    SHOAL_API WorkScope(const WorkPlace& loop, std::uint32_t chunk);
+    SHOAL_API WorkScope(const WorkPosition& loop, std::uint32_t chunk);
     SHOAL_API ~WorkScope();
     WorkScope(const WorkScope&) = delete;
     WorkScope& operator=(const WorkScope&) = delete;
@@ -69,11 +69,11 @@ public:
     /// Returns the innermost scope of the calling thread; nullptr: it runs no pass.
     SHOAL_API static WorkScope* current();
     /// Numbers a loop that the calling thread starts, and returns its place.
-    SHOAL_API static WorkPlace begin_loop();
+    SHOAL_API static WorkPosition begin_loop();
     /// Takes as many numbers of loops outside of passes, and returns the first.
     SHOAL_API static std::uint64_t number_outer_loops(std::uint64_t count);
     /// Returns the place of what the calling thread does now.
-    SHOAL_API static WorkPlace place();
+    SHOAL_API static WorkPosition place();
 
     /// Returns what runs the loops of the pass; nullptr: unknown, or this is a chunk.
     Executor* executor() const { return executor_; }
@@ -91,9 +91,9 @@ public:
 
 private:
     SHOAL_API void close_all(bool is_over);
-    WorkPlace own_place() const;
+    WorkPosition own_place() const;
 
-    const WorkPlace* loop_ = nullptr;  // nullptr: a pass
+    const WorkPosition* loop_ = nullptr;  // nullptr: a pass
     std::uint32_t chunk_ = 0, pass_ = 0, num_functions_ = 0;
     std::uint64_t num_loops_ = 0;
     Executor* executor_ = nullptr;

@@ -38,8 +38,8 @@ SHOAL_API bool conflict(const Access& a, const Access& b, bool all_zones = false
 template <auto kMember>
 Access field_access(const Store& store, bool writes) {
     std::uint32_t field = kAllFields;
-    if constexpr (!kNamesAllFields<kMember> && FieldPlace<kMember>::kLayout != ColumnLayout::kWhole)
-        field = FieldPlace<kMember>::kIndex;
+    if constexpr (!kNamesAllFields<kMember> && FieldLayout<kMember>::kLayout != ColumnLayout::kWhole)
+        field = FieldLayout<kMember>::kIndex;
     return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), field, writes};
 }
 

@@ -96,8 +96,8 @@
 #include "shoal/query/detail/database_rows.h"
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"
-#include "shoal/query/detail/query_run.h"
 #include "shoal/query/detail/singletons.h"
+#include "shoal/query/detail/started_query.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/query/detail/world_rows.h"
 #include "shoal/query/detail/writing_query.h"
@@ -270,14 +270,14 @@ public:
                       "const for Maybe and Gather, and optionally Commands& and an Entity before them");
         if constexpr (kFits<Function>) run<false>(executor, function);
     }
-    /// Starts the same and returns a QueryRun; its wait() marks what was written.
+    /// Starts the same and returns a StartedQuery; its wait() marks what was written.
     /// Lifetime: this query and `function` outlive the result.
     template <class Function>
     auto start(Executor& executor, Function& function) const {
         static_assert(kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
                       "const for Maybe and Gather, and optionally Commands& and an Entity before them");
-        if constexpr (kFits<Function>) return QueryRun<Query, Function, false>(*this, executor, function);
+        if constexpr (kFits<Function>) return StartedQuery<Query, Function, false>(*this, executor, function);
     }
 
     /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
@@ -296,7 +296,7 @@ public:
 
 private:
     template <class, class, bool>
-    friend class QueryRun;
+    friend class StartedQuery;
     template <class Function, bool kBatches>
     static constexpr bool takes_commands() {
         return asks<Called<Function>, kBatches>();
@@ -358,7 +358,7 @@ private:
     template <bool kBatches, class Function>
     void run(Executor& executor, Function& function) const {
         if (rows_.is_small(grain_)) return run<kBatches>(function, &executor);
-        QueryRun<Query, Function, kBatches>(*this, executor, function).wait();
+        StartedQuery<Query, Function, kBatches>(*this, executor, function).wait();
     }
     template <bool kBatches, class Function>
     SHOAL_INLINE void run_part(Function& function, detail::CommandRecorder* commands,

@@ -108,19 +108,19 @@ private:
     friend class TextQuery;
     friend class HeldRows;
     /// Where the rows of a component are.
-    struct Place {
+    struct ComponentRows {
         Table* table = nullptr;  // nullptr: no row has it
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
         const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
         bool is_singleton = false;            // all have row 0
     };
-    TextBatch(std::span<const TextComponent> components, std::span<const Place> places)
+    TextBatch(std::span<const TextComponent> components, std::span<const ComponentRows> places)
         : components_(components), places_(places) {}
 
     std::span<const TextComponent> components_;
     std::span<const Entity> entities_;
-    std::span<const Place> places_;  // by component; of those without `rows`, first_row lies behind first_row_
+    std::span<const ComponentRows> places_;  // by component; of those without `rows`, first_row lies behind first_row_
     std::uint32_t first_row_ = 0;
 };
 

@@ -174,7 +174,7 @@ public:
         using Value = ValueOf<kMember>;
         static_assert(detail::kObserves<Value, Function>,
                       "the function takes a std::span<const Entity>, and optionally a span of values of the field");
-        const std::uint32_t field = FieldPlace<kMember>::kIndex;
+        const std::uint32_t field = FieldLayout<kMember>::kIndex;
         return observe<ComponentOf<kMember>, detail::ValueObserver<Value, Function>>(
             {ObserverKind::kChange, field}, std::move(function),
             std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));

@@ -43,9 +43,9 @@ public:
     template <auto kMember>
     Referrers referrers(Entity target) const {
         constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
-        static_assert(kDescription.fields[FieldPlace<kMember>::kIndex].relation != Relation::kNone,
+        static_assert(kDescription.fields[FieldLayout<kMember>::kIndex].relation != Relation::kNone,
                       "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
-        return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
+        return referrers(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, target);
     }
     /// Returns who refers to an entity through a field, by its number in the schema; nobody if it is no relation of a
     /// store of the last settle.

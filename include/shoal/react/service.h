@@ -53,7 +53,7 @@ struct StringId;
 enum class ServiceStage : std::uint8_t {
     kZones,  ///< these come before those of programs
     kRelations,
-    kPlaces,
+    kPositionLinks,
     kObservers,
     kReloads,
     kProgram,  ///< what programs add

@@ -36,7 +36,7 @@ enum class ItemKind : std::uint8_t {
 };
 
 /// What an item is in its parent. Two items of one parent differ in the place or in the key.
-enum class ItemPlace : std::uint8_t {
+enum class ItemRole : std::uint8_t {
     kMember,
     kComponents,
     kModifiedComponents,
@@ -62,7 +62,7 @@ struct SourceItem {
     std::string_view type;      ///< of a component; empty in a change that does not name it
     std::string_view key_name;  ///< which of `_guid`, `guid` and `id` in the text says the key; empty: none does
     ItemKind kind = ItemKind::kMember;
-    ItemPlace place = ItemPlace::kMember;
+    ItemRole place = ItemRole::kMember;
     ItemForm form = ItemForm::kByKey;
     Node text;   ///< all that stands there; none in a composed tree
     Node value;  ///< of a member or component that is no mapping
@@ -80,7 +80,7 @@ public:
 
     SHOAL_API const SourceItem& root() const;
     /// Returns the child of an item of this tree, or nullptr. Cost: O(1).
-    SHOAL_API const SourceItem* find(const SourceItem& parent, ItemPlace place, std::string_view key) const;
+    SHOAL_API const SourceItem* find(const SourceItem& parent, ItemRole place, std::string_view key) const;
 
 private:
     friend class SourceTreeBuilder;
@@ -108,7 +108,7 @@ SHOAL_API SourceTree compose_source_tree(const Composition& composition);
 SHOAL_API bool same_item(const SourceTree& a, const SourceItem& in_a, const SourceTree& b, const SourceItem& in_b);
 
 /// Returns what a source calls a place: "modified_components"; empty for members.
-SHOAL_API std::string_view place_name(ItemPlace place);
+SHOAL_API std::string_view role_name(ItemRole place);
 /// Returns the entity that an item is or belongs to, or the level.
 SHOAL_API const SourceItem& entity_of(const SourceItem& item);
 /// Returns the keys from the root to the entity of an item, separated by `/`. Of a level: "the level".

@@ -89,7 +89,7 @@ private:
     };
 
     /// Rows of a table that came_ lists one behind the other.
-    struct Run {
+    struct RowSpan {
         std::uint32_t picture, row, first;
     };
 
@@ -126,7 +126,7 @@ private:
     Array<Picture> pictures_{Owner("component mirror")};
     HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
-    Array<Run> came_runs_{Owner("component mirror")};
+    Array<RowSpan> came_runs_{Owner("component mirror")};
     Bytes gone_values_{Owner("component mirror")};
     Array<Entity> added_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};

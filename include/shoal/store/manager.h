@@ -163,7 +163,7 @@ private:
         if constexpr (kNamesAllFields<kMember>)
             return 0;
         else
-            return offsets_[FieldPlace<kMember>::kIndex];
+            return offsets_[FieldLayout<kMember>::kIndex];
     }
     template <class Column>
     SHOAL_INLINE static void prefetch_row(const Column& column, std::uint32_t row) {
@@ -184,7 +184,7 @@ private:
             copy.template operator()<sizeof(T)>(0);
         else
             DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t kFirst, bool>() {
-                constexpr std::uint32_t kNumColumns = FieldPlace<kMember>::kNumColumns;
+                constexpr std::uint32_t kNumColumns = FieldLayout<kMember>::kNumColumns;
                 for (std::uint32_t c = 0; c < kNumColumns; ++c)
                     copy.template operator()<sizeof(ValueOf<kMember>) / kNumColumns>(kFirst + c);
             });

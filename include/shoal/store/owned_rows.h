@@ -258,7 +258,7 @@ public:
     SHOAL_API Status validate() const;
 
 private:
-    struct Run;
+    struct FilledRows;
     struct Shown;
 
     static constexpr std::uint32_t kPassesRun = 1u << 16;

@@ -342,7 +342,7 @@ private:
 
 /// Where a member of a component lies, at compile time.
 template <auto kMember>
-struct FieldPlace {
+struct FieldLayout {
     using Component = ComponentOf<kMember>;
     using Value = ValueOf<kMember>;
     static_assert(kIsDescribed<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -364,7 +364,7 @@ struct FieldPlace {
 /// Where all fields of a component lie.
 template <auto kMember>
     requires kNamesAllFields<kMember>
-struct FieldPlace<kMember> {
+struct FieldLayout<kMember> {
     using Component = ComponentOf<kMember>;
     using Value = Component;
     static_assert(kIsDescribed<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -382,27 +382,27 @@ struct FieldPlace<kMember> {
 
 /// The view of field `kMember`, for reading or writing.
 template <auto kMember>
-using ReadColumn = Column<const ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
+using ReadColumn = Column<const ValueOf<kMember>, FieldLayout<kMember>::kLayout>;
 template <auto kMember>
-using WriteColumn = Column<ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
+using WriteColumn = Column<ValueOf<kMember>, FieldLayout<kMember>::kLayout>;
 
 /// Makes the view from the first elements of the columns. `columns(c)` returns the first element of schema column c.
 template <auto kMember, class T, class Columns>
-SHOAL_INLINE Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
-                                                                 std::size_t num_rows) {
-    using Place = FieldPlace<kMember>;
-    if constexpr (Place::kLayout == ColumnLayout::kApart) {
-        return {reinterpret_cast<T*>(columns(Place::kFirstColumn)), num_rows};
-    } else if constexpr (Place::kLayout == ColumnLayout::kWhole) {
+SHOAL_INLINE Column<T, FieldLayout<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
+                                                                  std::size_t num_rows) {
+    using Layout = FieldLayout<kMember>;
+    if constexpr (Layout::kLayout == ColumnLayout::kApart) {
+        return {reinterpret_cast<T*>(columns(Layout::kFirstColumn)), num_rows};
+    } else if constexpr (Layout::kLayout == ColumnLayout::kWhole) {
         auto* const first = columns(0);  // nullptr in a table that never held a row
         return {first == nullptr ? first : first + struct_offset, sizeof(ComponentOf<kMember>), num_rows};
-    } else if constexpr (Place::kLayout == ColumnLayout::kInColumns) {
-        return {columns, std::make_index_sequence<Place::kNumColumns>(), num_rows};
+    } else if constexpr (Layout::kLayout == ColumnLayout::kInColumns) {
+        return {columns, std::make_index_sequence<Layout::kNumColumns>(), num_rows};
     } else {
         using Lane = typename Column<T, ColumnLayout::kSplit>::Lane;
-        Lane* lanes[Place::kNumColumns];
-        for (std::uint32_t lane = 0; lane < Place::kNumColumns; ++lane)
-            lanes[lane] = reinterpret_cast<Lane*>(columns(Place::kFirstColumn + lane));
+        Lane* lanes[Layout::kNumColumns];
+        for (std::uint32_t lane = 0; lane < Layout::kNumColumns; ++lane)
+            lanes[lane] = reinterpret_cast<Lane*>(columns(Layout::kFirstColumn + lane));
         return {lanes, num_rows};
     }
 }

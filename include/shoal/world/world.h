@@ -18,7 +18,7 @@
 //     observers(), relations(), places()                                         room react
 //     beside it     save(), load(), Frames, Persistence, ZoneStreaming, ...      room save; Reloader: room reload
 //
-//     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, places, observers -|
+//     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, position links, observers -|
 //                  Commands request changes         callbacks are told which entities died
 //
 // While passes run, the rows of all stores stay where they are: a structural call, a new or detached store, step() or
@@ -45,7 +45,7 @@ namespace shoal {
 
 class ActivityManager;
 class PropertyManager;
-class FollowedPlaces;
+class PositionLinks;
 class ModelPoseManager;
 class OwnershipManager;
 class Observers;
@@ -153,8 +153,8 @@ public:
     /// Who refers to whom: see react/relations.h.
     SHOAL_API Relations& relations();
     SHOAL_API const Relations& relations() const;
-    /// Fields and transforms that follow each other, and tiles: see react/places.h.
-    SHOAL_API FollowedPlaces& places();
+    /// Fields and transforms that follow each other, and tiles: see react/position_links.h.
+    SHOAL_API PositionLinks& position_links();
 
     // --- fields by name: "body.position"; see store/field_path.h --------------------------------------------------
 

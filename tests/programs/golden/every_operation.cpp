@@ -276,9 +276,9 @@ int main() {
     pond.transforms().unlink(pond.transforms().instance(p[3]));
     pond.transforms().set_position(pond.transforms().instance(p[3]), {float(0), 0, 0});
     expect(sea.transforms().set_positions(std::array{e[7], e[4]}, std::array{Vec3{float(1), 0, 0}, Vec3{float(3), 0, 0}}), "0");
-    expect(lake.places().follow(schema_of<Buoy>().id(), 1 % 2, Follower::kTransform), "ok");
-    expect(lake.places().follow(schema_of<Buoy>().id(), 9 % 2, Follower::kField), "refused");
-    expect(lake.places().keep_in_tiles(schema_of<Buoy>().id(), 3 % 2, kTiles), "ok");
+    expect(lake.position_links().follow(schema_of<Buoy>().id(), 1 % 2, Follower::kTransform), "ok");
+    expect(lake.position_links().follow(schema_of<Buoy>().id(), 9 % 2, Follower::kField), "refused");
+    expect(lake.position_links().keep_in_tiles(schema_of<Buoy>().id(), 3 % 2, kTiles), "ok");
     expect(lake.set_field(e[4], "buoy.at", Vec3{float(0), 0, 0}), "refused");
     expect(sea.set_field(e[2], "buoy.seen.x", float(9)), "refused");
     expect(lake.database().move(e[2], kTiles.large_zone()), "true");

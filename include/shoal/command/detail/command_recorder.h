@@ -61,7 +61,7 @@ constexpr std::uint32_t head_bytes(std::size_t alignment) {
 
 /// Commands of one list. Each column begins at `capacity` times the bytes per row of the columns before it, so that the
 /// columns of a run of any capacity are aligned.
-struct CommandRun {
+struct CommandBatch {
     const CommandList* list;
     std::byte* begin;
     std::uint32_t capacity, num_rows;
@@ -247,7 +247,7 @@ public:
     void open() { is_open_ = true; }
     void close();
     /// The commands so far, in the order in which runs were begun.
-    std::span<const CommandRun> runs();
+    std::span<const CommandBatch> runs();
     /// The first of each kPendingBlock ids that the chunk took; it has given out those before next_pending().
     std::span<const EntityBits> pending_blocks() const { return pending_blocks_; }
     EntityBits next_pending() const { return numbers_.next_pending; }
@@ -257,7 +257,7 @@ public:
     // For what was saved. The list is of origin kMade; the caller fills the rows of the run; lists that are replaced
     // are alike.
     const CommandList& made_list(MadeList&& list);
-    CommandRun begin_run(const CommandList& list, std::uint32_t num_rows);
+    CommandBatch begin_run(const CommandList& list, std::uint32_t num_rows);
     void restore_numbers(std::span<const EntityBits> pending_blocks, const CommandNumbers& numbers);
     void replace_lists(const HashMap<std::uint64_t, const CommandList*>& others);  // by address
     SHOAL_API WaitingCommands& waiting() const;
@@ -279,7 +279,7 @@ private:
     CommandLog* log_;
     CommandNumbers numbers_;
     Array<Stream> streams_{Owner("commands")};
-    Array<CommandRun> runs_{Owner("commands")};  // as they were begun
+    Array<CommandBatch> runs_{Owner("commands")};  // as they were begun
     Array<EntityBits> pending_blocks_{Owner("commands")};
     Array<LogBlock> blocks_{Owner("commands")};
     Array<MadeList*> made_{Owner("commands")};

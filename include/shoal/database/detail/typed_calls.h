@@ -220,7 +220,7 @@ template <auto kMember>
 void Database::spawn_into_tiles(const GridZones& tiles) {
     static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
     using Component = ComponentOf<kMember>;
-    const Field& field = schema_of<Component>().fields()[FieldPlace<kMember>::kIndex];
+    const Field& field = schema_of<Component>().fields()[FieldLayout<kMember>::kIndex];
     const Status status = spawn_into_tiles(component<Component>(), field.name, tiles);
     SHOAL_ASSERT(status.ok(), status.message().data());
 }
@@ -301,7 +301,7 @@ SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
 
 /// The row of an entity whose table has enabled or disabled the component type of `key` last; else the nil row.
 SHOAL_INLINE DatabaseRow Database::find_enableable(Entity entity, TypedKey key) const {
-    const DatabaseDirectory::Place place = directory_.find_unless_held(entity);
+    const DatabaseDirectory::Location place = directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};
     DatabaseTable& table = tables_[place.table];
     return SHOAL_LIKELY(table.last_enableable_.key == key) ? DatabaseRow{&table, place.row} : DatabaseRow();
@@ -394,7 +394,7 @@ SHOAL_INLINE decltype(auto) Database::get(DatabaseRow row) const {
 
 template <auto kMember>
 void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
-    using Place = FieldPlace<kMember>;
+    using Layout = FieldLayout<kMember>;
     if constexpr (SHOAL_CHECKED != 0) require_current(row, schema_of<ComponentOf<kMember>>());
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
@@ -405,8 +405,8 @@ void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
         for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row.row][i] = value[i];
     else
         column[row.row] = value;
-    for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
-        row.table->table_.write_element(row.table->first_column(component) + Place::kFirstColumn + c, row.row);
+    for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c)
+        row.table->table_.write_element(row.table->first_column(component) + Layout::kFirstColumn + c, row.row);
 }
 
 }  // namespace shoal

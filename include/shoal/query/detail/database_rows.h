@@ -68,7 +68,7 @@ public:
             if constexpr (!kAnyOptional && !Bits::kChooses)
                 Loop::run(SameRows{table.entities().data(), table.num_rows()}, function, rows, lanes(table));
             else
-                Loop::run(Places(*this, table), function, rows, lanes(table));
+                Loop::run(RowLookup(*this, table), function, rows, lanes(table));
         });
     }
     template <class Function>
@@ -88,12 +88,12 @@ public:
 
 private:
     /// Where the fields of a row are, when not all are in the columns of its table, or not all rows are on.
-    class Places {
+    class RowLookup {
     public:
         static constexpr bool kChooses = Bits::kChooses, kMayBlend = true;
         const Entity* owners;
 
-        Places(const DatabaseRows& rows, const DatabaseTable& table)
+        RowLookup(const DatabaseRows& rows, const DatabaseTable& table)
             : owners(table.entities().data()),
               num_rows_(table.num_rows()),
               stores_(rows.stores_),
@@ -156,10 +156,11 @@ private:
     template <class Field>
     void add_watched(const DatabaseTable& table, std::size_t field, std::uint32_t* columns,
                      std::size_t& num_columns) const {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         const std::uint32_t first = side_.first_column(table, field);
         if (!List::template kIsWatched<Field> || first == kLacksColumns) return;
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) columns[num_columns++] = first + Place::kFirstColumn + c;
+        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c)
+            columns[num_columns++] = first + Layout::kFirstColumn + c;
     }
     SHOAL_INLINE typename Loop::Lanes lanes(DatabaseTable& table) const {
         typename Loop::Lanes lanes;
@@ -176,10 +177,10 @@ private:
     }
     template <class Field>
     SHOAL_INLINE void mark(const QueryPart& part, std::size_t field) const {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         if constexpr (Field::kWrites) {
-            const std::uint32_t first = side_.first_column(*part.of_database, field) + Place::kFirstColumn;
-            for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) mark_column(*part.table, first + c, part.rows);
+            const std::uint32_t first = side_.first_column(*part.of_database, field) + Layout::kFirstColumn;
+            for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) mark_column(*part.table, first + c, part.rows);
         }
     }
 

@@ -5,8 +5,8 @@
 // The database's own types are named through Later, so that a query over managers compiles without their headers.
 // Thread: as for the query.
 
-#include "shoal/query/detail/query_run.h"
 #include "shoal/query/detail/row_loop.h"
+#include "shoal/query/detail/started_query.h"
 #include "shoal/store/zone.h"
 
 namespace shoal {
@@ -137,7 +137,7 @@ public:
         if (!Field::kIsOptional || first != kLacksColumns)
             Loop::template collect<Field>(table.table(), first, lanes);
         else
-            for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c) lanes[c] = nullptr;
+            for (std::uint32_t c = 0; c < FieldLayout<Field::kMember>::kNumColumns; ++c) lanes[c] = nullptr;
     }
 
 private:

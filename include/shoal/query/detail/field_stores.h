@@ -3,8 +3,8 @@
 // Thread: as for the query.
 
 #include "shoal/query/access.h"
-#include "shoal/query/detail/query_run.h"
 #include "shoal/query/detail/row_loop.h"
+#include "shoal/query/detail/started_query.h"
 
 #include <array>
 

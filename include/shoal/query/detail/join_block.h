@@ -9,7 +9,7 @@
 
 #include "shoal/base/bits.h"
 #include "shoal/base/bytes.h"
-#include "shoal/query/detail/term_places.h"
+#include "shoal/query/detail/term_stores.h"
 #include "shoal/store/zone.h"
 
 namespace shoal {
@@ -113,7 +113,7 @@ class JoinFinder {
 public:
     /// `match` says which rows of the database match, in `zones` or everywhere; nullptr if none is joined.
     /// Lifetime: all arguments outlive it.
-    SHOAL_API JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
+    SHOAL_API JoinFinder(const TermStores& places, const DatabaseMatch* match, const ZoneSet* zones,
                          const FetchedColumn* fetched = nullptr, std::size_t num_fetched = 0);
 
     /// Makes `block` the rows of `part` from `begin` on, and finds them. Requires: `found` has as many lists as there
@@ -129,7 +129,7 @@ private:
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
     bool matches(const DatabaseTable& table, std::uint32_t row) const;
 
-    const TermPlaces& places_;
+    const TermStores& places_;
     const DatabaseMatch* match_;
     const ZoneSet* zones_;
     std::span<const FetchedColumn> fetched_;

@@ -64,7 +64,7 @@ public:
         complete_places();
     }
     /// Of stores that were found by the terms' components. `database` is the one that they have, if any.
-    JoinedRows(const TermPlaces& places, Database* database) : places_(places) {
+    JoinedRows(const TermStores& places, Database* database) : places_(places) {
         if (database != nullptr)
             side_.emplace_back(*database, [&](const Schema& component) { return is_of_database(component); });
         complete_places();
@@ -154,7 +154,7 @@ public:
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
         if (is_alone()) return run_batches_alone(function, part);
-        Run run;
+        RowSpan run;
         const auto end_run = [&] {
             if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.tables.own, run.lanes);
         };
@@ -225,9 +225,9 @@ private:
         places_.sees_inactive = (names_inactive<Terms>() || ...);
         owned_ = places_.locked();
     }
-    static TermPlaces given(Stores_&... stores) {
+    static TermStores given(Stores_&... stores) {
         using Deciders = Deciding<Stores, Terms...>;
-        TermPlaces places(sizeof...(Terms));
+        TermStores places(sizeof...(Terms));
         std::size_t number = 0, term = 0;
         ((places.add({&as_store(stores), rows_of(stores), false, false, Deciders::is_required(number),
                       Deciders::is_excluded(number)}),
@@ -335,8 +335,8 @@ private:
         if (Field::kIsOfParent || places_.stores[number].rows == nullptr) return;
         typename Loop::Lanes lanes;
         collect_field<Field>(nullptr, field, lanes.data);
-        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
-            fetched[num_fetched++] = {number, lanes.data[c], FieldPlace<Field::kMember>::column_bytes(c)};
+        for (std::uint32_t c = 0; c < FieldLayout<Field::kMember>::kNumColumns; ++c)
+            fetched[num_fetched++] = {number, lanes.data[c], FieldLayout<Field::kMember>::column_bytes(c)};
     }
 
     // --- rows of fields ------------------------------------------------------------------------------------------
@@ -422,21 +422,21 @@ private:
     /// one column.
     template <class Watched>
     static constexpr bool kMarksWhatItWatches =
-        List::template kIsWatched<Watched> && FieldPlace<Watched::kMember>::kLayout == ColumnLayout::kWhole &&
-        ((Fields::kWrites && std::is_same_v<typename FieldPlace<Watched::kMember>::Component,
-                                            typename FieldPlace<Fields::kMember>::Component>) ||
+        List::template kIsWatched<Watched> && FieldLayout<Watched::kMember>::kLayout == ColumnLayout::kWhole &&
+        ((Fields::kWrites && std::is_same_v<typename FieldLayout<Watched::kMember>::Component,
+                                            typename FieldLayout<Fields::kMember>::Component>) ||
          ...);
     template <class Field>
     bool is_changed([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field,
                     [[maybe_unused]] std::uint32_t i, [[maybe_unused]] RecentStamps& stamps) const {
         if constexpr (List::template kIsWatched<Field>) {
-            using Place = FieldPlace<Field::kMember>;
+            using Layout = FieldLayout<Field::kMember>;
             const std::uint32_t row = block.rows_of[field][i];
             const std::uint32_t first = row == kNilRow ? kLacksColumns : first_column<Field>(block.table_of(i), field);
             if (first == kLacksColumns) return false;
-            const std::uint32_t begin = first + Place::kFirstColumn;
+            const std::uint32_t begin = first + Layout::kFirstColumn;
             const Table& table = table_of(block.table_of(i), field);
-            for (std::uint32_t c = begin; c < begin + Place::kNumColumns; ++c)
+            for (std::uint32_t c = begin; c < begin + Layout::kNumColumns; ++c)
                 if (stamps.of(table, c, row / kRowsPerStampBlock) >= since_) return true;
         }
         return false;
@@ -476,21 +476,21 @@ private:
         return true;
     }
     /// Rows that follow each other in every store, perhaps over several blocks.
-    struct Run {
+    struct RowSpan {
         RowRange rows;  // of the table that a batch shows
         Tables tables;
         std::uint32_t first[kNumFields + 1] = {};  // by field
         typename Loop::Lanes lanes;
     };
 
-    void begin_run(Run& run, const Block& block, const Tables& tables, std::uint32_t i) const {
+    void begin_run(RowSpan& run, const Block& block, const Tables& tables, std::uint32_t i) const {
         const std::uint32_t row = row_in_batch(block, i);
         run.rows = {row, row + 1}, run.tables = tables, run.lanes = {};
         collect(tables, run.lanes);
         begin_at(block, i, run.lanes);
         for (std::size_t field = 0; field < kNumFields; ++field) run.first[field] = block.rows_of[field][i];
     }
-    bool continues(const Run& run, const Block& block, const Tables& tables, std::uint32_t i) const {
+    bool continues(const RowSpan& run, const Block& block, const Tables& tables, std::uint32_t i) const {
         const std::uint32_t size = run.rows.size();
         if (size == 0 || run.tables.own != tables.own || run.tables.of_parents != tables.of_parents ||
             row_in_batch(block, i) != run.rows.end)
@@ -559,7 +559,7 @@ private:
     static void begin_field_at(const std::uint32_t* rows, std::uint32_t i, std::byte** first, std::size_t& field) {
         ++field;
         if (rows[i] == kNilRow)
-            std::fill_n(first, FieldPlace<Field::kMember>::kNumColumns, nullptr);
+            std::fill_n(first, FieldLayout<Field::kMember>::kNumColumns, nullptr);
         else
             Loop::template advance<Field>(first, rows[i]);
     }
@@ -570,8 +570,8 @@ private:
     void mark_part(const QueryPart& part, std::size_t driver, std::size_t field) const {
         if (!Field::kWrites || places_.store_of[kTerms[field]] != driver) return;
         const std::uint32_t first =
-            first_column<Field>(part.of_database, field) + FieldPlace<Field::kMember>::kFirstColumn;
-        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
+            first_column<Field>(part.of_database, field) + FieldLayout<Field::kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldLayout<Field::kMember>::kNumColumns; ++c)
             mark_column(*part.table, first + c, part.rows);
     }
     /// Marks what was written in other stores than the driver.
@@ -584,23 +584,23 @@ private:
     }
     template <class Field>
     void mark_other(const Block& block, DatabaseTable* table, const std::uint64_t* words, std::size_t field) const {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         if (!Field::kWrites || places_.store_of[kTerms[field]] == block.driver) return;
-        const std::uint32_t first = first_column<Field>(table, field) + Place::kFirstColumn;
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+        const std::uint32_t first = first_column<Field>(table, field) + Layout::kFirstColumn;
+        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c)
             table_of(table, field).mark_shared(first + c, block.rows_of[field], {words, Block::kWords});
     }
 
     /// A bit for each column of a field if it is one of the store, and is written.
     template <class Field>
     std::uint64_t written_columns(std::uint8_t store, std::size_t field) const {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         if (!Field::kWrites || places_.store_of[kTerms[field]] != store) return 0;
-        return (~std::uint64_t(0) >> (64 - Place::kNumColumns))
-               << (places_.first_column[kTerms[field]] + Place::kFirstColumn);
+        return (~std::uint64_t(0) >> (64 - Layout::kNumColumns))
+               << (places_.first_column[kTerms[field]] + Layout::kFirstColumn);
     }
 
-    TermPlaces places_;
+    TermStores places_;
     struct NoSide {};
     Array<std::conditional_t<kHasDatabase, Side, NoSide>> side_{Owner("query")};  // one, if there is a database
     Array<OwnedRows*> owned_{Owner("query")};                                     // locked while a loop runs

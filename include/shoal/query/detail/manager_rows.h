@@ -85,16 +85,16 @@ private:
     }
     template <class Field>
     static void add_watched([[maybe_unused]] std::uint32_t* columns, [[maybe_unused]] std::size_t& num_columns) {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         if constexpr (List::template kIsWatched<Field>)
-            for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) columns[num_columns++] = Place::kFirstColumn + c;
+            for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) columns[num_columns++] = Layout::kFirstColumn + c;
     }
     template <class Field>
     static void mark([[maybe_unused]] const QueryPart& part) {
-        using Place = FieldPlace<Field::kMember>;
+        using Layout = FieldLayout<Field::kMember>;
         if constexpr (Field::kWrites)
-            for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
-                part.table->mark_written(Place::kFirstColumn + c, part.rows);
+            for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c)
+                part.table->mark_written(Layout::kFirstColumn + c, part.rows);
     }
 
     Fields_ stores_;

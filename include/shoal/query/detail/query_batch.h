@@ -68,11 +68,11 @@ public:
         std::size_t lane = 0;
         bool found = false;
         ((found |= detail::names_member<kMember, Fields>(),
-          lane += found ? 0 : FieldPlace<Fields::kMember>::kNumColumns),
+          lane += found ? 0 : FieldLayout<Fields::kMember>::kNumColumns),
          ...);
         require_current();
         auto column = make_column<kMember, Value>(
-            [&](std::uint32_t c) { return lanes_.data[lane + c - FieldPlace<kMember>::kFirstColumn]; }, 0,
+            [&](std::uint32_t c) { return lanes_.data[lane + c - FieldLayout<kMember>::kFirstColumn]; }, 0,
             lanes_.data[lane] == nullptr ? 0 : num_rows());
         column.template watch<kMember, Value>(table_);
         return column;

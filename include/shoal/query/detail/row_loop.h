@@ -67,7 +67,7 @@ template <class... Fields>
 class QueryLoop {
 public:
     static constexpr std::size_t kNumFields = sizeof...(Fields);
-    static constexpr std::size_t kNumLanes = (0 + ... + FieldPlace<Fields::kMember>::kNumColumns);
+    static constexpr std::size_t kNumLanes = (0 + ... + FieldLayout<Fields::kMember>::kNumColumns);
     using FieldIndices = std::make_index_sequence<kNumFields>;
     struct Lanes {
         std::byte* data[kNumLanes == 0 ? 1 : kNumLanes] = {};
@@ -89,99 +89,100 @@ public:
     /// Writes to `lanes` where a field's columns begin, in a table whose columns of the component start at `first`.
     template <class Field>
     SHOAL_INLINE static void collect(Table& table, std::uint32_t first, std::byte** lanes) {
-        using Place = FieldPlace<Field::kMember>;
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) {
-            lanes[c] = table.unmarked_column(first + Place::kFirstColumn + c);
-            if constexpr (Place::kLayout == ColumnLayout::kWhole)
+        using Layout = FieldLayout<Field::kMember>;
+        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
+            lanes[c] = table.unmarked_column(first + Layout::kFirstColumn + c);
+            if constexpr (Layout::kLayout == ColumnLayout::kWhole)
                 if (lanes[c] != nullptr)  // nullptr: the table never held a row
-                    lanes[c] += Place::struct_offset();
+                    lanes[c] += Layout::struct_offset();
         }
     }
 
     /// Moves where a field's columns begin on by some rows.
     template <class Field>
     static void advance(std::byte** lanes, std::size_t num_rows) {
-        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
-            if (lanes[c] != nullptr) lanes[c] += num_rows * FieldPlace<Field::kMember>::column_bytes(c);
+        for (std::uint32_t c = 0; c < FieldLayout<Field::kMember>::kNumColumns; ++c)
+            if (lanes[c] != nullptr) lanes[c] += num_rows * FieldLayout<Field::kMember>::column_bytes(c);
     }
 
-    /// Calls `function` for the rows that `places` chooses.
-    template <class Function, class Places>
-    static void run(const Places& places, Function& function, RowRange rows, const Lanes& lanes) {
-        expand(places, function, rows, lanes, std::make_index_sequence<kNumLanes>());
+    /// Calls `function` for the rows that `lookup` chooses.
+    template <class Function, class RowLookup>
+    static void run(const RowLookup& lookup, Function& function, RowRange rows, const Lanes& lanes) {
+        expand(lookup, function, rows, lanes, std::make_index_sequence<kNumLanes>());
     }
 
     /// The first lane of a field.
     static constexpr std::size_t first_lane(std::size_t field) {
-        const std::size_t counts[] = {FieldPlace<Fields::kMember>::kNumColumns..., 0};
+        const std::size_t counts[] = {FieldLayout<Fields::kMember>::kNumColumns..., 0};
         std::size_t lane = 0;
         for (std::size_t i = 0; i < field; ++i) lane += counts[i];
         return lane;
     }
 
 private:
-    template <class Function, class Places, std::size_t... kLanes>
-    static void expand(const Places& places, Function& function, RowRange rows, const Lanes& lanes,
+    template <class Function, class RowLookup, std::size_t... kLanes>
+    static void expand(const RowLookup& lookup, Function& function, RowRange rows, const Lanes& lanes,
                        std::index_sequence<kLanes...>) {
-        run_lanes<Function, Places, kLanes...>(places, function, rows, lanes.data[kLanes]...);
+        run_lanes<Function, RowLookup, kLanes...>(lookup, function, rows, lanes.data[kLanes]...);
     }
 
     // The lanes are restrict-qualified parameters: as members or locals they would not let the loop vectorise.
-    template <class Function, class Places, std::size_t... kLanes>
-    static __attribute__((noinline)) void run_lanes(const Places& places, Function& function, RowRange rows,
+    template <class Function, class RowLookup, std::size_t... kLanes>
+    static __attribute__((noinline)) void run_lanes(const RowLookup& lookup, Function& function, RowRange rows,
                                                     LanePointer<kLanes> __restrict... lane) {
         std::byte* const lanes[] = {lane..., nullptr};
-        if constexpr (kHasOwnOfRun<Function>)
-            function.with_own_of_run([&](auto& own)
-                                         SHOAL_INLINED { run_views(places, own, rows, lanes, FieldIndices()); });
+        if constexpr (kHasOwnOfRange<Function>)
+            function.with_own_of_range([&](auto& own)
+                                           SHOAL_INLINED { run_views(lookup, own, rows, lanes, FieldIndices()); });
         else
-            run_views(places, function, rows, lanes, FieldIndices());
+            run_views(lookup, function, rows, lanes, FieldIndices());
     }
 
-    template <class Function, class Places, std::size_t... kFields>
-    SHOAL_INLINE static void run_views(const Places& places, Function& function, RowRange rows, std::byte* const* lanes,
-                                       std::index_sequence<kFields...>) {
-        run_rows(places, function, rows, view<Fields>(lanes + first_lane(kFields), places.template size<kFields>())...);
+    template <class Function, class RowLookup, std::size_t... kFields>
+    SHOAL_INLINE static void run_views(const RowLookup& lookup, Function& function, RowRange rows,
+                                       std::byte* const* lanes, std::index_sequence<kFields...>) {
+        run_rows(lookup, function, rows, view<Fields>(lanes + first_lane(kFields), lookup.template size<kFields>())...);
     }
 
-    template <class Function, class Places, class... Views>
-    SHOAL_INLINE static void run_rows(const Places& places, Function& function, RowRange rows, const Views&... views) {
-        if constexpr (Places::kChooses)
-            run_chosen(places, function, rows, views...);
+    template <class Function, class RowLookup, class... Views>
+    SHOAL_INLINE static void run_rows(const RowLookup& lookup, Function& function, RowRange rows,
+                                      const Views&... views) {
+        if constexpr (RowLookup::kChooses)
+            run_chosen(lookup, function, rows, views...);
         else  // wide: then the address is all that the loop counts
             for (std::size_t row = rows.begin; row < rows.end; ++row)
-                call(function, places, static_cast<std::uint32_t>(row), FieldIndices(), views...);
+                call(function, lookup, static_cast<std::uint32_t>(row), FieldIndices(), views...);
     }
 
     template <class Field>
     SHOAL_INLINE static ViewOf<Field> view(std::byte* const* lanes, std::size_t num_rows) {
         using Value = std::conditional_t<Field::kWrites, ValueOf<Field::kMember>, const ValueOf<Field::kMember>>;
         return make_column<Field::kMember, Value>(
-            [&](std::uint32_t c) { return lanes[c - FieldPlace<Field::kMember>::kFirstColumn]; }, 0, num_rows);
+            [&](std::uint32_t c) { return lanes[c - FieldLayout<Field::kMember>::kFirstColumn]; }, 0, num_rows);
     }
 
-    template <class Function, class Places, class... Views>
-    SHOAL_INLINE static void run_chosen(const Places& places, Function& function, RowRange rows,
+    template <class Function, class RowLookup, class... Views>
+    SHOAL_INLINE static void run_chosen(const RowLookup& lookup, Function& function, RowRange rows,
                                         const Views&... views) {
         for (std::uint32_t begin = rows.begin; begin < rows.end;) {
             const std::uint32_t first = begin / 64 * 64;
             const std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
-            std::uint64_t bits = places.word(first / 64);
+            std::uint64_t bits = lookup.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
-                for (std::uint32_t row = begin; row < end; ++row) call(function, places, row, FieldIndices(), views...);
-            } else if (kBlends<Function> && Places::kMayBlend && end - begin == 64) {
-                blend_word(places, function, first, bits, views...);
+                for (std::uint32_t row = begin; row < end; ++row) call(function, lookup, row, FieldIndices(), views...);
+            } else if (kBlends<Function> && RowLookup::kMayBlend && end - begin == 64) {
+                blend_word(lookup, function, first, bits, views...);
             } else {
                 if (end - first < 64) bits &= (std::uint64_t(1) << (end - first)) - 1;
                 for (bits &= ~std::uint64_t(0) << (begin - first); bits != 0; bits &= bits - 1)
-                    call(function, places, first + lowest_bit(bits), FieldIndices(), views...);
+                    call(function, lookup, first + lowest_bit(bits), FieldIndices(), views...);
             }
             begin = end;
         }
     }
 
-    template <class Function, class Places, class... Views>
-    SHOAL_INLINE static void blend_word(const Places& places, Function& function, std::uint32_t first,
+    template <class Function, class RowLookup, class... Views>
+    SHOAL_INLINE static void blend_word(const RowLookup& lookup, Function& function, std::uint32_t first,
                                         std::uint64_t bits, const Views&... views) {
         if (bits == 0) return;
         for (std::uint32_t half = 0; half < 2; ++half) {
@@ -189,50 +190,50 @@ private:
             const std::size_t half_first =
                 std::size_t(first) + half * 32;  // wide: it does not wrap while it is added to
             for (std::uint32_t i = 0; i < 32; ++i)
-                blend_row(places, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
+                blend_row(lookup, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
         }
     }
 
-    template <class Function, class Places, std::size_t... kFields, class... Views>
-    SHOAL_INLINE static void blend_row(const Places& places, Function& function, std::size_t row, std::uint32_t mask,
+    template <class Function, class RowLookup, std::size_t... kFields, class... Views>
+    SHOAL_INLINE static void blend_row(const RowLookup& lookup, Function& function, std::size_t row, std::uint32_t mask,
                                        std::index_sequence<kFields...>, const Views&... views) {
         const auto with_values = [&](auto... values) SHOAL_INLINED {
             if constexpr (kTakesEntity<Function>)
-                function(places.owners[row], values.argument()...);
+                function(lookup.owners[row], values.argument()...);
             else
                 function(values.argument()...);
             (values.put(views, row, mask), ...);
         };
-        with_values(blended<Fields, kFields>(places, views, row)...);
+        with_values(blended<Fields, kFields>(lookup, views, row)...);
     }
-    template <class Field, std::size_t kField, class Places>
-    SHOAL_INLINE static auto blended(const Places& places, const ViewOf<Field>& view, std::size_t row) {
+    template <class Field, std::size_t kField, class RowLookup>
+    SHOAL_INLINE static auto blended(const RowLookup& lookup, const ViewOf<Field>& view, std::size_t row) {
         if constexpr (Field::kWrites)
             return BlendedValue<Field>(view, row);
         else if constexpr (Field::kIsOptional)
             return UnblendedValue<Argument<Field>>{
-                optional_value(view, places.template row<kField>(static_cast<std::uint32_t>(row)))};
+                optional_value(view, lookup.template row<kField>(static_cast<std::uint32_t>(row)))};
         else
             return UnblendedValue<Argument<Field>>{view[row]};
     }
 
-    template <class Function, class Places, std::size_t... kFields, class... Views>
-    SHOAL_INLINE static void call(Function& function, const Places& places, std::uint32_t owner_row,
+    template <class Function, class RowLookup, std::size_t... kFields, class... Views>
+    SHOAL_INLINE static void call(Function& function, const RowLookup& lookup, std::uint32_t owner_row,
                                   std::index_sequence<kFields...>, const Views&... views) {
         if constexpr (kTakesEntity<Function>) {
-            const Entity owner = places.owners[owner_row];
-            if (owner) call_with<kFields...>(function, places, owner_row, views..., owner);
+            const Entity owner = lookup.owners[owner_row];
+            if (owner) call_with<kFields...>(function, lookup, owner_row, views..., owner);
         } else {
-            call_with<kFields...>(function, places, owner_row, views...);
+            call_with<kFields...>(function, lookup, owner_row, views...);
         }
     }
-    template <std::size_t... kFields, class Function, class Places, class... Owner>
-    SHOAL_INLINE static void call_with(Function& function, const Places& places, std::uint32_t owner_row,
+    template <std::size_t... kFields, class Function, class RowLookup, class... Owner>
+    SHOAL_INLINE static void call_with(Function& function, const RowLookup& lookup, std::uint32_t owner_row,
                                        const ViewOf<Fields>&... views, const Owner&... owner) {
         if constexpr ((kIsLoaded<Fields> || ...))  // what was loaded is stored at the end of the call
-            function(owner..., given(argument<Fields>(views, places.template row<kFields>(owner_row)))...);
+            function(owner..., given(argument<Fields>(views, lookup.template row<kFields>(owner_row)))...);
         else
-            function(owner..., argument<Fields>(views, places.template row<kFields>(owner_row))...);
+            function(owner..., argument<Fields>(views, lookup.template row<kFields>(owner_row))...);
     }
     template <class Field>
     SHOAL_INLINE static decltype(auto) argument(const ViewOf<Field>& view, std::uint32_t row) {

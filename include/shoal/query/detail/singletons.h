@@ -12,7 +12,7 @@
 // Thread: as for the query.
 
 #include "shoal/query/access.h"
-#include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/started_query.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/store/component_directory.h"
 
@@ -180,9 +180,9 @@ struct WithSingletons {
             function, values, static_cast<Arguments&&>(arguments)...);
     }
     template <class Then>
-        requires kHasOwnOfRun<Function>
-    SHOAL_INLINE void with_own_of_run(Then&& then) {
-        function.with_own_of_run([&](auto& own) SHOAL_INLINED {
+        requires kHasOwnOfRange<Function>
+    SHOAL_INLINE void with_own_of_range(Then&& then) {
+        function.with_own_of_range([&](auto& own) SHOAL_INLINED {
             WithSingletons<std::remove_reference_t<decltype(own)>, Terms...> with_singletons{own, values};
             then(with_singletons);
         });

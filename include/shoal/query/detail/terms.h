@@ -135,9 +135,9 @@ struct From {};
 namespace detail {
 
 /// Whether a function has something that a loop makes anew for each run of rows, so that it lies in registers there:
-/// with_own_of_run(then) calls then(f) with the function f that has it.
+/// with_own_of_range(then) calls then(f) with the function f that has it.
 template <class Function>
-concept kHasOwnOfRun = requires(Function& function) { function.with_own_of_run([](auto&) {}); };
+concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
 /// A function whose first argument is bound.
 template <class Function, class First>
@@ -170,14 +170,14 @@ struct WithCommands {
     template <class... Arguments>
     SHOAL_INLINE auto operator()(Arguments&&... arguments)
         -> decltype(function(std::declval<Commands&>(), static_cast<Arguments&&>(arguments)...)) {
-        typename Later<Function, CommandsOfRun>::Type own(recorder);
+        typename Later<Function, RangeCommands>::Type own(recorder);
         return function(own, static_cast<Arguments&&>(arguments)...);
     }
     template <class Then>
-    SHOAL_INLINE void with_own_of_run(Then&& then) {
-        typename Later<Function, CommandsOfRun>::Type own(recorder);
-        if constexpr (kHasOwnOfRun<Function>) {
-            function.with_own_of_run([&](auto& f) SHOAL_INLINED {
+    SHOAL_INLINE void with_own_of_range(Then&& then) {
+        typename Later<Function, RangeCommands>::Type own(recorder);
+        if constexpr (kHasOwnOfRange<Function>) {
+            function.with_own_of_range([&](auto& f) SHOAL_INLINED {
                 Bound<std::remove_reference_t<decltype(f)>> bound{f, own};
                 then(bound);
             });
@@ -287,7 +287,7 @@ inline constexpr bool kNameFields = (names_field<Terms>() && ...);
 /// How a term's field is seen: separate from the term, which can then be looked at when it is wrong.
 template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
-                      FieldPlace<Term::kMember>::kLayout>;
+                      FieldLayout<Term::kMember>::kLayout>;
 
 /// The number of component types of an AnyOf term.
 template <class Term>

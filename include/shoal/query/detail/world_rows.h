@@ -33,7 +33,7 @@ struct ComponentUse {
 /// drives.
 SHOAL_API JoinedStore further_store(Database& database, std::uint32_t component);
 /// Returns the only store of a query over these.
-SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
+SHOAL_API TermStores places_of_further(Database& database, std::uint32_t component);
 
 /// Returns the store that lists who has which tag, and the one whose rows are linked to those of parents. Each is made if
 /// need be. Requires: the store of tags is one that does.
@@ -68,12 +68,12 @@ public:
         directory_ = &directory;
     }
     /// `any` is a database of the world, for zones, if no term is about one.
-    WorldRows(const TermPlaces& places, Database* any)
+    WorldRows(const TermStores& places, Database* any)
         : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
         if constexpr (kMayBeInDatabase)
             if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
         if constexpr (kVisitsEachValue<Terms...>)
-            if (const TermPlaces further = places_of_further_values(places); further.store_of.size() != 0) {
+            if (const TermStores further = places_of_further_values(places); further.store_of.size() != 0) {
                 further_.emplace_back(further, &joined_.database());
                 further_table_ = &further.stores[further.driver(0)].rows->table();
             }
@@ -157,11 +157,11 @@ private:
         return kVisitsEachValue<Terms...> && further_table_ != nullptr && part.table == further_table_;
     }
     /// The places of the same query over values that are not the first of their entities; of no terms if there are none.
-    static TermPlaces places_of_further_values(const TermPlaces& places) {
-        TermPlaces further = places;
+    static TermStores places_of_further_values(const TermStores& places) {
+        TermStores further = places;
         std::size_t term = 0, of_values = 0;
         ((kIsOfValues<Terms, Terms...> ? void(of_values = term++) : void(++term)), ...);
-        if (!places.has_database() || places.store_of[of_values] != places.database) return TermPlaces(0);
+        if (!places.has_database() || places.store_of[of_values] != places.database) return TermStores(0);
         Database& database = static_cast<Database&>(*places.stores[places.database].store);
         const std::uint32_t component =
             find_owning_store(*database.component_directory(), *schemas()[of_values], {}).component;
@@ -181,7 +181,7 @@ private:
     }
     /// Finds the store of a term's component, and notes what the term says of it.
     template <class Term>
-    static void place(ComponentDirectory& directory, TermPlaces& places, std::size_t term) {
+    static void place(ComponentDirectory& directory, TermStores& places, std::size_t term) {
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
                 directory.require_or_end(schema_of<T>());
@@ -204,7 +204,7 @@ private:
                 places.stores[number].is_driver |= kVisitsEachValue<Terms...> && keeper.database == nullptr;
         }
     }
-    static std::uint8_t add(TermPlaces& places, const OwningStore& keeper) {
+    static std::uint8_t add(TermStores& places, const OwningStore& keeper) {
         const std::uint8_t number = places.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
         places.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
         if (keeper.database == nullptr) return number;
@@ -214,16 +214,16 @@ private:
         places.database = number;
         return number;
     }
-    static TermPlaces places_of(shoal::Database& database) {
-        TermPlaces places(sizeof...(Terms));
+    static TermStores places_of(shoal::Database& database) {
+        TermStores places(sizeof...(Terms));
         Database& complete = database;
         (static_cast<void>(complete.template component<typename Terms::Component>()), ...);
         std::size_t term = 0;
         (place<Terms>(*complete.component_directory(), places, term++), ...);
         return places;
     }
-    static TermPlaces places_of(ComponentDirectory& directory) {
-        TermPlaces places(sizeof...(Terms));
+    static TermStores places_of(ComponentDirectory& directory) {
+        TermStores places(sizeof...(Terms));
         std::size_t term = 0;
         (place<Terms>(directory, places, term++), ...);
         if constexpr ((Terms::kIsOfParent || ...)) {

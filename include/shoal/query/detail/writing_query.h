@@ -25,10 +25,10 @@ struct ChannelOf {
 template <class Function, class... Ts>
 struct WithWriters : ChannelOf<Ts>... {
     /// The same for one run of rows.
-    struct OfRun : EventWriter<Ts>... {
+    struct OfRange : EventWriter<Ts>... {
         Function& function;
 
-        SHOAL_INLINE explicit OfRun(const WithWriters& of)
+        SHOAL_INLINE explicit OfRange(const WithWriters& of)
             : EventWriter<Ts>(*static_cast<const ChannelOf<Ts>&>(of).events)..., function(of.function) {}
         template <class... Arguments>
         SHOAL_INLINE auto operator()(Arguments&&... arguments)
@@ -43,12 +43,12 @@ struct WithWriters : ChannelOf<Ts>... {
     template <class... Arguments>
     SHOAL_INLINE auto operator()(Arguments&&... arguments)
         -> decltype(function(std::declval<EventWriter<Ts>&>()..., static_cast<Arguments&&>(arguments)...)) {
-        OfRun own(*this);
+        OfRange own(*this);
         return own(static_cast<Arguments&&>(arguments)...);
     }
     template <class Then>
-    SHOAL_INLINE void with_own_of_run(Then&& then) {
-        OfRun own(*this);
+    SHOAL_INLINE void with_own_of_range(Then&& then) {
+        OfRange own(*this);
         then(own);
     }
 };

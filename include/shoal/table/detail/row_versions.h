@@ -15,7 +15,7 @@
 
 namespace shoal {
 template <auto kMember>
-struct FieldPlace;
+struct FieldLayout;
 }  // namespace shoal
 #endif
 
@@ -26,11 +26,11 @@ namespace shoal::detail {
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_stale_batch();
 template <auto kMember>
 [[noreturn]] void refuse_stale_view_of() {
-    using Place = FieldPlace<kMember>;
-    if constexpr (requires { Place::kIndex; })
-        refuse_stale_view(schema_of<typename Place::Component>(), Place::kIndex);
+    using Layout = FieldLayout<kMember>;
+    if constexpr (requires { Layout::kIndex; })
+        refuse_stale_view(schema_of<typename Layout::Component>(), Layout::kIndex);
     else
-        refuse_stale_view(schema_of<typename Place::Component>(), -1);
+        refuse_stale_view(schema_of<typename Layout::Component>(), -1);
 }
 
 struct RowVersions {
@@ -67,10 +67,10 @@ public:
     /// The same for the columns of a component from `first` on. Those of a const T are asked for to read.
     template <auto kMember, class T, class Table>
     void watch(const Table& table, std::uint32_t first) {
-        using Place = FieldPlace<kMember>;
-        constexpr bool kHasOneField = requires { Place::kIndex; };
-        for (std::uint32_t c = 0; std::is_const_v<T> && c < (kHasOneField ? 1 : Place::kNumColumns); ++c)
-            ask_read_guard(table, first + Place::kFirstColumn + c);
+        using Layout = FieldLayout<kMember>;
+        constexpr bool kHasOneField = requires { Layout::kIndex; };
+        for (std::uint32_t c = 0; std::is_const_v<T> && c < (kHasOneField ? 1 : Layout::kNumColumns); ++c)
+            ask_read_guard(table, first + Layout::kFirstColumn + c);
         watch<kMember, T>(table);
     }
     template <class Table>

@@ -8,7 +8,7 @@ namespace shoal {
 
 /// A set of `kBits` bits that finds and marks runs of them.
 template <std::size_t kBits>
-struct BitRuns {
+struct FixedBitSet {
     static constexpr std::size_t kWordBits = 64;
     std::uint64_t words[kBits / kWordBits] = {};
 

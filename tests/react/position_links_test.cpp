@@ -1,6 +1,6 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/save/save.h"
@@ -59,8 +59,8 @@ public:
         if (keeper == Keeper::kDatabase) world.database().component<Float>();
         const RowIndexKind kinds[] = {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity};
         if (keeper != Keeper::kDatabase) world.manager<Float>({.index = kinds[int(keeper)]});
-        world.places().follow<&Float::position>(follower);
-        if (keeper == Keeper::kDatabase) world.places().keep_in_tiles<&Float::position>(kTiles);
+        world.position_links().follow<&Float::position>(follower);
+        if (keeper == Keeper::kDatabase) world.position_links().keep_in_tiles<&Float::position>(kTiles);
         made_.resize(2500);
         EXPECT_TRUE(entities.create(made_).ok());
         for (const Entity entity : made_) things[entity] = {};
@@ -187,9 +187,9 @@ private:
     std::vector<Entity> made_;
 };
 
-class PlacesOfAnyStore : public ::testing::TestWithParam<std::tuple<Keeper, TransformMode, Follower>> {};
+class PositionLinksOfAnyStore : public ::testing::TestWithParam<std::tuple<Keeper, TransformMode, Follower>> {};
 
-TEST_P(PlacesOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_number_of_workers) {
+TEST_P(PositionLinksOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_number_of_workers) {
     SCOPED_TRACE(shoal_test::seed_text());
     const auto [keeper, mode, follower] = GetParam();
     shoal_test::ThreadPoolExecutor pool(3);
@@ -203,15 +203,15 @@ TEST_P(PlacesOfAnyStore, are_right_after_each_settle_whoever_has_moved_on_any_nu
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, PlacesOfAnyStore,
+INSTANTIATE_TEST_SUITE_P(Stores, PositionLinksOfAnyStore,
                          ::testing::Combine(::testing::Values(Keeper::kManager, Keeper::kHashed, Keeper::kHoles,
                                                               Keeper::kDatabase),
                                             ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred),
                                             ::testing::Values(Follower::kTransform, Follower::kField)));
 
-class PlacesOfWorld : public ::testing::Test {
+class PositionLinksOfWorld : public ::testing::Test {
 protected:
-    PlacesOfWorld() {
+    PositionLinksOfWorld() {
         world.transforms();
         world.database();
     }
@@ -219,11 +219,11 @@ protected:
     World world{entities};
 };
 
-TEST_F(PlacesOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
+TEST_F(PositionLinksOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
     Database& database = world.database();
     database.component<Float>();
-    world.places().follow<&Float::position>(Follower::kField);
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().follow<&Float::position>(Follower::kField);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Entity ship = entities.create().value(), mast = entities.create().value();
     const Entity both[] = {ship, mast};
     const Transform locals[] = {{}, {.position = {1, 0, 9}}};
@@ -239,9 +239,9 @@ TEST_F(PlacesOfWorld, a_field_and_its_row_follow_the_parent_of_a_transform) {
     EXPECT_EQ(world.settle_statistics().last.num_moved, 1u);
 }
 
-TEST_F(PlacesOfWorld, nothing_is_written_where_nothing_has_moved) {
+TEST_F(PositionLinksOfWorld, nothing_is_written_where_nothing_has_moved) {
     world.manager<Float>();
-    world.places().follow<&Float::position>(Follower::kField);
+    world.position_links().follow<&Float::position>(Follower::kField);
     std::vector<Entity> made(3000);
     ASSERT_TRUE(entities.create(made).ok() && world.transforms().add(made).ok());
     ASSERT_TRUE(world.manager<Float>().add(made).ok());
@@ -254,10 +254,10 @@ TEST_F(PlacesOfWorld, nothing_is_written_where_nothing_has_moved) {
     EXPECT_EQ(num_visited, 1024u) << "one block";
 }
 
-TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
+TEST_F(PositionLinksOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     Database& database = world.database();
     database.component<Float>();
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Entity first = database.create(40, Float{}).value(), large = database.create(Float{}).value();
     ASSERT_TRUE(database.move(large, kTiles.large_zone()).ok());
     world.settle();
@@ -268,10 +268,10 @@ TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     EXPECT_EQ(database.find(first).table->zone(), kTiles.zone_of({}));
 }
 
-TEST_F(PlacesOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {
+TEST_F(PositionLinksOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {
     Database& database = world.database();
     database.component<Float>();
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Float there{.position = {6, -6, 0}};
     BlobWriter writer;
     const std::uint32_t type = writer.add_component_type(schema_of<Float>()).value();
@@ -287,27 +287,27 @@ TEST_F(PlacesOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) 
     EXPECT_EQ(database.find(lost).table->zone(), 0u);
 }
 
-TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
+TEST_F(PositionLinksOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
     Database& database = world.database();
     database.component<Float>(), database.component<Raft>();
     const GridZones others({.num_x = 2, .first_zone = 50});
     database.spawn_into_tiles<&Float::position>(kTiles);
     const ComponentId floats = schema_of<Float>().id();
-    EXPECT_EQ(world.places().keep_in_tiles(floats, 1, others).message(),
+    EXPECT_EQ(world.position_links().keep_in_tiles(floats, 1, others).message(),
               "the database has tiles for \"float.position\" already, and cannot have other ones for "
               "\"float.position\" too");
-    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok());
-    EXPECT_TRUE(world.places().keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
+    EXPECT_TRUE(world.position_links().keep_in_tiles(floats, 1, kTiles).ok());
+    EXPECT_TRUE(world.position_links().keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
     EXPECT_EQ(
-        world.places().keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
+        world.position_links().keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
         "the database has tiles for \"float.position\" already, and cannot have other ones for \"raft.place\" too");
     EXPECT_DEATH(database.spawn_into_tiles<&Raft::place>(kTiles), "has tiles for \"float.position\" already");
 }
 
-TEST_F(PlacesOfWorld, a_row_whose_place_is_disabled_stays_where_it_was_moved) {
+TEST_F(PositionLinksOfWorld, a_row_whose_place_is_disabled_stays_where_it_was_moved) {
     Database& database = world.database();
     database.component<Raft>();
-    world.places().keep_in_tiles<&Raft::place>(kTiles);
+    world.position_links().keep_in_tiles<&Raft::place>(kTiles);
     const Entity raft = database.create(kTiles.zone_of({}), Raft{}).value();
     ASSERT_TRUE(database.remove<Raft>(raft).ok());
     ASSERT_TRUE(database.move(raft, 3).ok());
@@ -318,10 +318,10 @@ TEST_F(PlacesOfWorld, a_row_whose_place_is_disabled_stays_where_it_was_moved) {
     EXPECT_EQ(database.find(raft).table->zone(), kTiles.zone_of({1, 1, 0}));
 }
 
-TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
+TEST_F(PositionLinksOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
     Database& database = world.database();
     database.component<Float>();
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Entity lost = database.create(3, Float{.position = {-9, -9, 0}}).value();
     world.settle();
     database.set<&Float::position>(database.find(lost), {std::nanf(""), 0, 0});
@@ -332,12 +332,12 @@ TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_
     EXPECT_EQ(database.find(lost).table->zone(), kTiles.zone_of({9, 9, 0}));
 }
 
-TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
+TEST(FullTiles, are_taken_when_there_is_room_again) {
     EntityManager entities;
     World world(entities);
     Database& database = world.database({.capacity_rows = 10});
     database.component<Float>();
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Vec3 there{9, 9, 0};
     std::vector<Entity> crowd(10);
     ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
@@ -351,17 +351,17 @@ TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
     EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
 }
 
-TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
+TEST_F(PositionLinksOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
     Database& database = world.database();
     database.component<Float>(), world.manager<Buoy>();
-    world.places().keep_in_tiles<&Float::position>(kTiles);
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
     const Entity made = database.create(3, Float{.position = {6, 6, 0}}).value();
     ASSERT_TRUE(world.transforms().add({&made, 1}).ok() && world.manager<Buoy>().add(made, {.place = {1, 2, 3}}).ok());
     world.settle(), world.settle();
     Snapshot saved;
     ASSERT_TRUE(save(world, saved).ok());
-    world.places().follow<&Buoy::place>(Follower::kTransform),
-        world.places().follow<&Float::position>(Follower::kField);
+    world.position_links().follow<&Buoy::place>(Follower::kTransform),
+        world.position_links().follow<&Float::position>(Follower::kField);
     ASSERT_TRUE(load(world, saved).ok());
     world.settle();
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
@@ -369,7 +369,8 @@ TEST_F(PlacesOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too)
     EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
 }
 
-TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transform_lies_and_every_other_value_counts) {
+TEST_F(PositionLinksOfWorld,
+       a_spawned_field_with_the_default_begins_where_the_transform_lies_and_every_other_value_counts) {
     const Vec3 place_of_transform{9, 9, 9};
     const Buoy buoys[] = {Buoy{}, Buoy{.place = {1, 2, 3}}, Buoy{.place = {}}};
     BlobWriter writer;
@@ -390,7 +391,7 @@ TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transfor
         World other(others);
         other.transforms();
         in_database ? static_cast<void>(other.database().component<Buoy>()) : static_cast<void>(other.manager<Buoy>());
-        other.places().follow<&Buoy::place>(Follower::kTransform);
+        other.position_links().follow<&Buoy::place>(Follower::kTransform);
         const Entity before = others.create().value();
         ASSERT_TRUE(other.transforms().add({&before, 1}, {.position = {5, 5, 5}}).ok());
         const AddedValues none{};
@@ -426,40 +427,42 @@ TEST_F(PlacesOfWorld, a_spawned_field_with_the_default_begins_where_the_transfor
     }
 }
 
-TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {
+TEST_F(PositionLinksOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {
     world.manager<Float>(), world.manager<Buoy>();
     const ComponentId buoy = schema_of<Buoy>().id(), floats = schema_of<Float>().id();
-    ASSERT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok());
-    EXPECT_TRUE(world.places().follow(buoy, 0, Follower::kTransform).ok()) << "the same again";
-    EXPECT_TRUE(world.places().follow(buoy, 1, Follower::kField).ok()) << "another field may follow what has followed";
-    EXPECT_EQ(world.places().follow(buoy, 0, Follower::kField).message(),
+    ASSERT_TRUE(world.position_links().follow(buoy, 0, Follower::kTransform).ok());
+    EXPECT_TRUE(world.position_links().follow(buoy, 0, Follower::kTransform).ok()) << "the same again";
+    EXPECT_TRUE(world.position_links().follow(buoy, 1, Follower::kField).ok())
+        << "another field may follow what has followed";
+    EXPECT_EQ(world.position_links().follow(buoy, 0, Follower::kField).message(),
               "\"buoy.place\" and the transforms would follow each other; declare one of the two");
-    EXPECT_EQ(world.places().follow(floats, 1, Follower::kTransform).message(),
+    EXPECT_EQ(world.position_links().follow(floats, 1, Follower::kTransform).message(),
               "the transforms follow \"buoy.place\" already, and cannot follow \"float.position\" too");
-    EXPECT_EQ(world.places().follow(floats, 0, Follower::kField).message(),
+    EXPECT_EQ(world.position_links().follow(floats, 0, Follower::kField).message(),
               "\"float.drag\" is no single vec3, and cannot be a place");
-    EXPECT_EQ(world.places().follow(buoy, 2, Follower::kField).message(),
+    EXPECT_EQ(world.position_links().follow(buoy, 2, Follower::kField).message(),
               "\"buoy.chain\" is no single vec3, and cannot be a place");
-    EXPECT_EQ(world.places().follow(buoy, 7, Follower::kField).message(),
+    EXPECT_EQ(world.position_links().follow(buoy, 7, Follower::kField).message(),
               "\"buoy\" has 3 fields, and none with number 7");
     EXPECT_EQ(
-        world.places().follow(schema_of<Transform>().id(), 0, Follower::kField).message(),
+        world.position_links().follow(schema_of<Transform>().id(), 0, Follower::kField).message(),
         "\"transform.position\" is kept by the transforms, which gives it a meaning of its own; declare a field of "
         "another component");
-    EXPECT_EQ(world.places().keep_in_tiles(buoy, 0, kTiles).message(),
+    EXPECT_EQ(world.position_links().keep_in_tiles(buoy, 0, kTiles).message(),
               "\"buoy.place\" is kept by a manager, which has no zones; keep it in the database");
-    EXPECT_DEATH(world.places().follow<&Buoy::place>(Follower::kField), "would follow each other");
+    EXPECT_DEATH(world.position_links().follow<&Buoy::place>(Follower::kField), "would follow each other");
 }
 
-TEST_F(PlacesOfWorld, a_world_that_has_no_store_or_no_transforms_for_a_place_says_so) {
-    EXPECT_DEATH(world.places().follow<&Float::position>(Follower::kField),
+TEST_F(PositionLinksOfWorld, a_world_that_has_no_store_or_no_transforms_for_a_place_says_so) {
+    EXPECT_DEATH(world.position_links().follow<&Float::position>(Follower::kField),
                  "no store of the world keeps the component type");
     World bare(entities);
     bare.manager<Float>();
-    EXPECT_DEATH(bare.places().follow<&Float::position>(Follower::kField), "call World::transforms\\(\\) before");
+    EXPECT_DEATH(bare.position_links().follow<&Float::position>(Follower::kField),
+                 "call World::transforms\\(\\) before");
 }
 
-TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_enabled) {
+TEST_F(PositionLinksOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_they_are_enabled) {
     ComponentDefinition definition;
     definition.name = "raft";
     definition.enableable = true;
@@ -468,7 +471,7 @@ TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_t
     definition.fields.push_back(place);
     const Schema schema = Schema::make(std::move(definition)).value();
     ASSERT_TRUE(world.database().add_component(schema).ok());
-    ASSERT_TRUE(world.places().follow(schema.id(), 0, Follower::kTransform).ok());
+    ASSERT_TRUE(world.position_links().follow(schema.id(), 0, Follower::kTransform).ok());
     const Entity raft = entities.create().value();
     ASSERT_TRUE(world.transforms().add({&raft, 1}).ok());
     ASSERT_TRUE(world.database().add_values(schema, {&raft, 1}, {}).ok());
@@ -484,14 +487,14 @@ TEST_F(PlacesOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_while_t
     EXPECT_EQ(place_of(), (Vec3{1, 2, 3}));
 }
 
-TEST(PlacesOfStores, are_forgotten_with_their_store) {
+TEST(PositionLinksOfStores, are_forgotten_with_their_store) {
     EntityManager entities;
     PagePool pool;
     Manager<Float> floats(entities, pool);
     World world(entities);
     world.transforms();
     ASSERT_TRUE(world.attach(floats.core()).ok());
-    world.places().follow<&Float::position>(Follower::kField);
+    world.position_links().follow<&Float::position>(Follower::kField);
     const Entity made = entities.create().value();
     ASSERT_TRUE(world.transforms().add({&made, 1}, {.position = {1, 2, 3}}).ok() && floats.add(made, Float{}).ok());
     world.settle();

@@ -11,7 +11,7 @@
 //
 // Thread: as for the query.
 
-#include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/started_query.h"
 #include "shoal/store/owners_by_value.h"
 
 namespace shoal::detail {
@@ -33,16 +33,16 @@ struct JoinedStore {
 };
 
 /// One of the component types of an AnyOf term.
-struct AnyPlace {
+struct AnyOfOption {
     std::uint8_t term = 0, store = 0;
     std::uint32_t component = 0;  ///< of the database
 };
 
-class TermPlaces {
+class TermStores {
 public:
     static constexpr std::uint8_t kNone = 0xFF;
 
-    SHOAL_API explicit TermPlaces(std::size_t num_terms);
+    SHOAL_API explicit TermStores(std::size_t num_terms);
 
     bool has_database() const { return database != kNone; }
     /// Returns the number of a store, which is added if need be.
@@ -78,7 +78,7 @@ public:
     Array<std::uint32_t> first_column{Owner("query")};  ///< by term; of the database: any
     Store* parents_store = nullptr;
     OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
-    Array<AnyPlace> any{Owner("query")};
+    Array<AnyOfOption> any{Owner("query")};
     bool sees_inactive = false;  ///< a loop visits inactive entities too
 
 private:

@@ -1,4 +1,4 @@
-#include "shoal/react/places.h"
+#include "shoal/react/position_links.h"
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
@@ -17,7 +17,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kBlocksPerChunk = 2;  // of 1,024 rows each
-constexpr std::uint32_t kPositionColumn = FieldPlace<&Transform::position>::kFirstColumn;
+constexpr std::uint32_t kPositionColumn = FieldLayout<&Transform::position>::kFirstColumn;
 
 bool are_same(const Vec3& a, const Vec3& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
@@ -31,7 +31,7 @@ Vec3 read_place(const ComponentRow& at, const FieldPart& part) {
 template <class T, class Block, class Find>
 void list_all(Executor& executor, std::span<const Block> blocks, Array<Array<T>>& lists, Find&& find) {
     const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(blocks.size()), 1, kBlocksPerChunk);
-    while (lists.size() < cuts.num_chunks) lists.push_back(Array<T>(Owner("places")));
+    while (lists.size() < cuts.num_chunks) lists.push_back(Array<T>(Owner("position links")));
     for (Array<T>& list : lists) list.clear();
     for_rows(executor, cuts, [&](RowRange range, std::uint32_t) {
         Array<T>& found = lists[range.begin / cuts.rows_per_chunk];
@@ -61,8 +61,8 @@ std::string field_name(const Schema& component, const Field& field) {
 
 // --- declarations ------------------------------------------------------------------------------------------------
 
-Result<FollowedPlaces::PlaceField> FollowedPlaces::find_place(Store& store, const Schema& component,
-                                                              std::uint32_t field) {
+Result<PositionLinks::PositionField> PositionLinks::find_place(Store& store, const Schema& component,
+                                                               std::uint32_t field) {
     if (field >= component.fields().size())
         return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
                                     " fields, and none with number ", field));
@@ -77,15 +77,15 @@ Result<FollowedPlaces::PlaceField> FollowedPlaces::find_place(Store& store, cons
     if (columns && (!columns.has_fields || columns.is_read_only || columns.is_source))
         return Status::error(concat(name, " is kept by ", store.kind(),
                                     ", which gives it a meaning of its own; declare a field of another component"));
-    return PlaceField{&store, &component, field_part(component, place)};
+    return PositionField{&store, &component, field_part(component, place)};
 }
 
-void FollowedPlaces::require_declared(const Status& status) {
+void PositionLinks::require_declared(const Status& status) {
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
 /// Returns the store of a component type of which a place is declared.
-Result<Store*> FollowedPlaces::require_keeper(ComponentId component) const {
+Result<Store*> PositionLinks::require_keeper(ComponentId component) const {
     SHOAL_ASSERT(!directory_.is_held(), "a pass declared who follows a place; declare it before World::step()");
     if (Store* const store = directory_.find(component)) return store;
     return Status::error(
@@ -93,14 +93,14 @@ Result<Store*> FollowedPlaces::require_keeper(ComponentId component) const {
         "before anything follows it");
 }
 
-Status FollowedPlaces::follow(ComponentId type, std::uint32_t field, Follower follower) {
+Status PositionLinks::follow(ComponentId type, std::uint32_t field, Follower follower) {
     const Result<Store*> keeper = require_keeper(type);
     if (!keeper) return keeper.status();
     if (directory_.find_as<TransformManager>(schema_of<Transform>().id()) == nullptr)
         return Status::error("a world without transforms has no places to follow; call World::transforms() before");
     Store& store = **keeper;
     const Schema& component = *directory_.find_schema(type);
-    const Result<PlaceField> place = find_place(store, component, field);
+    const Result<PositionField> place = find_place(store, component, field);
     if (!place) return place.status();
     const std::string name = field_name(component, *place->part.field);
     for (const Followed& other : followed_) {
@@ -117,12 +117,12 @@ Status FollowedPlaces::follow(ComponentId type, std::uint32_t field, Follower fo
     return {};
 }
 
-Status FollowedPlaces::keep_in_tiles(ComponentId type, std::uint32_t field, const GridZones& tiles) {
+Status PositionLinks::keep_in_tiles(ComponentId type, std::uint32_t field, const GridZones& tiles) {
     const Result<Store*> keeper = require_keeper(type);
     if (!keeper) return keeper.status();
     Store& store = **keeper;
     const Schema& component = *directory_.find_schema(type);
-    const Result<PlaceField> place = find_place(store, component, field);
+    const Result<PositionField> place = find_place(store, component, field);
     if (!place) return place.status();
     const std::string name = field_name(component, *place->part.field);
     Database* const database = dynamic_cast<Database*>(&store);
@@ -140,7 +140,7 @@ Status FollowedPlaces::keep_in_tiles(ComponentId type, std::uint32_t field, cons
     return {};
 }
 
-void FollowedPlaces::forget(const Store& store) {
+void PositionLinks::forget(const Store& store) {
     const auto is_of = [&](const auto& declared) { return declared.field.store == &store; };
     followed_.erase(std::remove_if(followed_.begin(), followed_.end(), is_of), followed_.end());
     tiled_.erase(std::remove_if(tiled_.begin(), tiled_.end(), is_of), tiled_.end());
@@ -149,8 +149,8 @@ void FollowedPlaces::forget(const Store& store) {
 // --- what differs ------------------------------------------------------------------------------------------------
 
 /// Adds the blocks of a table in which one of the columns was written.
-void FollowedPlaces::add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
-                                std::uint64_t since, Array<Block>& blocks) {
+void PositionLinks::add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
+                               std::uint64_t since, Array<Block>& blocks) {
     const Table& rows = *table.table.table;
     for (std::uint32_t row = 0; row < rows.num_rows(); row += kRowsPerStampBlock) {
         if (!is_written(rows, first_column, num_columns, since, row)) continue;
@@ -160,10 +160,10 @@ void FollowedPlaces::add_blocks(const Block& table, std::uint32_t first_column, 
 }
 
 /// Finds the entities whose field and transform differ. If both were written, the side of the field finds them.
-void FollowedPlaces::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
+void PositionLinks::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
     const auto& [store, component, part, since] = followed.field;
     const bool moves_transforms = followed.follower == Follower::kTransform;
-    Array<ComponentTable> tables{Owner("places")};
+    Array<ComponentTable> tables{Owner("position links")};
     blocks_.clear();
     store->list_tables(*component, tables);
     for (const ComponentTable& table : tables)
@@ -200,7 +200,7 @@ void FollowedPlaces::find_differences(const Followed& followed, TransformManager
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
-void FollowedPlaces::spawned(const Blob&, const Spawned& spawned, const SpawnOptions&) {
+void PositionLinks::spawned(const Blob&, const Spawned& spawned, const SpawnOptions&) {
     const TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (const Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
@@ -218,7 +218,7 @@ void FollowedPlaces::spawned(const Blob&, const Spawned& spawned, const SpawnOpt
     }
 }
 
-void FollowedPlaces::after_commands(const SettleContext& context) {
+void PositionLinks::after_commands(const SettleContext& context) {
     TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
@@ -237,7 +237,7 @@ void FollowedPlaces::after_commands(const SettleContext& context) {
     }
 }
 
-void FollowedPlaces::write_field(const PlaceField& field, const Difference& difference) {
+void PositionLinks::write_field(const PositionField& field, const Difference& difference) {
     const ComponentRow at{field.component, difference.table, difference.row, difference.first_column};
     const auto* const place = reinterpret_cast<const std::byte*>(&difference.place);
     if (Status status = field.store->write_field(at, field.part, place); !status)
@@ -245,7 +245,7 @@ void FollowedPlaces::write_field(const PlaceField& field, const Difference& diff
             concat("entity ", entity_text(difference.entity), " does not follow its transform: ", status.message()));
 }
 
-void FollowedPlaces::after_settle(const SettleContext& context) {
+void PositionLinks::after_settle(const SettleContext& context) {
     TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kField || transforms == nullptr) continue;
@@ -257,7 +257,7 @@ void FollowedPlaces::after_settle(const SettleContext& context) {
     for (Tiled& tiled : tiled_) move_rows(tiled, context);
 }
 
-void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
+void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {
     const auto& [store, component, part, since] = tiled.field;
     const Zone first = tiled.tiles.options().first_zone, end = tiled.tiles.large_zone();
     const ComponentType type = tiled.database->find_component(component->id());
@@ -292,7 +292,7 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
 }
 
 /// Moves what is in leaving_, and returns whether all could be moved.
-bool FollowedPlaces::move_leaving(Database& database, const SettleContext& context) {
+bool PositionLinks::move_leaving(Database& database, const SettleContext& context) {
     bool have_all = true;
     entities_.clear();
     for (std::size_t i = 0; i < leaving_.size(); ++i) {
@@ -312,28 +312,28 @@ bool FollowedPlaces::move_leaving(Database& database, const SettleContext& conte
 namespace {
 
 /// From when on the rows of a declaration were not looked at yet. Programs may declare others before they load.
-struct SavedPlace {
+struct SavedLink {
     std::uint64_t component, field;  // hashes of their names
     std::uint64_t kind;              // 0 and 1: as Follower; 2: rows lie in tiles
     std::uint64_t since;
 
-    bool is_same(const SavedPlace& other) const {
+    bool is_same(const SavedLink& other) const {
         return component == other.component && field == other.field && kind == other.kind;
     }
 };
 constexpr std::string_view kSaved = "declared";
 constexpr std::uint64_t kInTiles = 2;
 
-template <class PlaceField>
-SavedPlace saved_place(const PlaceField& place, std::uint64_t kind) {
+template <class PositionField>
+SavedLink saved_place(const PositionField& place, std::uint64_t kind) {
     return {place.component->id().hash, hash_text(place.part.field->name), kind, place.since};
 }
 
 }  // namespace
 
-std::string FollowedPlaces::describe() const {
+std::string PositionLinks::describe() const {
     std::string text;
-    const auto append = [&](const PlaceField& place, std::string_view what) {
+    const auto append = [&](const PositionField& place, std::string_view what) {
         text += concat(text.empty() ? "" : ", ", field_name(*place.component, *place.part.field), what);
     };
     for (const Followed& followed : followed_)
@@ -343,24 +343,24 @@ std::string FollowedPlaces::describe() const {
     return text;
 }
 
-void FollowedPlaces::save_part(SnapshotWriter& to) const {
-    Array<SavedPlace> all{Owner("places")};
+void PositionLinks::save_part(SnapshotWriter& to) const {
+    Array<SavedLink> all{Owner("position links")};
     for (const Followed& followed : followed_)
         all.push_back(saved_place(followed.field, static_cast<std::uint64_t>(followed.follower)));
     for (const Tiled& tiled : tiled_) all.push_back(saved_place(tiled.field, kInTiles));
-    to.array(kSaved, std::span<const SavedPlace>(all));
+    to.array(kSaved, std::span<const SavedLink>(all));
 }
 
-Status FollowedPlaces::load_part(SnapshotReader& from, std::uint32_t) {
-    Array<SavedPlace> all{Owner("places")};
+Status PositionLinks::load_part(SnapshotReader& from, std::uint32_t) {
+    Array<SavedLink> all{Owner("position links")};
     if (from.has(kSaved))
         if (Status status = from.array(kSaved, all); !status) return status;
-    const auto is_to_come = [&](const SavedPlace& one) { return one.since > directory_.stamp(); };
+    const auto is_to_come = [&](const SavedLink& one) { return one.since > directory_.stamp(); };
     if (!from.is_trusted() && std::ranges::any_of(all, is_to_come))
         return from.error(kSaved, "a place is to be looked at only from a stamp on that lies in the future");
-    const auto take_over = [&](PlaceField& place, std::uint64_t kind) {
-        const SavedPlace here = saved_place(place, kind);
-        const auto saved = std::ranges::find_if(all, [&](const SavedPlace& one) { return one.is_same(here); });
+    const auto take_over = [&](PositionField& place, std::uint64_t kind) {
+        const SavedLink here = saved_place(place, kind);
+        const auto saved = std::ranges::find_if(all, [&](const SavedLink& one) { return one.is_same(here); });
         place.since = saved == all.end() ? 0 : saved->since;
     };
     for (Followed& followed : followed_) take_over(followed.field, static_cast<std::uint64_t>(followed.follower));

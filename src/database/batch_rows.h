@@ -13,7 +13,7 @@
 
 namespace shoal {
 
-class SpawnPlaces {
+class BatchRows {
 public:
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 

@@ -102,7 +102,7 @@ private:
     QueryCuts cuts_;
     Executor* executor_ = nullptr;
     CommandRecorder* commands_ = nullptr;  // by chunk
-    WorkPlace place_;
+    WorkPosition place_;
     void* context_ = nullptr;
     PartFunction run_ = nullptr;
     DoneFunction done_ = nullptr;
@@ -117,9 +117,9 @@ private:
 ///     look_at(other_things);
 ///     run.wait();                                  // this thread helps; then what was written is marked
 template <class Query, class Function, bool kBatches>
-class QueryRun {
+class StartedQuery {
 public:
-    QueryRun(const Query& query, Executor& executor, Function& function)
+    StartedQuery(const Query& query, Executor& executor, Function& function)
         : query_(query), function_(function), executor_(executor), lock_(query.rows_) {
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
@@ -128,10 +128,10 @@ public:
         loop_.start(is_shared ? &executor : nullptr, kTakesCommands, kTakesCommands ? query.directory() : nullptr, this,
                     run, mark);
     }
-    QueryRun(const QueryRun&) = delete;
-    QueryRun& operator=(const QueryRun&) = delete;
+    StartedQuery(const StartedQuery&) = delete;
+    StartedQuery& operator=(const StartedQuery&) = delete;
 
-    ~QueryRun() { finish(); }
+    ~StartedQuery() { finish(); }
 
     /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks are run
     /// too, and what it threw in the first of these rows is thrown then. The end of its life waits too, and logs that.
@@ -148,12 +148,12 @@ private:
         query_.finish_writes(&executor_);
     }
     static void run(void* context, detail::CommandRecorder* commands, const detail::QueryPart& part) {
-        QueryRun& self = *static_cast<QueryRun*>(context);
+        StartedQuery& self = *static_cast<StartedQuery*>(context);
         const auto place = reinterpret_cast<std::uintptr_t>(&part);  // parts are in one array, in order
         self.failure_.guard(place, [&] { self.query_.template run_part<kBatches>(self.function_, commands, part); });
     }
     static void mark(void* context, const detail::QueryPart& part) {
-        static_cast<const QueryRun*>(context)->query_.mark_written(part);
+        static_cast<const StartedQuery*>(context)->query_.mark_written(part);
     }
 
     const Query& query_;

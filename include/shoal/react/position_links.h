@@ -1,9 +1,10 @@
 #pragma once
-// A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
+// Position links: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
 // the database lie in the tile of their field.
 //
-//     world.places().follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
-//     world.places().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+//     world.position_links().follow<&Buoy::position>(
+//         Follower::kField);                                         // the field is where the transform puts its entity
+//     world.position_links().keep_in_tiles<&Buoy::position>(tiles);  // and its row lies in the tile of that place
 //
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
@@ -40,20 +41,20 @@ class ComponentDirectory;
 
 enum class Follower : std::uint8_t { kTransform, kField };
 
-/// What a world has declared of places: World::places().
-class FollowedPlaces final : public WorldService {
+/// The position links and tiles that a world has declared: World::position_links().
+class PositionLinks final : public WorldService {
 public:
-    explicit FollowedPlaces(ComponentDirectory& directory)
-        : WorldService("places", ServiceStage::kPlaces), directory_(directory) {}
+    explicit PositionLinks(ComponentDirectory& directory)
+        : WorldService("position_links", ServiceStage::kPositionLinks), directory_(directory) {}
 
     /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
-    /// `world.places().follow<&Body::position>(Follower::kField)`.
+    /// `world.position_links().follow<&Body::position>(Follower::kField)`.
     /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
     /// one; no passes run.
     template <auto kMember>
     void follow(Follower follower) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
-        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, follower));
+        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, follower));
     }
     /// The same for a component type without a C++ type, and the number of a field in its schema.
     /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
@@ -64,7 +65,7 @@ public:
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
-        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, tiles));
+        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldLayout<kMember>::kIndex, tiles));
     }
     /// The same as above. Errors: as of follow(); another store keeps the component type.
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
@@ -85,18 +86,18 @@ public:
 
 private:
     /// A field with a place.
-    struct PlaceField {
+    struct PositionField {
         Store* store;
         const Schema* component;  // of the store
         FieldPart part;
         std::uint64_t since = 0;  // what was written then or later was not seen yet
     };
     struct Followed {
-        PlaceField field;
+        PositionField field;
         Follower follower;
     };
     struct Tiled {
-        PlaceField field;
+        PositionField field;
         Database* database;
         GridZones tiles;
     };
@@ -121,24 +122,24 @@ private:
 
     SHOAL_API static void require_declared(const Status& status);
     Result<Store*> require_keeper(ComponentId component) const;
-    static Result<PlaceField> find_place(Store& store, const Schema& component, std::uint32_t field);
+    static Result<PositionField> find_place(Store& store, const Schema& component, std::uint32_t field);
     static void add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
                            std::uint64_t since, Array<Block>& blocks);
-    static void write_field(const PlaceField& field, const Difference& difference);
+    static void write_field(const PositionField& field, const Difference& difference);
     void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
     void move_rows(Tiled& tiled, const SettleContext& context);
     bool move_leaving(Database& database, const SettleContext& context);
 
     ComponentDirectory& directory_;
-    Array<Followed> followed_{Owner("places")};
-    Array<Tiled> tiled_{Owner("places")};
+    Array<Followed> followed_{Owner("position links")};
+    Array<Tiled> tiled_{Owner("position links")};
     // Of one settle; they keep their memory.
-    Array<Block> blocks_{Owner("places")};
-    Array<Array<Difference>> differences_{Owner("places")};  // by chunk of blocks_
-    Array<Array<Leaving>> leaving_by_chunk_{Owner("places")};
-    Array<Leaving> leaving_{Owner("places")};
-    Array<Entity> entities_{Owner("places")};
-    Array<Vec3> places_{Owner("places")};
+    Array<Block> blocks_{Owner("position links")};
+    Array<Array<Difference>> differences_{Owner("position links")};  // by chunk of blocks_
+    Array<Array<Leaving>> leaving_by_chunk_{Owner("position links")};
+    Array<Leaving> leaving_{Owner("position links")};
+    Array<Entity> entities_{Owner("position links")};
+    Array<Vec3> places_{Owner("position links")};
 };
 
 }  // namespace shoal
