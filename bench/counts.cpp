@@ -29,10 +29,10 @@ using namespace shoal;
 using shoal_bench::kNumMarks;
 using shoal_bench::Mark;
 
-struct Place {
+struct Position {
     Vec3 position;
 };
-SHOAL_COMPONENT(Place, position)
+SHOAL_COMPONENT(Position, position)
 struct Motion {
     Vec3 velocity;
 };
@@ -82,13 +82,13 @@ struct Ids {
 struct Managers {
     EntityManager entities;
     PagePool pool;
-    Manager<Place> places{entities, pool};
+    Manager<Position> places{entities, pool};
     Manager<Motion> motions{entities, pool};
     std::vector<Entity> ids = std::vector<Entity>(kNumMany);
     std::span<const Entity> some = std::span(ids).first(kNumCalls);
-    decltype(query<Write<&Place::position>>(places)) all = query<Write<&Place::position>>(places);
-    decltype(query<Write<&Place::position>, Gather<&Motion::velocity>>(places, motions)) gathered =
-        query<Write<&Place::position>, Gather<&Motion::velocity>>(places, motions);
+    decltype(query<Write<&Position::position>>(places)) all = query<Write<&Position::position>>(places);
+    decltype(query<Write<&Position::position>, Gather<&Motion::velocity>>(places, motions)) gathered =
+        query<Write<&Position::position>, Gather<&Motion::velocity>>(places, motions);
 
     Managers() { need(entities.create(ids).ok()); }
 
@@ -97,11 +97,11 @@ struct Managers {
     }
     void manager_get_one() {
         float sum = 0;
-        for (const Entity entity : some) sum += places.get<&Place::position>(places.instance(entity)).x;
+        for (const Entity entity : some) sum += places.get<&Position::position>(places.instance(entity)).x;
         keep(sum);
     }
     void manager_set_one() {
-        for (const Entity entity : some) places.set<&Place::position>(places.instance(entity), {1, 2, 3});
+        for (const Entity entity : some) places.set<&Position::position>(places.instance(entity), {1, 2, 3});
     }
     void manager_remove_one() {
         for (const Entity entity : some) need(places.remove(entity));
@@ -114,7 +114,7 @@ struct Managers {
             if (v != nullptr) p += *v * kDt;
         });
     }
-    void manager_add_span() { need(places.add(ids, Place{{1, 2, 3}}).ok()); }
+    void manager_add_span() { need(places.add(ids, Position{{1, 2, 3}}).ok()); }
     void manager_remove_span() { places.remove(ids); }
 };
 
@@ -124,7 +124,7 @@ template <RowIndexKind kKind>
 struct Indexed {
     EntityManager entities;
     PagePool pool;
-    Manager<Place> places{entities, pool, {.index = kKind}};
+    Manager<Position> places{entities, pool, {.index = kKind}};
     std::vector<Entity> ids = std::vector<Entity>(kNumMany), shuffled;
 
     Indexed() : shuffled(kNumMany) {
@@ -137,13 +137,13 @@ struct Indexed {
     }
     void get_one() {
         float sum = 0;
-        for (const Entity entity : shuffled) sum += places.get<&Place::position>(places.instance(entity)).x;
+        for (const Entity entity : shuffled) sum += places.get<&Position::position>(places.instance(entity)).x;
         keep(sum);
     }
     void remove_one() {
         for (const Entity entity : shuffled) need(places.remove(entity));
     }
-    void add_span() { need(places.add(ids, Place{{1, 2, 3}}).ok()); }
+    void add_span() { need(places.add(ids, Position{{1, 2, 3}}).ok()); }
     void remove_span() { places.remove(shuffled); }
 };
 
@@ -159,10 +159,10 @@ struct Databases {
     Database database{entities, pool};
     Database marked{entities, pool};
     std::vector<Entity> ids = std::vector<Entity>(kNumCalls), many = std::vector<Entity>(kNumMany), shuffled = many;
-    decltype(query<Write<&Place::position>, Read<&Motion::velocity>>(database)) moving =
-        query<Write<&Place::position>, Read<&Motion::velocity>>(database);
-    decltype(query<Write<&Place::position>, Read<&Motion::velocity>, With<Awake>>(database)) awake =
-        query<Write<&Place::position>, Read<&Motion::velocity>, With<Awake>>(database);
+    decltype(query<Write<&Position::position>, Read<&Motion::velocity>>(database)) moving =
+        query<Write<&Position::position>, Read<&Motion::velocity>>(database);
+    decltype(query<Write<&Position::position>, Read<&Motion::velocity>, With<Awake>>(database)) awake =
+        query<Write<&Position::position>, Read<&Motion::velocity>, With<Awake>>(database);
     decltype(query<Write<&Heat::value>>(marked)) hot = query<Write<&Heat::value>>(marked);
 
     Databases() {
@@ -172,18 +172,18 @@ struct Databases {
     }
 
     void database_create_one() {
-        for (Entity& entity : ids) need(database.create<Place, Motion>({&entity, 1}, 0, Place{}, Motion{}).ok());
+        for (Entity& entity : ids) need(database.create<Position, Motion>({&entity, 1}, 0, Position{}, Motion{}).ok());
     }
     void database_add_one() {
         for (const Entity entity : ids) need(database.add(entity, Heat{1}).ok());
     }
     void database_get_one() {
         float sum = 0;
-        for (const Entity entity : ids) sum += database.get<&Place::position>(database.find(entity)).x;
+        for (const Entity entity : ids) sum += database.get<&Position::position>(database.find(entity)).x;
         keep(sum);
     }
     void database_set_one() {
-        for (const Entity entity : ids) database.set<&Place::position>(database.find(entity), {1, 2, 3});
+        for (const Entity entity : ids) database.set<&Position::position>(database.find(entity), {1, 2, 3});
     }
     void database_remove_one() {
         for (const Entity entity : ids) need(database.remove<Heat>(entity).ok());
@@ -210,7 +210,7 @@ struct Databases {
     void database_destroy_one() {
         for (const Entity& entity : ids) database.destroy({&entity, 1});
     }
-    void database_create_span() { need(database.create<Place, Motion>(many, 0, Place{}, Motion{}).ok()); }
+    void database_create_span() { need(database.create<Position, Motion>(many, 0, Position{}, Motion{}).ok()); }
     void database_add_span() { need(database.add(std::span<const Entity>(many), Heat{1}).ok()); }
     void database_remove_span() { need(database.remove<Heat>(many).ok()); }
     void database_destroy_span() { database.destroy(many); }
@@ -224,7 +224,7 @@ struct Databases {
 };
 
 struct Listed {
-    using Types = Archetypes<Has<Place, Motion>, Has<Place, Motion, Heat>>;
+    using Types = Archetypes<Has<Position, Motion>, Has<Position, Motion, Heat>>;
 
     EntityManager entities;
     PagePool pool;
@@ -232,7 +232,7 @@ struct Listed {
     TypedDatabase<Types> typed{database};
     std::vector<Entity> ids = std::vector<Entity>(kNumCalls);
 
-    Listed() { need(typed.create<Place, Motion>(ids, 0).ok()); }
+    Listed() { need(typed.create<Position, Motion>(ids, 0).ok()); }
 
     void typed_add_one() {
         for (const Entity entity : ids) need(typed.add(entity, Heat{1}).ok());
@@ -247,9 +247,9 @@ struct Asked {
     PagePool pool;
     Database database{entities, pool};
     std::vector<Entity> ids = std::vector<Entity>(kNumCalls);
-    decltype(query<Read<&Place::position>>(database)) all = query<Read<&Place::position>>(database);
+    decltype(query<Read<&Position::position>>(database)) all = query<Read<&Position::position>>(database);
 
-    Asked() { need(database.create<Place, Motion>(ids, 0, Place{}, Motion{}).ok()); }
+    Asked() { need(database.create<Position, Motion>(ids, 0, Position{}, Motion{}).ok()); }
 
     // What is asked for, and the settle that does it.
     void commands_add() {
@@ -263,7 +263,7 @@ struct Asked {
     void commands_destroy_and_create() {
         all.for_each([](Commands& commands, Entity entity, const Vec3&) {
             commands.destroy(entity);
-            commands.create(0, Place{}, Motion{});
+            commands.create(0, Position{}, Motion{});
         });
         database.settle({});
     }
@@ -295,11 +295,11 @@ struct Poses {
 std::vector<std::byte> make_level() {
     BlobWriter writer;
     writer.set_name("counts/level");
-    const std::uint32_t place = *writer.add_component_type(schema_of<Place>(), 0);
+    const std::uint32_t place = *writer.add_component_type(schema_of<Position>(), 0);
     const std::uint32_t heat = *writer.add_component_type(schema_of<Heat>(), 1);
     for (std::uint32_t i = 0; i < kNumCalls; ++i) {
         writer.add_entity({});
-        const Place value = {{float(i), 0, 0}};
+        const Position value = {{float(i), 0, 0}};
         const Heat warm = {1};
         writer.add_component(place, i, std::as_bytes(std::span(&value, 1)));
         if (i % 2 == 0) writer.add_component(heat, i, std::as_bytes(std::span(&warm, 1)));
@@ -315,7 +315,7 @@ struct Spawning {
 
     Spawning() {
         need(level.ok());
-        world.manager<Place>();
+        world.manager<Position>();
         world.manager<Heat>();
     }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr float kRadius = 1;  // metres; as large as a cell, so that nine of them have all that is near
 
-struct Place {
+struct Position {
     float x, y;
 };
 struct Neighbour {
@@ -268,7 +268,7 @@ bool is_place(const shoal_host& host, shoal_node node) {
 
 int compile_mote(void* context, const shoal_compile* compile) {
     const shoal_host& host = *static_cast<const State*>(context)->host;
-    auto* const place = static_cast<Place*>(compile->image);
+    auto* const place = static_cast<Position*>(compile->image);
     for (uint32_t i = 0; i < host.node_count(compile->node); ++i) {
         const shoal_node child = host.node_child(compile->node, i);
         char key[4];

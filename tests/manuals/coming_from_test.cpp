@@ -19,10 +19,10 @@ namespace coming_from {
 
 using namespace shoal;
 
-struct Place {
+struct Body {
     Vec3 position{}, velocity{};
 };
-SHOAL_COMPONENT(Place, position, velocity)
+SHOAL_COMPONENT(Body, position, velocity)
 struct Asleep {
     float since = 0;
 };
@@ -40,20 +40,20 @@ struct ComingFrom : ::testing::Test {
     EntityManager entities;
     World world{entities};
     Database& sea = world.database();
-    const Place place{.velocity = {1, 0, 0}};
+    const Body body{.velocity = {1, 0, 0}};
 };
 
 TEST_F(ComingFrom, entities_and_components) {
-    const Result<Entity> e = sea.create(Place{});
+    const Result<Entity> e = sea.create(Body{});
     std::vector<Entity> many(1000);
-    EXPECT_TRUE(sea.create<Place>(many, 0));
+    EXPECT_TRUE(sea.create<Body>(many, 0));
     EXPECT_TRUE(sea.add(*e, Asleep{}));
     EXPECT_TRUE(sea.has<Asleep>(*e));
     EXPECT_TRUE(sea.remove<Asleep>(*e));
     const DatabaseRow row = sea.find(*e);
-    sea.set<&Place::position>(row, {1, 2, 3});
-    EXPECT_EQ(sea.get<&Place::position>(row), (Vec3{1, 2, 3}));
-    const auto position = sea.field<&Place::position>();
+    sea.set<&Body::position>(row, {1, 2, 3});
+    EXPECT_EQ(sea.get<&Body::position>(row), (Vec3{1, 2, 3}));
+    const auto position = sea.field<&Body::position>();
     EXPECT_EQ(*position.find(*e), (Vec3{1, 2, 3}));
     EXPECT_TRUE(entities.alive(*e));
     EXPECT_EQ(describe(world, *e).substr(0, 6), "entity");
@@ -64,52 +64,52 @@ TEST_F(ComingFrom, entities_and_components) {
 }
 
 TEST_F(ComingFrom, managers) {
-    auto& places = world.manager<Place>();
+    auto& bodies = world.manager<Body>();
     std::vector<Entity> made(1000);
     EXPECT_TRUE(entities.create(made));
     const Entity e = entities.create().value();
-    EXPECT_TRUE(places.add(e, place));
-    const Instance i = places.instance(e);
-    places.set<&Place::position>(i, {1, 2, 3});
-    EXPECT_EQ(places.get<&Place::position>(i).x, 1);
-    EXPECT_TRUE(places.has(e));
-    EXPECT_EQ(places.value(i).velocity, place.velocity);
-    EXPECT_TRUE(places.remove(e));
+    EXPECT_TRUE(bodies.add(e, body));
+    const Instance i = bodies.instance(e);
+    bodies.set<&Body::position>(i, {1, 2, 3});
+    EXPECT_EQ(bodies.get<&Body::position>(i).x, 1);
+    EXPECT_TRUE(bodies.has(e));
+    EXPECT_EQ(bodies.value(i).velocity, body.velocity);
+    EXPECT_TRUE(bodies.remove(e));
     entities.destroy(e);
     EXPECT_FALSE(entities.alive(e));
 }
 
 TEST_F(ComingFrom, loops) {
-    const Entity e = sea.create(place, Asleep{}).value();
-    auto moving = world.query<Write<&Place::position>, Read<&Place::velocity>, Without<Asleep>>();
+    const Entity e = sea.create(body, Asleep{}).value();
+    auto moving = world.query<Write<&Body::position>, Read<&Body::velocity>, Without<Asleep>>();
     moving.for_each([](auto&& p, Vec3 v) { p += v; });
-    EXPECT_EQ(sea.get<&Place::position>(sea.find(e)), Vec3{});
+    EXPECT_EQ(sea.get<&Body::position>(sea.find(e)), Vec3{});
     EXPECT_TRUE(sea.remove<Asleep>(e));
     world.schedule().add("move", moving, [](const PassContext& frame, auto&& p, Vec3 v) { p += v * frame.dt; });
     world.schedule().add("draw", {reads(sea)}, [](PassContext&) {}).after("move");
     world.schedule().add("think", {reads(sea)}, [](PassContext&) {}).every_seconds(0.5f);
     world.step(1.0f / 64);
-    EXPECT_EQ(sea.get<&Place::position>(sea.find(e)).x, 1.0f / 64);
+    EXPECT_EQ(sea.get<&Body::position>(sea.find(e)).x, 1.0f / 64);
     const std::uint64_t seen = world.stamp();
-    sea.set<&Place::position>(sea.find(e), {});
+    sea.set<&Body::position>(sea.find(e), {});
     int num_changed = 0;
-    const auto drawn = world.query<Read<&Place::position>>();
+    const auto drawn = world.query<Read<&Body::position>>();
     drawn.changed_since(seen).for_each([&](Vec3) { ++num_changed; });
     EXPECT_EQ(num_changed, 1);
     EXPECT_TRUE(world.schedule().enable("think", false));
 }
 
 TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
-    const Entity old = sea.create(place).value();
+    const Entity old = sea.create(body).value();
     Events<Hit>& hits = world.events<Hit>();
     ThreadedExecutor workers;
     world.singleton<Gravity>().z = -5;
     world.schedule().add("set", world.query<Singleton<Write<&Gravity::z>>>(), [](float& z) { z = -10; });
-    world.schedule().add("fall", world.query<Write<&Place::velocity>, Singleton<Read<&Gravity::z>>>(), {writes(hits)},
+    world.schedule().add("fall", world.query<Write<&Body::velocity>, Singleton<Read<&Gravity::z>>>(), {writes(hits)},
                          [&](const PassContext& frame, Commands& commands, Entity e, auto&& v, float gravity) {
                              v.z += gravity * frame.dt;
                              hits.write({e});
-                             commands.create(Place{});
+                             commands.create(Body{});
                              commands.add(e, Asleep{});
                              commands.remove<Asleep>(e);
                              commands.destroy(e);
@@ -131,12 +131,12 @@ SHOAL_COMPONENT(Likes, (whom, relation(cleared)))
 TEST_F(ComingFrom, observers_relations_and_copies) {
     std::size_t num_told = 0;
     const auto tell = [&](std::span<const Entity> entities) { num_told += entities.size(); };
-    sea.component<Place>();
+    sea.component<Body>();
     sea.component<Likes>();
-    world.observers().on_add<Place>(tell);
-    world.observers().on_remove<Place>(tell);
-    const Result<Entity> e = sea.create(Place{});
-    const Entity friendly = sea.create(Place{}, Likes{*e}).value();
+    world.observers().on_add<Body>(tell);
+    world.observers().on_remove<Body>(tell);
+    const Result<Entity> e = sea.create(Body{});
+    const Entity friendly = sea.create(Body{}, Likes{*e}).value();
     world.settle();
     for (const Entity other : world.relations().referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
     EXPECT_TRUE(copy(world, *e));

@@ -38,10 +38,10 @@ namespace cookbook {
 
 using namespace shoal;
 
-struct Place {
+struct Body {
     Vec3 position{}, velocity{};
 };
-SHOAL_COMPONENT(Place, position, velocity)
+SHOAL_COMPONENT(Body, position, velocity)
 
 // [guide/timer]
 struct Fuse {
@@ -93,7 +93,7 @@ TEST(Cookbook, real_time_becomes_steps_of_one_length) {
 
 // [guide/drift]
 void add_drift(World& world) {
-    world.schedule().add("drift", world.query<Write<&Transform::position>, Read<&Place::velocity>>(),
+    world.schedule().add("drift", world.query<Write<&Transform::position>, Read<&Body::velocity>>(),
                          [](const PassContext& frame, auto&& position, const Vec3& v) { position += v * frame.dt; });
 }
 // [guide/drift]
@@ -107,7 +107,7 @@ TEST(Cookbook, a_pass_moves_transforms) {
     const Transform locals[] = {{}, {.position = {0, 0, 2}}};
     const std::uint32_t parents[] = {kNilRow, 0};
     ASSERT_TRUE(transforms.add(both, locals, parents).ok());
-    ASSERT_TRUE(world.manager<Place>().add(raft, {.velocity = {4, 0, 0}}).ok());
+    ASSERT_TRUE(world.manager<Body>().add(raft, {.velocity = {4, 0, 0}}).ok());
     add_drift(world);
     world.step(0.5f);
     EXPECT_EQ(transforms.world_position(transforms.instance(mast)), (Vec3{2, 0, 2}));
@@ -115,9 +115,9 @@ TEST(Cookbook, a_pass_moves_transforms) {
 
 // [guide/position_links]
 void keep_places(World& world, const GridZones& tiles) {
-    world.position_links().follow<&Place::position>(
-        Follower::kField);                                          // where its transform puts the entity in the world
-    world.position_links().keep_in_tiles<&Place::position>(tiles);  // and its row in the tile of that place
+    world.position_links().follow<&Body::position>(
+        Follower::kField);                                         // where its transform puts the entity in the world
+    world.position_links().keep_in_tiles<&Body::position>(tiles);  // and its row in the tile of that place
 }
 // [guide/position_links]
 
@@ -125,13 +125,13 @@ TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
     EntityManager entities;
     World world(entities);
     world.transforms();
-    world.database().component<Place>();
+    world.database().component<Body>();
     const GridZones tiles({.num_x = 4, .num_y = 4});
     keep_places(world, tiles);
-    const Entity crab = world.database().create(Place{}).value();
+    const Entity crab = world.database().create(Body{}).value();
     ASSERT_TRUE(world.transforms().add({&crab, 1}, {.position = {2.5f, 3.5f, 0}}).ok());
     world.step(0.5f);
-    EXPECT_EQ(world.field<Vec3>(crab, "place.position").value(), (Vec3{2.5f, 3.5f, 0}));
+    EXPECT_EQ(world.field<Vec3>(crab, "body.position").value(), (Vec3{2.5f, 3.5f, 0}));
     EXPECT_EQ(world.database().find(crab).table->zone(), tiles.zone_of({2.5f, 3.5f, 0}));
 }
 
@@ -189,7 +189,7 @@ struct Splash {
 
 void add_splashes(World& world, int& num_heard) {
     Events<Splash>& splashes = world.events<Splash>();
-    world.schedule().add("fall", world.query<Read<&Place::position>>().writing(splashes),
+    world.schedule().add("fall", world.query<Read<&Body::position>>().writing(splashes),
                          [](EventWriter<Splash>& splashes, Entity who, const Vec3& at) {
                              if (at.z < 0) splashes.write({who, at});
                          });
@@ -201,8 +201,8 @@ void add_splashes(World& world, int& num_heard) {
 TEST(Cookbook, splashes_are_heard_in_the_same_frame) {
     EntityManager entities;
     World world(entities);
-    ASSERT_TRUE(world.database().create(Place{.position = {0, 0, -1}}));
-    ASSERT_TRUE(world.database().create(Place{}));
+    ASSERT_TRUE(world.database().create(Body{.position = {0, 0, -1}}));
+    ASSERT_TRUE(world.database().create(Body{}));
     int num_heard = 0;
     add_splashes(world, num_heard);
     world.step(1);
@@ -216,7 +216,7 @@ struct Weather {
 
 void add_weather(World& world, Weather& weather) {  // the program owns it
     world.schedule().add("blow", {writes(weather)}, [&](PassContext& frame) { weather.wind.x += frame.dt; });
-    world.schedule().add("drift", world.query<Write<&Place::velocity>>(), {reads(weather)},
+    world.schedule().add("drift", world.query<Write<&Body::velocity>>(), {reads(weather)},
                          [&](auto&& velocity) { velocity += weather.wind; });
 }
 // [guide/singleton]
@@ -224,11 +224,11 @@ void add_weather(World& world, Weather& weather) {  // the program owns it
 TEST(Cookbook, all_drift_with_one_wind) {
     EntityManager entities;
     World world(entities);
-    const Entity leaf = world.database().create(Place{}).value();
+    const Entity leaf = world.database().create(Body{}).value();
     Weather weather;
     add_weather(world, weather);
     world.step(2);
-    EXPECT_EQ(world.field<Vec3>(leaf, "place.velocity").value(), (Vec3{2, 0, 0}));
+    EXPECT_EQ(world.field<Vec3>(leaf, "body.velocity").value(), (Vec3{2, 0, 0}));
 }
 
 // [guide/reference]
@@ -238,12 +238,12 @@ struct Target {
 SHOAL_COMPONENT(Target, entity)
 
 void add_chasing(World& world) {
-    const FieldPath places = world.find_field("place.position").value();
+    const FieldPath bodies = world.find_field("body.position").value();
     world.schedule().add(
-        "chase", world.query<Write<&Place::velocity>, Read<&Place::position>, Read<&Target::entity>>(),
-        [&world, places](Commands& commands, Entity self, auto&& velocity, const Vec3& at, Entity prey) {
+        "chase", world.query<Write<&Body::velocity>, Read<&Body::position>, Read<&Target::entity>>(),
+        [&world, bodies](Commands& commands, Entity self, auto&& velocity, const Vec3& at, Entity prey) {
             if (!world.entities().alive(prey)) return commands.remove<Target>(self);
-            if (const Result<Vec3> there = places.read<Vec3>(prey)) velocity = normalized(*there - at);
+            if (const Result<Vec3> there = bodies.read<Vec3>(prey)) velocity = normalized(*there - at);
         });
 }
 // [guide/reference]
@@ -252,11 +252,11 @@ TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
     EntityManager entities;
     World world(entities);
     Database& sea = world.database();
-    const Entity prey = sea.create(Place{.position = {9, 0, 0}}).value();
-    const Entity shark = sea.create(Place{}, Target{prey}).value();
+    const Entity prey = sea.create(Body{.position = {9, 0, 0}}).value();
+    const Entity shark = sea.create(Body{}, Target{prey}).value();
     add_chasing(world);
     world.step(1);
-    EXPECT_EQ(world.field<Vec3>(shark, "place.velocity").value(), (Vec3{1, 0, 0}));
+    EXPECT_EQ(world.field<Vec3>(shark, "body.velocity").value(), (Vec3{1, 0, 0}));
     entities.destroy(prey);
     world.step(1);
     EXPECT_FALSE(sea.has<Target>(shark));
@@ -273,7 +273,7 @@ void add_current(World& world) {
     world.singleton<Current>().flow = {1, 0, 0};  // made with its defaults by the first call, between passes
     world.schedule().add("turn", world.query<Singleton<Write<&Current::strength>>>(),
                          [](const PassContext& frame, float& strength) { strength += frame.dt; });
-    world.schedule().add("carry", world.query<Write<&Place::velocity>, Singleton<Read<all_fields<Current>>>>(),
+    world.schedule().add("carry", world.query<Write<&Body::velocity>, Singleton<Read<all_fields<Current>>>>(),
                          [](auto&& velocity, const Current& current) { velocity += current.flow * current.strength; });
 }
 // [guide/singletons]
@@ -281,11 +281,11 @@ void add_current(World& world) {
 TEST(Cookbook, a_singleton_is_named_by_passes) {
     EntityManager entities;
     World world(entities);
-    const Entity fish = world.database().create(Place{}).value();
+    const Entity fish = world.database().create(Body{}).value();
     add_current(world);
     world.step(1);
     world.step(1);
-    EXPECT_EQ(world.field<Vec3>(fish, "place.velocity").value(), (Vec3{2 + 3, 0, 0}));
+    EXPECT_EQ(world.field<Vec3>(fish, "body.velocity").value(), (Vec3{2 + 3, 0, 0}));
     EXPECT_EQ(world.field("current.strength")->as<float>().value(), 3);
 }
 
@@ -307,20 +307,20 @@ TEST(Cookbook, tags_find_their_entities) {
     EntityManager entities;
     World world(entities);
     const Entity crab = entities.create().value();
-    ASSERT_TRUE(world.manager<Place>().add(crab, {.velocity = {1, 2, 3}}).ok());
+    ASSERT_TRUE(world.manager<Body>().add(crab, {.velocity = {1, 2, 3}}).ok());
     // [guide/tag]
     TagManager tags(world.manager<Tag>(), world.strings());
     if (Status added = tags.add_tag(crab, "enemy"); !added) FAIL() << added.message();
     for (const Entity enemy : tags.entities_with("enemy")) EXPECT_EQ(enemy, crab);
-    world.query<Write<&Place::velocity>>().tagged("enemy").for_each([](auto&& velocity) { velocity = {}; });
+    world.query<Write<&Body::velocity>>().tagged("enemy").for_each([](auto&& velocity) { velocity = {}; });
     // [guide/tag]
-    EXPECT_EQ(world.manager<Place>().get<&Place::velocity>(world.manager<Place>().instance(crab)), Vec3{});
+    EXPECT_EQ(world.manager<Body>().get<&Body::velocity>(world.manager<Body>().instance(crab)), Vec3{});
     EXPECT_EQ(tags.entities_with("enemy").size(), 1u);
 }
 
 // [guide/roam]
 void add_roaming(World& world) {
-    world.schedule().add("roam", world.query<Write<&Place::velocity>>(),
+    world.schedule().add("roam", world.query<Write<&Body::velocity>>(),
                          [](const PassContext& frame, Entity self, auto&& velocity) {
                              Random random = frame.random_for(self);
                              velocity = Vec3{random.unit() - 0.5f, random.unit() - 0.5f, 0};
@@ -333,7 +333,7 @@ std::uint64_t run_roaming(Executor& executor) {
     EntityManager entities;
     World world(entities, {.executor = &executor});
     std::vector<Entity> fish(20'000);
-    if (!world.database().create<Place>(fish, 0)) return 0;
+    if (!world.database().create<Body>(fish, 0)) return 0;
     add_roaming(world);
     for (int frame = 0; frame < 5; ++frame) world.step(0.5f);
     return state_hash(world);
@@ -349,7 +349,7 @@ TEST(Roaming, does_not_depend_on_the_number_of_workers) {
 // [guide/oracle]
 void add_moving(World& world) {
     world.schedule().add(
-        "move", world.query<Write<&Place::position>, Read<&Place::velocity>>(),
+        "move", world.query<Write<&Body::position>, Read<&Body::velocity>>(),
         [](const PassContext& frame, auto&& position, Vec3 velocity) { position += velocity * frame.dt; });
 }
 
@@ -357,13 +357,13 @@ TEST(Moving, does_what_the_plainest_loop_does) {
     EntityManager entities;
     World world(entities);
     std::vector<Entity> fish(100);
-    std::vector<Place> expected(100);
-    for (Place& place : expected) place.velocity = {world.random().unit(), world.random().unit(), 1};
-    ASSERT_TRUE(world.database().create<Place>(fish, 0, expected));
+    std::vector<Body> expected(100);
+    for (Body& body : expected) body.velocity = {world.random().unit(), world.random().unit(), 1};
+    ASSERT_TRUE(world.database().create<Body>(fish, 0, expected));
     add_moving(world);
     world.step(0.5f);
     for (std::size_t i = 0; i < fish.size(); ++i)
-        EXPECT_EQ(world.field<Vec3>(fish[i], "place.position").value(), expected[i].velocity * 0.5f);
+        EXPECT_EQ(world.field<Vec3>(fish[i], "body.position").value(), expected[i].velocity * 0.5f);
 }
 // [guide/oracle]
 
@@ -382,12 +382,12 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     World world(entities);
     auto& fuses = world.manager<Fuse>();
     std::vector<Entity> ships(3);
-    ASSERT_TRUE(world.database().create<Place>(ships, 0));
+    ASSERT_TRUE(world.database().create<Body>(ships, 0));
     ResourceLibrary library;
     ASSERT_TRUE(library.load(compile_bomb()));
     // [guide/prefab]
     const Blob& bomb = *library.find("bomb");
-    world.schedule().add("order", world.query<Read<&Place::position>>(),
+    world.schedule().add("order", world.query<Read<&Body::position>>(),
                          [&bomb](Commands& commands, Entity self, const Vec3& at) {
                              const Entity dropped = commands.spawn(bomb, {.position = at});
                              commands.add(dropped, Target{self});
@@ -425,9 +425,9 @@ Status decorate(World& world, Entity sailor, std::vector<int>& years, std::vecto
     crew.for_each_value<&Medal::year>(sailor, [&](int year) { years.push_back(year); });  // 2024, 2021, 2019
     if (auto removed = crew.remove_value<Medal>(sailor, 1); !removed) return removed.status();
     world.query<Read<&Medal::year>>().for_each([&](Entity who, int year) { wall.emplace_back(who, year); });
-    world.query<Read<&Medal::year>, Read<&Place::position>>().for_each(
+    world.query<Read<&Medal::year>, Read<&Body::position>>().for_each(
         [&](int year, const Vec3& at) { pinned.emplace_back(year, at); });  // each medal, where its owner is
-    world.query<Read<&Place::position>, With<Medal>>().for_each([&](const Vec3&) { ++num_decorated; });
+    world.query<Read<&Body::position>, With<Medal>>().for_each([&](const Vec3&) { ++num_decorated; });
     // [guide/medals]
     return {};
 }
@@ -436,7 +436,7 @@ TEST(Cookbook, a_sailor_has_several_medals) {
     EntityManager entities;
     World world(entities);
     std::vector<Entity> sailors(3);
-    ASSERT_TRUE(world.database().create<Place>(sailors, 2));
+    ASSERT_TRUE(world.database().create<Body>(sailors, 2));
     std::vector<int> years;
     std::vector<std::pair<Entity, int>> wall;
     std::vector<std::pair<int, Vec3>> pinned;
@@ -512,7 +512,7 @@ TEST(Cookbook, a_zone_is_saved_and_comes_back) {
     World world(entities);
     Database& sea = world.database();
     std::vector<Entity> fish(10);
-    ASSERT_TRUE(sea.create<Place>(fish, 12));
+    ASSERT_TRUE(sea.create<Body>(fish, 12));
     // [guide/save]
     Result<EntityBlob> far = save_zones(world, {12});
     if (!far) FAIL() << far.message();
@@ -531,7 +531,7 @@ TEST(Cookbook, a_zone_lies_in_a_file_until_it_is_visited) {
     World world(entities);
     Database& sea = world.database();
     std::vector<Entity> fish(10);
-    ASSERT_TRUE(sea.create<Place>(fish, 12));
+    ASSERT_TRUE(sea.create<Body>(fish, 12));
     const std::string folder =
         (std::filesystem::temp_directory_path() / ("shoal_guide_zones_" + std::to_string(getpid()))).string();
     // [guide/stream]
@@ -539,7 +539,7 @@ TEST(Cookbook, a_zone_lies_in_a_file_until_it_is_visited) {
     const ZoneFileOptions budget{.max_rows = 1'000'000, .max_bytes = 64 << 20, .kept = {0}};
     if (Status status = zones.start(folder, budget); !status) FAIL() << status.message();
     if (Status status = zones.unload(12); !status) FAIL() << status.message();  // or the budget does it
-    world.query<Write<&Place::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
+    world.query<Write<&Body::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
     world.step(1.0f / 60);  // the zone is back for the next frame
     // [guide/stream]
     EXPECT_EQ(sea.num_rows(12), 10u);
@@ -600,14 +600,14 @@ TEST(Cookbook, a_level_follows_its_source) {
     const std::string path = testing::TempDir() + "shoal_live_level.sjson";
     const auto write = [&](std::string_view place) {
         ASSERT_TRUE(write_file(
-            path, "entities = { fish = { components = { place = { position = " + std::string(place) + " } } } }"));
+            path, "entities = { fish = { components = { body = { position = " + std::string(place) + " } } } }"));
     };
     write("[1 2 3]");
     EntityManager entities;
     World world(entities);
-    const auto& places = world.manager<Place>();
+    const auto& bodies = world.manager<Body>();
     ComponentRegistry registry;
-    ASSERT_TRUE(registry.add<Place>());
+    ASSERT_TRUE(registry.add<Body>());
     LiveLevel level(world, registry, path);
     ASSERT_TRUE(level.spawn());
     const auto follow_until = [&](auto&& done) {
@@ -619,24 +619,24 @@ TEST(Cookbook, a_level_follows_its_source) {
         return status;
     };
     write("[1 2 4]");
-    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 4; }));
+    ASSERT_TRUE(follow_until([&] { return bodies.get<&Body::position>(Instance{0}).z == 4; }));
     write("[1 2");
     EXPECT_FALSE(follow_until([] { return false; }));
     write("[1 2 5]");
-    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 5; }));
+    ASSERT_TRUE(follow_until([&] { return bodies.get<&Body::position>(Instance{0}).z == 5; }));
     // A prefab in another folder has an error, and is mended.
     const std::string folder = testing::TempDir() + "shoal_live_prefabs", prefab = folder + "/cod.sjson";
     std::filesystem::create_directory(folder);
     const auto write_prefab = [&](std::string_view place) {
-        ASSERT_TRUE(write_file(prefab, "components = { place = { position = " + std::string(place) + " } }"));
+        ASSERT_TRUE(write_file(prefab, "components = { body = { position = " + std::string(place) + " } }"));
     };
     write_prefab("[1 2 6]");
     ASSERT_TRUE(write_file(path, std::string_view("entities = { fish = { prefab = \"shoal_live_prefabs/cod\" } }")));
-    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 6; }));
+    ASSERT_TRUE(follow_until([&] { return bodies.get<&Body::position>(Instance{0}).z == 6; }));
     write_prefab("[1 2");
     EXPECT_FALSE(follow_until([] { return false; }));
     write_prefab("[1 2 7]");
-    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 7; }));
+    ASSERT_TRUE(follow_until([&] { return bodies.get<&Body::position>(Instance{0}).z == 7; }));
     std::filesystem::remove_all(folder);
     EXPECT_EQ(std::remove(path.c_str()), 0);
 }

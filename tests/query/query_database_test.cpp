@@ -18,11 +18,11 @@ namespace {
 
 using namespace shoal;
 
-struct Place {
+struct Position {
     Vec3 value{};
     float heat = 0;
 };
-SHOAL_COMPONENT(Place, value, heat)
+SHOAL_COMPONENT(Position, value, heat)
 struct Motion {
     Vec3 value{};
 };
@@ -88,10 +88,10 @@ public:
 
 // req: F5-F7
 TEST_F(DatabaseQueries, the_calls_to_an_executor_do_not_grow_with_the_rows) {
-    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database);
+    const auto moving = query<Write<&Position::value>, Read<&Motion::value>>(database);
     std::uint32_t calls_before = 0;
     for (const std::uint32_t count : {10'000u, 90'000u}) {
-        create<Place, Motion>(count, 0, {}, {{1, 0, 0}});
+        create<Position, Motion>(count, 0, {}, {{1, 0, 0}});
         CallCountingExecutor executor;
         std::uint32_t num_rows = 0;
         moving.for_each(executor, [&](auto&& p, Vec3 v) { p += v, ++num_rows; });
@@ -105,38 +105,38 @@ TEST_F(DatabaseQueries, the_calls_to_an_executor_do_not_grow_with_the_rows) {
 
 // req: E9-E11 F5-F7
 TEST_F(DatabaseQueries, every_entity_that_has_the_component_types_is_visited_whatever_else_it_has) {
-    const auto plain = create<Place>(100, 0, {{1, 0, 0}});
-    const auto moving = create<Place, Motion>(70, 0, {{2, 0, 0}}, {{0, 1, 0}});
-    const auto heavy = create<Place, Motion, Hull>(65, 3, {{3, 0, 0}}, {{0, 2, 0}}, {7, 1});
+    const auto plain = create<Position>(100, 0, {{1, 0, 0}});
+    const auto moving = create<Position, Motion>(70, 0, {{2, 0, 0}}, {{0, 1, 0}});
+    const auto heavy = create<Position, Motion, Hull>(65, 3, {{3, 0, 0}}, {{0, 2, 0}}, {7, 1});
     create<Motion>(10, 0, {{9, 9, 9}});
-    query<Write<&Place::value>, Read<&Motion::value>>(database).for_each([](auto&& p, Vec3 v) { p += v; });
+    query<Write<&Position::value>, Read<&Motion::value>>(database).for_each([](auto&& p, Vec3 v) { p += v; });
     const auto expect_all = [&](const std::vector<Entity>& of, Vec3 place, Vec3 motion) {
         for (const Entity entity : of) {
-            ASSERT_EQ(Vec3(database.get<&Place::value>(database.find(entity))), place);
+            ASSERT_EQ(Vec3(database.get<&Position::value>(database.find(entity))), place);
             ASSERT_TRUE(motion == Vec3{} || Vec3(database.get<&Motion::value>(database.find(entity))) == motion);
         }
     };
     expect_all(plain, {1, 0, 0}, {});
     expect_all(moving, {2, 1, 0}, {0, 1, 0});
     expect_all(heavy, {3, 2, 0}, {0, 2, 0});
-    EXPECT_EQ((query<Write<&Place::value>, Read<&Motion::value>>(database).num_rows()), 135u);
+    EXPECT_EQ((query<Write<&Position::value>, Read<&Motion::value>>(database).num_rows()), 135u);
 }
 
 TEST_F(DatabaseQueries, with_and_without_choose_entities_and_give_the_function_nothing) {
-    const auto plain = create<Place>(10, 0, {});
-    const auto moving = create<Place, Motion>(20, 0, {}, {});
-    const auto rare = create<Place, Rare>(30, 0, {}, {});
-    EXPECT_EQ(visited(query<Read<&Place::heat>, With<Rare>>(database)), set_of(rare));
-    EXPECT_EQ(visited(query<Read<&Place::heat>, Without<Rare>, With<Motion>>(database)), set_of(moving));
-    EXPECT_EQ(visited(query<Without<Rare>, Read<&Place::heat>, Without<Motion>>(database)), set_of(plain));
-    EXPECT_EQ(visited(query<With<Place>>(database)).size(), 60u);
+    const auto plain = create<Position>(10, 0, {});
+    const auto moving = create<Position, Motion>(20, 0, {}, {});
+    const auto rare = create<Position, Rare>(30, 0, {}, {});
+    EXPECT_EQ(visited(query<Read<&Position::heat>, With<Rare>>(database)), set_of(rare));
+    EXPECT_EQ(visited(query<Read<&Position::heat>, Without<Rare>, With<Motion>>(database)), set_of(moving));
+    EXPECT_EQ(visited(query<Without<Rare>, Read<&Position::heat>, Without<Motion>>(database)), set_of(plain));
+    EXPECT_EQ(visited(query<With<Position>>(database)).size(), 60u);
 }
 
 TEST_F(DatabaseQueries, a_maybe_field_is_a_pointer_that_is_null_where_the_entity_lacks_it) {
-    const auto plain = create<Place>(70, 0, {});
-    const auto moving = create<Place, Motion, Hull>(70, 0, {}, {{1, 2, 3}}, {5, 6});
+    const auto plain = create<Position>(70, 0, {});
+    const auto moving = create<Position, Motion, Hull>(70, 0, {}, {{1, 2, 3}}, {5, 6});
     std::size_t num_with = 0, num_without = 0;
-    query<Read<&Place::heat>, Maybe<&Motion::value>, Maybe<&Hull::mass>>(database).for_each(
+    query<Read<&Position::heat>, Maybe<&Motion::value>, Maybe<&Hull::mass>>(database).for_each(
         [&](Entity entity, float, const Vec3* motion, const float* mass) {
             EXPECT_EQ(motion != nullptr, database.has<Motion>(entity));
             EXPECT_EQ(mass != nullptr, motion != nullptr);
@@ -149,29 +149,29 @@ TEST_F(DatabaseQueries, a_maybe_field_is_a_pointer_that_is_null_where_the_entity
 }
 
 TEST_F(DatabaseQueries, a_disabled_component_counts_as_missing) {
-    const auto all = create<Place, Asleep>(500, 0, {}, {4});
-    const auto never = create<Place>(10, 0, {});
+    const auto all = create<Position, Asleep>(500, 0, {}, {4});
+    const auto never = create<Position>(10, 0, {});
     std::vector<Entity> disabled, on;
     for (std::size_t i = 0; i < all.size(); ++i)
         (i % 3 == 0 || (i >= 128 && i < 200) ? disabled : on).push_back(all[i]);
     remove<Asleep>(disabled);
-    EXPECT_EQ(visited(query<Read<&Place::heat>, With<Asleep>>(database)), set_of(on));
+    EXPECT_EQ(visited(query<Read<&Position::heat>, With<Asleep>>(database)), set_of(on));
     EXPECT_EQ(visited(query<Read<&Asleep::since>>(database)), set_of(on));
     std::set<Entity> awake = set_of(disabled);
     awake.insert(never.begin(), never.end());
-    EXPECT_EQ(visited(query<Read<&Place::heat>, Without<Asleep>>(database)), awake);
-    query<Read<&Place::heat>, Maybe<&Asleep::since>>(database).for_each(
+    EXPECT_EQ(visited(query<Read<&Position::heat>, Without<Asleep>>(database)), awake);
+    query<Read<&Position::heat>, Maybe<&Asleep::since>>(database).for_each(
         [&](Entity entity, float, const int* since) { EXPECT_EQ(since != nullptr, awake.count(entity) == 0); });
 }
 
 TEST_F(DatabaseQueries, blending_changes_the_rows_that_are_on_and_no_other) {
     for (const std::size_t count : {1, 63, 64, 65, 130, 1000}) {
-        const auto all = create<Place, Motion, Asleep>(count, Zone(count), {{1, 1, 1}, 2}, {{1, 2, 3}}, {});
+        const auto all = create<Position, Motion, Asleep>(count, Zone(count), {{1, 1, 1}, 2}, {{1, 2, 3}}, {});
         std::vector<Entity> disabled;
         for (std::size_t i = 0; i < count; ++i)
             if (i % 5 == 1 || i / 64 == 3 || (i / 64 == 1 && i % 2 == 0)) disabled.push_back(all[i]);
         remove<Asleep>(disabled);
-        query<Write<&Place::value>, Read<&Motion::value>, Write<&Place::heat>, With<Asleep>>(database)
+        query<Write<&Position::value>, Read<&Motion::value>, Write<&Position::heat>, With<Asleep>>(database)
             .in({Zone(count)})
             .for_each(blend([](auto&& p, Vec3 v, float& heat) {
                 p += v;
@@ -181,8 +181,8 @@ TEST_F(DatabaseQueries, blending_changes_the_rows_that_are_on_and_no_other) {
         for (const Entity entity : all) {
             const DatabaseRow row = database.find(entity);
             const bool is_disabled = kept.count(entity) != 0;
-            ASSERT_EQ(Vec3(database.get<&Place::value>(row)), (is_disabled ? Vec3{1, 1, 1} : Vec3{2, 3, 4}));
-            ASSERT_EQ(database.get<&Place::heat>(row), is_disabled ? 2 : 7);
+            ASSERT_EQ(Vec3(database.get<&Position::value>(row)), (is_disabled ? Vec3{1, 1, 1} : Vec3{2, 3, 4}));
+            ASSERT_EQ(database.get<&Position::heat>(row), is_disabled ? 2 : 7);
         }
     }
 }
@@ -192,10 +192,10 @@ TEST_F(DatabaseQueries, a_loop_over_zones_reads_no_row_of_other_zones) {
     constexpr std::uint32_t kCount = 20'000;
     std::vector<std::vector<Entity>> by_zone;
     for (Zone zone = 0; zone < 6; ++zone) {
-        by_zone.push_back(create<Place, Motion>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}));
-        create<Place, Motion, Hull>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}, {});
+        by_zone.push_back(create<Position, Motion>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}));
+        create<Position, Motion, Hull>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}, {});
     }
-    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database);
+    const auto moving = query<Write<&Position::value>, Read<&Motion::value>>(database);
     std::uint32_t num_rows = 0;
     {
         shoal_test::UnreadablePages others;
@@ -203,7 +203,7 @@ TEST_F(DatabaseQueries, a_loop_over_zones_reads_no_row_of_other_zones) {
             const Zone zone = database.find(table->entities()[0]).table->zone();
             if (zone != 1 && zone != 4) others.add_columns(*table, table->num_rows());
         }
-        EXPECT_GT(others.num_bytes(), 8 * kCount * (sizeof(Place) + sizeof(Motion)) * 9 / 10);
+        EXPECT_GT(others.num_bytes(), 8 * kCount * (sizeof(Position) + sizeof(Motion)) * 9 / 10);
         SerialExecutor executor;
         for (const bool parallel : {false, true}) {
             const auto move = [&](auto&& p, Vec3 v) { p += v, ++num_rows; };
@@ -216,7 +216,7 @@ TEST_F(DatabaseQueries, a_loop_over_zones_reads_no_row_of_other_zones) {
     EXPECT_EQ(num_rows, 2 * 4 * kCount);
     for (Zone zone = 0; zone < 6; ++zone)
         for (const Entity entity : by_zone[zone])
-            ASSERT_EQ(Vec3(database.get<&Place::value>(database.find(entity))),
+            ASSERT_EQ(Vec3(database.get<&Position::value>(database.find(entity))),
                       (zone == 1 || zone == 4 ? Vec3{float(zone) + 2, 4, 6} : Vec3{float(zone), 0, 0}));
 }
 
@@ -230,13 +230,13 @@ TEST_F(DatabaseQueries, entities_are_found_by_radius_in_a_database_and_in_a_join
     std::vector<std::pair<Entity, Vec3>> known;
     for (int i = 0; i < 2000; ++i) {
         const Vec3 place{any(), any(), any()};
-        const Entity made = create<Place>(1, tiles.zone_of(place), {place})[0];
+        const Entity made = create<Position>(1, tiles.zone_of(place), {place})[0];
         known.emplace_back(made, place);
         if (i % 3 != 0) continue;
         ASSERT_TRUE(marks.add(made));
     }
-    const auto all = query<Read<&Place::value>>(database);
-    const auto marked = query<Read<&Place::value>, With<Mark>>(database, marks);
+    const auto all = query<Read<&Position::value>>(database);
+    const auto marked = query<Read<&Position::value>, With<Mark>>(database, marks);
     std::uint64_t num_found = 0, num_looked_at = 0;
     for (int i = 0; i < 50; ++i) {
         const Vec3 centre{any(), any(), 0};
@@ -267,9 +267,9 @@ TEST_F(DatabaseQueries, entities_are_found_by_radius_in_a_database_and_in_a_join
 // req: E3-E4
 TEST_F(DatabaseQueries, a_zone_is_a_state_that_entities_enter_and_leave) {
     enum State : Zone { kSwims = 10, kRests = 11 };
-    const auto fish = create<Place>(1000, kSwims, {});
-    const auto more = create<Place, Hull>(1000, kSwims, {}, {});
-    const auto swimming = query<Write<&Place::heat>>(database).in({kSwims});
+    const auto fish = create<Position>(1000, kSwims, {});
+    const auto more = create<Position, Hull>(1000, kSwims, {}, {});
+    const auto swimming = query<Write<&Position::heat>>(database).in({kSwims});
     std::map<Entity, float> expected;
     for (int frame = 0; frame < 6; ++frame) {
         for (const auto& some : {fish, more})
@@ -280,7 +280,7 @@ TEST_F(DatabaseQueries, a_zone_is_a_state_that_entities_enter_and_leave) {
             }
         swimming.for_each([](float& heat) { heat += 1; });
     }
-    query<Read<&Place::heat>>(database).for_each(
+    query<Read<&Position::heat>>(database).for_each(
         [&](Entity entity, float heat) { ASSERT_EQ(heat, expected[entity]) << "it swam in as many frames"; });
     EXPECT_EQ(expected.size(), 2000u);
 }
@@ -288,8 +288,8 @@ TEST_F(DatabaseQueries, a_zone_is_a_state_that_entities_enter_and_leave) {
 // req: E3-E4
 TEST_F(DatabaseQueries, a_zone_set_leaves_other_zones_alone) {
     std::map<Zone, std::vector<Entity>> by_zone;
-    for (Zone zone = 0; zone < 200; ++zone) by_zone[zone] = create<Place>(3, zone, {});
-    const auto all = query<Write<&Place::heat>>(database);
+    for (Zone zone = 0; zone < 200; ++zone) by_zone[zone] = create<Position>(3, zone, {});
+    const auto all = query<Write<&Position::heat>>(database);
     std::set<Entity> expected;
     for (const Zone zone : {0, 7, 64, 199}) expected.insert(by_zone[zone].begin(), by_zone[zone].end());
     EXPECT_EQ(visited(all.in({0, 7, 64, 199})), expected);
@@ -303,12 +303,12 @@ TEST_F(DatabaseQueries, a_zone_set_leaves_other_zones_alone) {
 }
 
 TEST_F(DatabaseQueries, a_kept_query_finds_archetypes_and_zones_that_came_later) {
-    const auto hot = query<Read<&Place::heat>, Without<Rare>>(database);
+    const auto hot = query<Read<&Position::heat>, Without<Rare>>(database);
     EXPECT_EQ(visited(hot).size(), 0u);
-    const auto first = create<Place>(5, 0, {});
+    const auto first = create<Position>(5, 0, {});
     EXPECT_EQ(visited(hot).size(), 5u);
-    create<Place, Motion>(6, 1, {}, {});
-    create<Place, Rare>(6, 1, {}, {});
+    create<Position, Motion>(6, 1, {}, {});
+    create<Position, Rare>(6, 1, {}, {});
     EXPECT_EQ(visited(hot).size(), 11u);
     add(std::span(first), Hull{});
     EXPECT_EQ(visited(hot).size(), 11u);
@@ -316,52 +316,53 @@ TEST_F(DatabaseQueries, a_kept_query_finds_archetypes_and_zones_that_came_later)
     EXPECT_EQ(visited(hot).size(), 6u);
     for (std::uint64_t stamp = 2; stamp < 40; ++stamp) database.settle({nullptr, stamp});  // empty tables go
     EXPECT_EQ(visited(hot).size(), 6u);
-    create<Place, Hull>(9, 5, {}, {});
+    create<Position, Hull>(9, 5, {}, {});
     EXPECT_EQ(visited(hot).size(), 15u);
 }
 
 TEST_F(DatabaseQueries, a_batch_has_the_columns_and_entities_of_one_table) {
-    create<Place, Motion>(100, 2, {{1, 2, 3}, 4}, {{5, 6, 7}});
-    create<Place>(30, 2, {{1, 2, 3}, 4});
+    create<Position, Motion>(100, 2, {{1, 2, 3}, 4}, {{5, 6, 7}});
+    create<Position>(30, 2, {{1, 2, 3}, 4});
     std::size_t num_rows = 0, num_batches = 0;
-    query<Write<&Place::value>, Read<&Place::heat>, Maybe<&Motion::value>>(database).for_each_batch([&](auto&& batch) {
-        const auto values = batch.template column<&Place::value>();
-        const auto heats = batch.template column<&Place::heat>();
-        const auto motions = batch.template column<&Motion::value>();
-        static_assert(std::is_same_v<decltype(&values[0]), Vec3*>);
-        static_assert(std::is_same_v<decltype(&heats[0]), const float*>);
-        EXPECT_EQ(values.size(), batch.num_rows());
-        EXPECT_EQ(batch.zone(), 2u);
-        EXPECT_EQ(motions.size(), batch.table().type().components().size() == 2 ? batch.num_rows() : 0);
-        EXPECT_TRUE(motions.size() == 0 || motions.y()[batch.num_rows() - 1] == 6);
-        for (std::uint32_t row = 0; row < batch.num_rows(); ++row) {
-            EXPECT_EQ(database.find(batch.entities()[row]).row, row);
-            values[row].x = heats[row];
-        }
-        num_rows += batch.num_rows();
-        ++num_batches;
-    });
+    query<Write<&Position::value>, Read<&Position::heat>, Maybe<&Motion::value>>(database).for_each_batch(
+        [&](auto&& batch) {
+            const auto values = batch.template column<&Position::value>();
+            const auto heats = batch.template column<&Position::heat>();
+            const auto motions = batch.template column<&Motion::value>();
+            static_assert(std::is_same_v<decltype(&values[0]), Vec3*>);
+            static_assert(std::is_same_v<decltype(&heats[0]), const float*>);
+            EXPECT_EQ(values.size(), batch.num_rows());
+            EXPECT_EQ(batch.zone(), 2u);
+            EXPECT_EQ(motions.size(), batch.table().type().components().size() == 2 ? batch.num_rows() : 0);
+            EXPECT_TRUE(motions.size() == 0 || motions.y()[batch.num_rows() - 1] == 6);
+            for (std::uint32_t row = 0; row < batch.num_rows(); ++row) {
+                EXPECT_EQ(database.find(batch.entities()[row]).row, row);
+                values[row].x = heats[row];
+            }
+            num_rows += batch.num_rows();
+            ++num_batches;
+        });
     EXPECT_EQ(num_rows, 130u);
     EXPECT_EQ(num_batches, 2u);
-    query<Read<&Place::value>>(database).for_each([](const Vec3& value) { EXPECT_EQ(value.x, 4); });
+    query<Read<&Position::value>>(database).for_each([](const Vec3& value) { EXPECT_EQ(value.x, 4); });
 }
 
 TEST_F(DatabaseQueries, batches_of_jobs_start_at_their_own_rows_and_say_which_are_on) {
-    const auto all = create<Place, Hull, Motion, Asleep>(20'000, 0, {}, {}, {}, {});
+    const auto all = create<Position, Hull, Motion, Asleep>(20'000, 0, {}, {}, {}, {});
     for (const Entity entity : all) {
         const auto number = static_cast<float>(database.find(entity).row);
-        database.set<&Place::heat>(database.find(entity), number);
+        database.set<&Position::heat>(database.find(entity), number);
         database.set<&Hull::mass>(database.find(entity), number);
         database.set<&Motion::value>(database.find(entity), {number, 0, 0});
     }
     remove<Asleep>(std::span(all).subspan(0, 10'050));
     SerialExecutor executor;
     std::size_t num_on = 0, num_batches = 0;
-    query<Read<&Place::heat>, Read<&Hull::mass>, Read<&Motion::value>, With<Asleep>>(database).for_each_batch(
+    query<Read<&Position::heat>, Read<&Hull::mass>, Read<&Motion::value>, With<Asleep>>(database).for_each_batch(
         executor, [&](auto&& batch) {
             ++num_batches;
             const auto first = static_cast<float>(batch.rows().begin);
-            EXPECT_EQ(batch.template column<&Place::heat>()[0], first);
+            EXPECT_EQ(batch.template column<&Position::heat>()[0], first);
             EXPECT_EQ(batch.template column<&Hull::mass>()[1], first + 1);
             EXPECT_EQ(batch.template column<&Motion::value>().x()[2], first + 2);
             for (std::uint32_t word = 0; word * 64 < batch.num_rows(); ++word)
@@ -372,11 +373,11 @@ TEST_F(DatabaseQueries, batches_of_jobs_start_at_their_own_rows_and_say_which_ar
 }
 
 TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
-    const auto here = create<Place, Motion>(3000, 1, {}, {});
-    const auto there = create<Place, Motion>(10, 2, {}, {});
+    const auto here = create<Position, Motion>(3000, 1, {}, {});
+    const auto there = create<Position, Motion>(10, 2, {}, {});
     database.settle({nullptr, 7});
     SerialExecutor executor;
-    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database).in({1});
+    const auto moving = query<Write<&Position::value>, Read<&Motion::value>>(database).in({1});
     const auto stamp = [&](const std::vector<Entity>& of, ComponentType component, std::uint32_t column,
                            std::uint32_t block) {
         const DatabaseTable& table = *database.find(of[0]).table;
@@ -390,23 +391,23 @@ TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
         else
             moving.for_each(move);
         for (std::uint32_t block = 0; block < 3; ++block) {
-            EXPECT_EQ(stamp(here, database.component<Place>(), 0, block), parallel ? 9u : 8u);
-            EXPECT_LT(stamp(here, database.component<Place>(), 1, block), 7u);
+            EXPECT_EQ(stamp(here, database.component<Position>(), 0, block), parallel ? 9u : 8u);
+            EXPECT_LT(stamp(here, database.component<Position>(), 1, block), 7u);
             EXPECT_LT(stamp(here, database.component<Motion>(), 2, block), 7u);
         }
-        EXPECT_LT(stamp(there, database.component<Place>(), 0, 0), 7u);
+        EXPECT_LT(stamp(there, database.component<Position>(), 0, 0), 7u);
     }
 }
 
 TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_component_was_enabled_or_disabled) {
-    const auto all = create<Place, Asleep>(3000, 0, {}, {});
+    const auto all = create<Position, Asleep>(3000, 0, {}, {});
     std::uint64_t stamp = 5;
-    const auto awake = query<Read<&Place::heat>, Without<Asleep>>(database);
+    const auto awake = query<Read<&Position::heat>, Without<Asleep>>(database);
     const auto blocks_after = [&](const auto& change) {
         database.settle({nullptr, ++stamp});
         change();
         std::set<std::uint32_t> blocks;
-        query<Read<&Place::heat>>(database).changed_since(stamp).for_each(
+        query<Read<&Position::heat>>(database).changed_since(stamp).for_each(
             [&](Entity entity, float) { blocks.insert(database.find(entity).row / 1024); });
         return blocks;
     };
@@ -425,9 +426,9 @@ TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_component_was_ena
 }
 
 TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_written) {
-    const auto all = create<Place, Motion>(5000, 0, {}, {});
+    const auto all = create<Position, Motion>(5000, 0, {}, {});
     database.settle({nullptr, 5});
-    const auto follow = query<Write<&Place::value>, Read<&Motion::value>, Maybe<&Hull::mass>>(database);
+    const auto follow = query<Write<&Position::value>, Read<&Motion::value>, Maybe<&Hull::mass>>(database);
     const auto count = [&](std::uint64_t since) {
         std::set<std::uint32_t> blocks;
         std::size_t num_rows = 0;
@@ -442,7 +443,7 @@ TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_writt
     const auto at = [&](std::uint32_t row) { return DatabaseRow{database.find(all[0]).table, row}; };
     database.set<&Motion::value>(at(1024), {1, 1, 1});
     database.set<&Motion::value>(at(4999), {1, 1, 1});
-    database.set<&Place::value>(at(3000), {1, 1, 1});  // only written by the query
+    database.set<&Position::value>(at(3000), {1, 1, 1});  // only written by the query
     EXPECT_EQ(count(5), std::pair(std::set<std::uint32_t>({1, 4}), std::size_t(1024 + 904)));
     EXPECT_EQ(count(6).second, 0u);
     database.settle({nullptr, 6});
@@ -451,27 +452,27 @@ TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_writt
 }
 
 TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_one_of_several_read_fields_was_written) {
-    const auto all = create<Place, Motion>(3000, 0, {}, {});
+    const auto all = create<Position, Motion>(3000, 0, {}, {});
     std::uint64_t stamp = 5;
     const auto rows_after = [&](const auto& change) {
         database.settle({nullptr, ++stamp});
         change();
         std::size_t num_rows = 0;
-        query<Read<&Place::value>, Read<&Motion::value>>(database).changed_since(stamp).for_each(
+        query<Read<&Position::value>, Read<&Motion::value>>(database).changed_since(stamp).for_each(
             [&](Vec3, Vec3) { ++num_rows; });
         return num_rows;
     };
     EXPECT_EQ(rows_after([] {}), 0u);
-    EXPECT_EQ(rows_after([&] { database.set<&Place::value>(database.find(all[5]), {1, 1, 1}); }), 1024u);
+    EXPECT_EQ(rows_after([&] { database.set<&Position::value>(database.find(all[5]), {1, 1, 1}); }), 1024u);
     EXPECT_EQ(rows_after([&] { database.set<&Motion::value>(database.find(all[2999]), {1, 1, 1}); }), 952u);
 }
 
 TEST_F(DatabaseQueries, fields_of_managers_are_gathered_by_entity) {
     Manager<Hull> hulls(entities, pool);
-    const auto all = create<Place>(300, 0, {});
+    const auto all = create<Position>(300, 0, {});
     for (std::size_t i = 0; i < all.size(); i += 4) ASSERT_TRUE(hulls.add(all[i], {static_cast<float>(i), 0}).ok());
     std::size_t num_found = 0;
-    const auto gathering = query<Write<&Place::heat>, Gather<&Hull::mass>>(database, hulls);
+    const auto gathering = query<Write<&Position::heat>, Gather<&Hull::mass>>(database, hulls);
     SerialExecutor executor;
     gathering.for_each(executor, [&](Entity entity, float& heat, const float* mass) {
         EXPECT_EQ(mass != nullptr, hulls.has(entity));
@@ -479,14 +480,14 @@ TEST_F(DatabaseQueries, fields_of_managers_are_gathered_by_entity) {
         num_found += mass != nullptr;
     });
     EXPECT_EQ(num_found, 75u);
-    EXPECT_EQ(database.get<&Place::heat>(database.find(all[8])), 8);
+    EXPECT_EQ(database.get<&Position::heat>(database.find(all[8])), 8);
 }
 
 TEST_F(DatabaseQueries, a_started_loop_marks_when_it_was_waited_for) {
-    create<Place>(50'000, 0, {});
+    create<Position>(50'000, 0, {});
     database.settle({nullptr, 3});
     SerialExecutor executor;
-    const auto heating = query<Write<&Place::heat>>(database);
+    const auto heating = query<Write<&Position::heat>>(database);
     auto heat = [](float& value) { value += 1; };
     const Table& table = (*database.all_tables().begin())->table();
     {
@@ -495,13 +496,13 @@ TEST_F(DatabaseQueries, a_started_loop_marks_when_it_was_waited_for) {
         run.wait();
         EXPECT_EQ(table.written_stamp(1, 0), 3u);
     }
-    query<Read<&Place::heat>>(database).for_each([](float value) { ASSERT_EQ(value, 1); });
+    query<Read<&Position::heat>>(database).for_each([](float value) { ASSERT_EQ(value, 1); });
 }
 
 using DatabaseQueriesDeathTest = DatabaseQueries;
 TEST_F(DatabaseQueriesDeathTest, structural_calls_inside_a_loop_end_the_program) {
-    const auto all = create<Place>(2, 0, {});
-    EXPECT_DEATH(query<Read<&Place::heat>>(database).for_each([&](float) { database.destroy(all[0]); }),
+    const auto all = create<Position>(2, 0, {});
+    EXPECT_DEATH(query<Read<&Position::heat>>(database).for_each([&](float) { database.destroy(all[0]); }),
                  "while a loop ran over its rows");
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 using namespace shoal;
 
-struct Place {
+struct Position {
     Vec3 value{};
 };
-SHOAL_COMPONENT(Place, (value, split))
+SHOAL_COMPONENT(Position, (value, split))
 struct Age {
     std::uint32_t frames = 0;
 };
@@ -36,14 +36,14 @@ struct Sea {
     explicit Sea(Executor& executor)
         : world(entities, {.executor = &executor}), sea(world.database()), masses(world.manager<PointMass>()) {
         std::vector<Entity> first(30'000);
-        EXPECT_TRUE((sea.create<Place, Age>(first, 0).ok()));
+        EXPECT_TRUE((sea.create<Position, Age>(first, 0).ok()));
         EXPECT_TRUE(masses.add(std::span(first).first(9000)));
         Schedule& schedule = world.schedule();
-        schedule.add("breed", query<Read<&Place::value>, Read<&Age::frames>>(sea),
+        schedule.add("breed", query<Read<&Position::value>, Read<&Age::frames>>(sea),
                      [this](Commands& commands, Entity self, const Vec3& place, std::uint32_t age) {
                          Random random = random_of(self, 1);
                          if (random.below(20) != 0) return;
-                         const Entity egg = commands.create(random.below(kNumZones), Place{place}, Age{});
+                         const Entity egg = commands.create(random.below(kNumZones), Position{place}, Age{});
                          commands.add(self, Friend{egg});
                          if (age % 2 == 0) commands.add(egg, Friend{self});
                          if (random.below(9) == 0) commands.destroy(egg);
@@ -54,11 +54,12 @@ struct Sea {
                          if (++age > 15 + random.below(20)) commands.destroy(self);
                          if (random.below(10) == 0) commands.add(self, Asleep{});
                      });
-        schedule.add("swim", query<Write<&Place::value>>(sea), [this](Commands& commands, Entity self, auto&& place) {
-            Random random = random_of(self, 3);
-            place += Vec3{random.unit(), 0, 1};
-            if (random.below(4) == 0) commands.move(self, random.below(kNumZones));
-        });
+        schedule.add("swim", query<Write<&Position::value>>(sea),
+                     [this](Commands& commands, Entity self, auto&& place) {
+                         Random random = random_of(self, 3);
+                         place += Vec3{random.unit(), 0, 1};
+                         if (random.below(4) == 0) commands.move(self, random.below(kNumZones));
+                     });
         schedule.add("wake", query<With<Asleep>>(sea), [this](Commands& commands, Entity self) {
             if (random_of(self, 4).below(3) == 0) commands.remove<Asleep>(self);
         });
@@ -71,7 +72,7 @@ struct Sea {
         schedule.add("spawn", {reads(sea)}, [this](PassContext& context) {
             Commands& commands = sea.commands();
             for (std::uint32_t i = 0; i < 500; ++i)
-                commands.create((i + context.frame) % kNumZones, Place{}, Age{i % 7});
+                commands.create((i + context.frame) % kNumZones, Position{}, Age{i % 7});
         });
     }
     Random random_of(Entity self, std::uint64_t pass) const {

@@ -5,7 +5,7 @@
 //     const ZoneFileOptions budget{.max_rows = 1'000'000, .max_bytes = 64 << 20, .kept = {0}};
 //     if (Status status = zones.start(folder, budget); !status) FAIL() << status.message();
 //     if (Status status = zones.unload(12); !status) FAIL() << status.message();  // or the budget does it
-//     world.query<Write<&Place::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
+//     world.query<Write<&Body::position>>().in({12}).for_each([](auto&& at) { at.x += 1; });
 //     world.step(1.0f / 60);  // the zone is back for the next frame
 //
 //     in memory            zone 3, zone 4        rows, as ever
