@@ -8,6 +8,7 @@
 #include SHOAL_ABI_HEADER
 #ifndef HAS_WHAT_WAS_APPENDED
 #define SHOAL_SINGLETON SHOAL_SINGLE /* the old word, in the first version */
+#include "new_names.h"
 #endif
 
 #define JOIN_(a, b) a##b
