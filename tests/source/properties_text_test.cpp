@@ -153,10 +153,10 @@ TEST_F(PropertiesText, a_path_that_looks_like_one_of_the_prefab_is_a_warning) {
     const std::string found = diagnostics.format();
     EXPECT_EQ(diagnostics.num_warnings(), 3u) << found;
     for (const char* const warning :
-         {"x.sjson:3:58: warning: component \"properties\": the prefab has no \"armor.frnt\"; did you mean "
+         {"x.sjson:3:64: warning: component \"properties\": the prefab has no \"armor.frnt\"; did you mean "
           "\"armor.front\"?\n",
-          "x.sjson:4:65: warning: component \"properties\": the prefab has no \"paitn\"; did you mean \"paint\"?\n",
-          "x.sjson:4:80: warning: component \"properties\": \"turret\" is null, and nothing below has it; remove it\n"})
+          "x.sjson:4:71: warning: component \"properties\": the prefab has no \"paitn\"; did you mean \"paint\"?\n",
+          "x.sjson:4:86: warning: component \"properties\": \"turret\" is null, and nothing below has it; remove it\n"})
         EXPECT_NE(found.find(warning), std::string::npos) << warning << found;
 }
 
@@ -178,7 +178,7 @@ TEST_F(PropertiesText, every_mistake_has_its_place) {
         EXPECT_NE(found.find(message), std::string::npos) << message << '\n' << found;
     };
     expect_error("a = [1 true]",
-                 "y.sjson:1:32: error: component \"properties\": \"a\" has elements of several kinds; write a "
+                 "y.sjson:1:38: error: component \"properties\": \"a\" has elements of several kinds; write a "
                  "list of bools, of numbers, of strings, or of vectors");
     expect_error("a = [\"x\" 1]", "has elements of several kinds");
     expect_error("a = [1 [2 3]]", "has elements of several kinds");
