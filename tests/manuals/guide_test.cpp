@@ -115,9 +115,8 @@ TEST(Cookbook, a_pass_moves_transforms) {
 
 // [guide/position_links]
 void keep_places(World& world, const GridZones& tiles) {
-    world.position_links().follow<&Body::position>(
-        Follower::kField);                                         // where its transform puts the entity in the world
-    world.position_links().keep_in_tiles<&Body::position>(tiles);  // and its row in the tile of that place
+    world.position_links().follow<&Body::position>(Follower::kField);  // where the transform is in the world
+    world.position_links().keep_in_tiles<&Body::position>(tiles);      // and its row in the tile of that place
 }
 // [guide/position_links]
 

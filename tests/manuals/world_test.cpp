@@ -381,12 +381,11 @@ Status change_armor(World& world, Entity tank, float& was) {
     PropertyManager& properties = world.properties();
     const StringId front("armor.front");
     // [components/properties]
-    if (Status set = properties.set(tank, "armor.front", 35); !set)
-        return set;                                             // an own value, in place of the template's
-    const float armor = properties.get_or(tank, front, 0.0f);   // the own value, else the template's
-    properties.reset(tank, "armor.front");                      // the template's again
-    world.commands().add(tank, PropertyValue("paint", "red"));  // from a pass: set when the world settles
-    world.commands().add(tank, PropertyValue::none("speed"));   // the same for reset()
+    if (Status set = properties.set(tank, "armor.front", 35); !set) return set;  // an own value hides the template's
+    const float armor = properties.get_or(tank, front, 0.0f);                    // the own value, else the template's
+    properties.reset(tank, "armor.front");                                       // the template's again
+    world.commands().add(tank, PropertyValue("paint", "red"));                   // from a pass: set at the settle
+    world.commands().add(tank, PropertyValue::none("speed"));                    // the same for reset()
     // [components/properties]
     was = armor;
     return {};
@@ -533,9 +532,8 @@ TEST(WorldManuals, a_buoy_is_kept_where_its_transform_is) {
     const Entity buoy = sea.create(Buoy{}).value();
     ASSERT_TRUE(transforms.add({&buoy, 1}, {.position = {2.5f, 1.5f, 0}}));
     // [world/position_links]
-    world.position_links().follow<&Buoy::position>(
-        Follower::kField);                                         // the field is where the transform puts its entity
-    world.position_links().keep_in_tiles<&Buoy::position>(tiles);  // and its row lies in the tile of that place
+    world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
+    world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
     // [world/position_links]
     world.settle();
     EXPECT_EQ(sea.find(buoy).table->zone(), tiles.zone_of({2.5f, 1.5f, 0}));

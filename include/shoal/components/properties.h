@@ -2,18 +2,17 @@
 // Properties: any number of named values of an entity, and values of its resource that it overrides. A name is a path,
 // "armor.front", and is hashed. Only what is set costs memory.
 //
-//     if (Status set = properties.set(tank, "armor.front", 35); !set)
-//         return set;                                             // an own value, in place of the template's
-//     const float armor = properties.get_or(tank, front, 0.0f);   // the own value, else the template's
-//     properties.reset(tank, "armor.front");                      // the template's again
-//     world.commands().add(tank, PropertyValue("paint", "red"));  // from a pass: set when the world settles
-//     world.commands().add(tank, PropertyValue::none("speed"));   // the same for reset()
+//     if (Status set = properties.set(tank, "armor.front", 35); !set) return set;  // an own value hides the template's
+//     const float armor = properties.get_or(tank, front, 0.0f);                    // the own value, else the template's
+//     properties.reset(tank, "armor.front");                                       // the template's again
+//     world.commands().add(tank, PropertyValue("paint", "red"));                   // from a pass: set at the settle
+//     world.commands().add(tank, PropertyValue::none("speed"));                    // the same for reset()
 //
 // In a source: `properties = { armor = { front = 20  rear = 8 }  paint = "grey"  decks = [1 2 3] }`; what an entity
 // says as `modified_components = { properties = { armor = { front = 30 } } }` it overrides. docs/formats/source.md has
 // the rules.
 //
-//     own values    rows of PropertyValue, as many as are set      set(), commands, blobs
+//     own values    rows of PropertyValue, as many as are set  set(), commands, blobs
 //     overrides     a table in the blob, see property_table.h  what the entity's text says on top of its prefab
 //     values        the same, one for all users of a prefab    what the prefab says
 //

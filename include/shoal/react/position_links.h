@@ -2,9 +2,8 @@
 // Position links: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of
 // the database lie in the tile of their field.
 //
-//     world.position_links().follow<&Buoy::position>(
-//         Follower::kField);                                         // the field is where the transform puts its entity
-//     world.position_links().keep_in_tiles<&Buoy::position>(tiles);  // and its row lies in the tile of that place
+//     world.position_links().follow<&Buoy::position>(Follower::kField);  // the field is where the transform is
+//     world.position_links().keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
 //
 //     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
 //     Follower::kField        the field is the position of the transform in the world
