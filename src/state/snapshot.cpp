@@ -3,6 +3,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
+#include "state/old_words.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,12 +26,6 @@ constexpr std::uint32_t kMostLayers = 16;   // of pieces over a block
 constexpr std::size_t kMaxLayeredBytes = std::size_t(1) << 30;
 constexpr std::size_t kBytesAtOnce = std::size_t(64) << 10;  // of blocks in a loop: some microseconds
 constexpr std::size_t kPlanBytes = 128;  // that a block counts for in a loop that looks at marks only
-
-/// Parts that have another name than in older saves.
-constexpr std::pair<std::string_view, std::string_view> kRenamedParts[] = {
-    {"world/singles", "world/singletons"},     // the old word first
-    {"entities/waiting", "entities/free_ids"}  // the old word first
-};
 
 std::uint64_t hash_path(std::string_view path) { return hash_text(path); }
 
@@ -449,16 +444,20 @@ SnapshotPart Snapshot::part(std::size_t number) const {
 }
 
 std::size_t Snapshot::find(std::string_view path) const {
-    const auto find_path = [this](std::string_view wanted) {
-        return part_by_path_.find_if(hash_path(wanted),
-                                     [&](std::uint32_t candidate) { return part(candidate).path == wanted; });
-    };
-    const std::uint32_t* number = find_path(path);
-    for (const auto& [old, name] : kRenamedParts) {
-        if (number != nullptr) break;
-        if (path == name) number = find_path(old);
-        if (path == old) number = find_path(name);
-    }
+    const std::size_t number = find_as_written(path);
+    const std::string older = number == num_parts() ? older_path(path) : std::string();
+    return older.empty() ? number : find_as_written(older);
+}
+
+std::string Snapshot::older_path(std::string_view path) {
+    for (const OldWord& word : kOldWords)
+        if (path.starts_with(word.now)) return concat(word.then, path.substr(word.now.size()));
+    return {};
+}
+
+std::size_t Snapshot::find_as_written(std::string_view path) const {
+    const std::uint32_t* const number =
+        part_by_path_.find_if(hash_path(path), [&](std::uint32_t candidate) { return part(candidate).path == path; });
     return number == nullptr ? num_parts() : *number;
 }
 

@@ -96,8 +96,11 @@ public:
     bool empty() const { return parts_.empty(); }
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API SnapshotPart part(std::size_t number) const;
-    /// Returns the number of the part with this path, or num_parts(). Parts whose names have changed are found by both.
+    /// Returns the number of the part with this path, or num_parts(). A part that an older program has written is found by
+    /// the path that it has now, too.
     SHOAL_API std::size_t find(std::string_view path) const;
+    /// Returns the path that older programs gave a part, or the beginning of one; empty: the same.
+    SHOAL_API static std::string older_path(std::string_view path);
     /// The bytes of one block of a part. Those of a block that lies in pieces are put together in `room`.
     SHOAL_API std::span<const std::byte> block(const SnapshotPart& part, std::size_t number,
                                                Array<std::byte>& room) const;
@@ -133,6 +136,7 @@ private:
     friend class SnapshotColumns;
     friend class SnapshotFiller;
     friend class SnapshotReader;
+    std::size_t find_as_written(std::string_view path) const;
     void add_part(std::string_view path, std::uint32_t element_bytes, std::uint32_t elements_per_block,
                   std::uint64_t num_elements, std::size_t first_block, std::uint64_t source);
     SnapshotBlock& take_block(std::size_t num_bytes);
