@@ -51,6 +51,7 @@
 #include "shoal/resource/dump.h"
 #include "shoal/resource/image_migration.h"
 #include "shoal/resource/spawn_instructions.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/resource/value_change.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/persistence.h"

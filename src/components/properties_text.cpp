@@ -4,6 +4,8 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
+#include "shoal/resource/migration.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/resource/registry.h"
 
 #include <algorithm>
@@ -313,8 +315,14 @@ bool compile_properties(void*, const CompileInput& in, CompileOutput& out) { ret
 
 Status add_properties(ComponentRegistry& registry) {
     if (Status status = registry.add<Properties>(); !status) return status;
+    registry.migrations<Properties>().renamed_from(old_words::kProperties);
     return registry.set_compile_function(schema_of<Properties>().name(), compile_properties, nullptr, 0,
                                          CompileScope::kLayer);
+}
+
+void add_property_migrations(ComponentRegistry& registry) {
+    registry.migrations<Properties>().renamed_from(old_words::kProperties);
+    registry.migrations<PropertyValue>().renamed_from(old_words::kPropertyValue);
 }
 
 }  // namespace shoal

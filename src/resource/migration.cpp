@@ -355,6 +355,18 @@ private:
     Array<TypeColumns> places_{Owner("migration")};
 };
 
+bool differ_in_name_only(const Schema& a, const Schema& b) {
+    const auto are_alike = [](const Field& one, const Field& other) {
+        return one.name == other.name && one.type == other.type && one.element_type == other.element_type &&
+               one.array_length == other.array_length && one.value_bytes == other.value_bytes &&
+               one.split == other.split && one.struct_offset == other.struct_offset && one.enumerators.empty() &&
+               other.enumerators.empty();
+    };
+    return a.id() != b.id() && a.version() == b.version() && a.many() == b.many() && a.single() == b.single() &&
+           a.toggled() == b.toggled() && a.struct_bytes() == b.struct_bytes() &&
+           std::ranges::equal(a.fields(), b.fields(), are_alike);
+}
+
 bool needs_migration(const Blob& blob, const ComponentRegistry& registry) {
     for (const BlobComponents& components : blob.component_types())
         if (BlobMigration::newer_schema(components, registry) != nullptr) return true;

@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/table/entity_fields.h"
+#include "shoal/resource/property_table.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
@@ -237,10 +238,8 @@ private:
         OverriddenEntity who;
         const SpawnOverride* given;
     };
-    static constexpr std::string_view kProperties = "properties.";  // what paths of named values begin with
     bool is_property(const SpawnOverride& given) const {
-        return targets_.set_property != nullptr && given.field.size() > kProperties.size() &&
-               given.field.starts_with(kProperties);
+        return targets_.set_property != nullptr && !property_path(given.field).empty();
     }
 
     Status find_overrides() {
@@ -266,7 +265,7 @@ private:
                 if (Status status = for_each(found.who, [&](Entity entity) { return write(found, entity); }); !status)
                     return refuse_override(found.path.name(), status);
         for (const auto& [who, given] : named_) {
-            const std::string_view path = std::string_view(given->field).substr(kProperties.size());
+            const std::string_view path = property_path(given->field);
             const auto set = [&](Entity entity) {
                 return targets_.set_property(targets_.context, entity, path, given->value);
             };

@@ -231,6 +231,9 @@ private:
     std::vector<std::string> old_names_;
 };
 
+/// Whether two component types have different names, and are alike in all else: version, flags and columns.
+SHOAL_API bool differ_in_name_only(const Schema& a, const Schema& b);
+
 /// Whether a blob has components of an older version than the registry knows.
 SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
 /// Converts the components of older versions to those that the registry knows. Afterwards the blob's schemas are those of
