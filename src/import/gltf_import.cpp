@@ -10,6 +10,7 @@
 #include "shoal/import/gltf.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/entity_key.h"
 #include "shoal/source/schema_file.h"
@@ -505,7 +506,12 @@ private:
         if (!extras.is_mapping()) return drop(extras, "`extras` is not an object");
         std::vector<Node> properties;
         for (const Node child : extras) {
-            if (child.key() == "properties" && child.is_mapping())
+            const bool is_old_word = child.key() == old_words::kProperties && child.is_mapping();
+            if (is_old_word)
+                diagnostics_.warning(child.key_position(),
+                                     concat(quoted(child.key()), " in `extras` is called \"properties\" now"),
+                                     "write `properties`");
+            if (is_old_word || (child.key() == "properties" && child.is_mapping()))
                 properties.insert(properties.end(), child.begin(), child.end());
             else if (!is_component(child.key()) || child.key() == "properties")
                 properties.push_back(child);

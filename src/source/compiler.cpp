@@ -4,6 +4,7 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/resource/image_migration.h"
 #include "shoal/resource/migration.h"
 #include "source/arena.h"
@@ -1086,8 +1087,9 @@ ComposeOptions compose_options(const CompileOptions& options, const ComponentReg
         if (component->migrations != nullptr)
             for (const std::string& name : component->migrations->old_names())
                 result.renamed_types.push_back({name, component->name});
-    for (const auto& [old, name] : {std::pair("switched_off", "disabled")})  // old words
-        if (registry.find(name) != nullptr && registry.find(old) == nullptr) result.old_words.push_back({old, name});
+    for (const auto& [old, name] : old_words::kComponentTypes)
+        if (registry.find(name) != nullptr && registry.find(old) == nullptr)
+            result.old_words.push_back({std::string(old), std::string(name)});
     return result;
 }
 

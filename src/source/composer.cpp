@@ -288,6 +288,7 @@ private:
     void add_renamed_fields(const EntityText& text, const Draft& draft);
     std::string_view current_type(std::string_view name);
     std::string_view current_type(std::string_view name, SourcePosition position);
+    void warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now);
     std::uint32_t type_index(std::string_view name);
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
@@ -1078,12 +1079,17 @@ std::string_view Composer::current_type(std::string_view name) {
 
 /// The same, and reports a name that shoal itself had for a component type before.
 std::string_view Composer::current_type(std::string_view name, SourcePosition position) {
+    const std::string_view now = current_type(name);
+    warn_of_old_word(name, position, now);
+    return now;
+}
+
+/// Reports a name that shoal itself had for the component type `now`.
+void Composer::warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now) {
     for (const RenamedKey& renamed : options_.old_words)
-        if (renamed.from == name)
-            diagnostics_.warning(position,
-                                 concat("the component type ", quoted(name), " is called ", quoted(renamed.to), " now"),
-                                 concat("write ", quoted(renamed.to)));
-    return current_type(name);
+        if (renamed.from == name && renamed.to == now)
+            diagnostics_.warning(position, concat("the component type ", quoted(name), " is called ", quoted(now), " now"),
+                                 concat("write `", now, "`"));
 }
 
 std::uint32_t Composer::type_index(std::string_view name) {
@@ -1324,6 +1330,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
                            "merge the changes");
         return;
     }
+    warn_of_old_word(entry.key, entry.position, type_name);
     read_from_file(type_name, layer);
     rename_fields(layer, type_name);
     layer.below = component.top;
@@ -1335,6 +1342,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
 void Composer::delete_component(const Entry& entry, const Draft& draft) {
     const int index = find_component(entry.key);
     if (index < 0) return stale(entry, EntityKey::kDeletedComponents, draft, "component");
+    warn_of_old_word(entry.key, entry.position, result_.types_[components_[static_cast<std::size_t>(index)].type]);
     components_.erase(components_.begin() + index);
 }
 

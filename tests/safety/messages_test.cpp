@@ -170,6 +170,7 @@ constexpr MessageCase kCases[] = {
     {"value_twice", "check value/twice.sjson"},
     {"value_transform", "check value/transform.sjson"},
     {"value_properties", "check value/properties.sjson"},
+    {"value_old_words", "check value/old_words.sjson"},
 };
 
 std::string repeated(std::string_view text, std::size_t count) {
