@@ -504,17 +504,12 @@ Status PropertyManager::validate() const {
     return own_.validate();
 }
 
-PropertyManager* find_data(const ComponentDirectory& directory) {
+PropertyManager* find_properties(const ComponentDirectory& directory) {
     return directory.find_as<PropertyManager>(schema_of<Properties>().id());
 }
 
 bool can_keep_properties(const ComponentDirectory& directory) {
-    return directory.find(schema_of<Properties>().id()) == nullptr || find_data(directory) != nullptr;
-}
-
-std::string_view path_in_properties(std::string_view name) {
-    constexpr std::string_view kPrefix = "properties.";
-    return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
+    return directory.find(schema_of<Properties>().id()) == nullptr || find_properties(directory) != nullptr;
 }
 
 }  // namespace shoal

@@ -243,14 +243,14 @@ void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
             builder.unsigned_integer("zone", at.table->zone());
     builder.begin_mapping("components");
     for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
-        if (&store == find_data(world_.directory())) return;  // whose values are written below
+        if (&store == find_properties(world_.directory())) return;  // whose values are written below
         builder.key(schema.name());
         if (!schema.many()) return write_fields(store, at, names, builder);
         builder.begin_list();
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) write_fields(store, at, names, builder);
         builder.end();
     });
-    if (const PropertyManager* const properties = find_data(world_.directory()); properties != nullptr)
+    if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)
         write_properties_of(world_, *properties, entity, names, builder);
     builder.end();
 }

@@ -44,7 +44,7 @@ public:
     /// Calls visit(override, path) for each override of a named value of an entity of the newer version.
     template <class Visit>
     void for_each_named(Visit&& visit) const {
-        for (const std::uint32_t one : named_) visit(logged_[one], path_in_properties(logged_[one].given.field));
+        for (const std::uint32_t one : named_) visit(logged_[one], property_path(logged_[one].given.field));
     }
 
 private:

@@ -114,8 +114,10 @@ Status StateMigration::read_stores() {
         if (status && from_.has(concat("stores/", name, "/components"))) status = read_database(name);
         const Type* const type = find_type(ComponentId(name));
         if (type == nullptr || !type->is_changed()) return;
-        // A plugin's store gets the bytes that it has saved, and their version.
-        if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")))
+        // A plugin's store gets the bytes that it has saved, and their version; one whose component type has got
+        // another name and no more, what it has saved.
+        if (from_.has(concat("stores/", name, "/rows/num_rows")) || from_.has(concat("stores/", name, "/bytes")) ||
+            type->is_only_renamed())
             managers_.emplace_back(name), is_manager_.set(ComponentId(name), true);
     });
     return status;
@@ -179,7 +181,7 @@ Status StateMigration::write(SnapshotWriter& to) {
     if (Status status = write_commands(to, "commands/"); !status) return status;
     if (Status status = write_zones(to); !status) return status;
     for (const Type& type : types_)
-        if (type.is_changed() && !type.is_converted)
+        if (type.is_changed() && !type.is_converted && !type.is_only_renamed())
             return no_way(type, "it is not kept in a manager or a database, whose rows could be converted");
     if (Status status = write_types(to); !status) return status;
     write_rest(to);
@@ -618,7 +620,7 @@ Status StateMigration::write_types(SnapshotWriter& to) {
 void StateMigration::write_rest(SnapshotWriter& to) {
     bool is_renamed = false;
     for (const Type& type : types_) is_renamed |= type.before->id() != type.after->id();
-    if (is_renamed) replace("observers/journal/");
+    if (is_renamed) replace("observers/journal/"), replace(Snapshot::older_path("observers/journal/"));
     const auto is_changed = [&](std::string_view name) {
         const Type* const type = find_type(ComponentId(name));
         return type != nullptr && type->is_changed();
@@ -626,7 +628,7 @@ void StateMigration::write_rest(SnapshotWriter& to) {
     const auto is_about = [&](std::string_view path) {
         const std::size_t begin = path.find('/') + 1;
         if (path.starts_with("relations/")) return is_changed(path.substr(begin, path.find('.', begin) - begin));
-        if (!path.starts_with("observers/")) return false;
+        if (!path.starts_with("observers/") && !path.starts_with(Snapshot::older_path("observers/"))) return false;
         path.remove_prefix(begin);
         for (std::size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
             if (is_changed(path.substr(0, end))) return true;

@@ -15,6 +15,7 @@
 
 #include "shoal/base/bit_set.h"
 #include "shoal/resource/blob.h"
+#include "shoal/resource/migration.h"
 #include "shoal/state/snapshot.h"
 
 #include <optional>
@@ -47,6 +48,7 @@ private:
         bool is_converted = false;
 
         bool is_changed() const { return before != after; }
+        bool is_only_renamed() const { return differ_in_name_only(*before, *after); }
     };
     /// A database, with its component types in the order of the state.
     struct SavedDatabase {

@@ -29,6 +29,7 @@ struct World::OwnServices {
         for (WorldService* service : {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&places),
                                       static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
             world.services().add(*service);
+        add_property_migrations(world.registry());
     }
 
     Relations relations;
@@ -145,7 +146,7 @@ ActivityManager& World::activity() {
 }
 
 PropertyManager& World::properties() {
-    PropertyManager* const known = find_data(directory_);
+    PropertyManager* const known = find_properties(directory_);
     return known != nullptr
                ? *known
                : make_store<PropertyManager>(PropertyOptions{.library = options_.library, .texts = &strings_});

@@ -257,10 +257,8 @@ SHOAL_API Status add_properties(ComponentRegistry& registry);
 SHOAL_API void add_property_migrations(ComponentRegistry& registry);
 
 /// Returns the data of a directory, or nullptr: nobody keeps Properties, or a store of another class.
-SHOAL_API PropertyManager* find_data(const ComponentDirectory& directory);
+SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
 /// Whether a PropertyManager keeps the named values, or may be made to: no store of another class keeps Properties.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);
-/// Returns the path of "properties.path", such as "armor.front"; empty for all else.
-SHOAL_API std::string_view path_in_properties(std::string_view name);
 
 }  // namespace shoal
