@@ -506,6 +506,22 @@ TEST(RenamedComponents, of_an_old_blob_are_found_under_the_old_name) {
     }
 }
 
+TEST(RenamedComponents, differ_in_name_only_if_version_flags_and_columns_are_alike) {
+    const auto made = [](const char* name, std::uint32_t version, Array<FieldDefinition> fields, bool many) {
+        ComponentDefinition definition = hull_definition(version, std::move(fields));
+        definition.name = name, definition.many = many;
+        return Schema::make(definition).value();
+    };
+    const Schema ship = made("ship", 2, {field("armor", FieldType::kFloat)}, false);
+    EXPECT_TRUE(differ_in_name_only(ship, made("boat", 2, {field("armor", FieldType::kFloat)}, false)));
+    EXPECT_FALSE(differ_in_name_only(ship, ship)) << "the same name";
+    EXPECT_FALSE(differ_in_name_only(ship, made("boat", 3, {field("armor", FieldType::kFloat)}, false)));
+    EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {field("armor", FieldType::kFloat)}, true)));
+    EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {field("armour", FieldType::kFloat)}, false)));
+    EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {field("armor", FieldType::kInt32)}, false)));
+    EXPECT_FALSE(differ_in_name_only(ship, made("boat", 2, {}, false)));
+}
+
 TEST(RenamedComponents, are_left_alone_where_a_component_type_has_the_old_name) {
     ComponentRegistry registry;
     registry.migrations<Hull>().renamed_from("tow");
