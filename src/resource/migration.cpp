@@ -362,8 +362,8 @@ bool differ_in_name_only(const Schema& a, const Schema& b) {
                one.split == other.split && one.struct_offset == other.struct_offset && one.enumerators.empty() &&
                other.enumerators.empty();
     };
-    return a.id() != b.id() && a.version() == b.version() && a.many() == b.many() && a.single() == b.single() &&
-           a.toggled() == b.toggled() && a.struct_bytes() == b.struct_bytes() &&
+    return a.id() != b.id() && a.version() == b.version() && a.many() == b.many() && a.singleton() == b.singleton() &&
+           a.enableable() == b.enableable() && a.struct_bytes() == b.struct_bytes() &&
            std::ranges::equal(a.fields(), b.fields(), are_alike);
 }
 
