@@ -337,7 +337,7 @@ private:
     /// Keeps the texts of paths and strings, which lie among the words of values.
     Status add_texts_of_properties() {
         Array<StringId> ids{Owner("entity blob")};
-        if (const PropertyManager* const data = find_properties(world_.directory()); data != nullptr)
+        if (const PropertyManager* const properties = find_properties(world_.directory()); properties != nullptr)
             for (const Entity entity : entities_) properties->list_texts(entity, ids);
         std::sort(ids.begin(), ids.end());
         ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

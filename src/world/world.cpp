@@ -25,15 +25,16 @@ namespace shoal {
 /// The services that every world has.
 struct World::OwnServices {
     explicit OwnServices(World& world)
-        : relations(world.directory()), places(world.directory()), observers(world.directory()), texts(world) {
-        for (WorldService* service : {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&places),
-                                      static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
+        : relations(world.directory()), position_links(world.directory()), observers(world.directory()), texts(world) {
+        for (WorldService* service :
+             {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&position_links),
+              static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
             world.services().add(*service);
         add_property_migrations(world.registry());
     }
 
     Relations relations;
-    PositionLinks places;
+    PositionLinks position_links;
     Observers observers;
     TextCollection texts;
 };

@@ -3,12 +3,12 @@
 // yet, and a command that waits.
 
 #include "shoal/components/properties.h"
+#include "shoal/react/observers.h"
+#include "shoal/react/position_links.h"
 #include "shoal/resource/library.h"
+#include "shoal/save/save.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
-#include "shoal/world/observers.h"
-#include "shoal/world/position_links.h"
-#include "shoal/world/save.h"
 #include "shoal/world/world.h"
 
 #include <gtest/gtest.h>
