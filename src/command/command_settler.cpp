@@ -604,7 +604,7 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     if (part.is_disabled && !(*store)->can_disable()) {
         SHOAL_ASSERT(part.made != nullptr,
                      "a command gives a disabled component, but the store that keeps it has no bit per "
-                     "row for that; keep the component type in the database, World::keep_in<T>(database)");
+                     "row for that; keep the component type in the database, ComponentDirectory::claim<T>(database)");
         refused_ = Status::error(concat('"', component.name(), "\" cannot be disabled in ", (*store)->kind()));
         return;
     }

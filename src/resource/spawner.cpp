@@ -4,8 +4,8 @@
 #include "resource/spawn_overrides.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/table/entity_fields.h"
 #include "shoal/resource/property_table.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>

@@ -1088,7 +1088,8 @@ std::string_view Composer::current_type(std::string_view name, SourcePosition po
 void Composer::warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now) {
     for (const RenamedKey& renamed : options_.old_words)
         if (renamed.from == name && renamed.to == now)
-            diagnostics_.warning(position, concat("the component type ", quoted(name), " is called ", quoted(now), " now"),
+            diagnostics_.warning(position,
+                                 concat("the component type ", quoted(name), " is called ", quoted(now), " now"),
                                  concat("write `", now, "`"));
 }
 

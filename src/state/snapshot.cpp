@@ -445,8 +445,11 @@ SnapshotPart Snapshot::part(std::size_t number) const {
 
 std::size_t Snapshot::find(std::string_view path) const {
     const std::size_t number = find_as_written(path);
-    const std::string older = number == num_parts() ? older_path(path) : std::string();
-    return older.empty() ? number : find_as_written(older);
+    if (number != num_parts()) return number;
+    for (const OldWord& word : kOldWords)
+        for (const auto& [asked, written] : {std::pair(word.now, word.then), std::pair(word.then, word.now)})
+            if (path.starts_with(asked)) return find_as_written(concat(written, path.substr(asked.size())));
+    return number;
 }
 
 std::string Snapshot::older_path(std::string_view path) {

@@ -203,7 +203,7 @@ Status ComponentDirectory::check(const Store& store, const Schema& component) co
     if (keeper == nullptr) return owner_ == nullptr ? Status() : owner_->check_store(store, component);
     return Status::error(concat("\"", component.name(), "\" is kept in ", keeper->kind(),
                                 " of this world, so it cannot also be kept in ", store.kind(),
-                                "; use the first, or choose with World::keep_in() before either is used"));
+                                "; use the first, or choose with ComponentDirectory::claim() before either is used"));
 }
 
 Status ComponentDirectory::claim(Store& store, const Schema& component) {

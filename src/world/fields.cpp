@@ -41,7 +41,8 @@ Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
     if (const std::string_view path = property_path(name); !path.empty())
-        if (const PropertyManager* const data = find_properties(directory_); data != nullptr) return data->read(entity, path);
+        if (const PropertyManager* const data = find_properties(directory_); data != nullptr)
+            return data->read(entity, path);
     const Result<FieldPath> path = find_path(entity, name);
     if (!path) return path.status();
     return path->read(entity);

@@ -85,7 +85,7 @@ TEST_F(OwningStores, the_database_refuses_a_type_that_a_manager_keeps) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.message(),
               "\"oar\" is kept in a manager of this world, so it cannot also be kept in the database; use the "
-              "first, or choose with World::keep_in() before either is used");
+              "first, or choose with ComponentDirectory::claim() before either is used");
     EXPECT_EQ(world.database().add_component(schema_of<Oar>()).message(), refused.message());
 }
 
@@ -326,7 +326,7 @@ TEST_F(OwningStores, a_database_that_has_left_the_world_asks_nobody) {
     EXPECT_TRUE(other.add_component(schema_of<Oar>()));
     EXPECT_EQ(world.attach(other).message(),
               "\"oar\" is kept in a manager of this world, so it cannot also be kept in the database; use the "
-              "first, or choose with World::keep_in() before either is used");
+              "first, or choose with ComponentDirectory::claim() before either is used");
 }
 
 TEST_F(OwningStores, a_type_that_a_store_shows_is_kept_there) {

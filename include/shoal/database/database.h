@@ -352,7 +352,7 @@ public:
     /// the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A place that is
     /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
     /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
-    /// otherwise in the first zone. World::keep_in_tiles() says this too, and moves rows afterwards. Errors: there is
+    /// otherwise in the first zone. PositionLinks::keep_in_tiles() says this too, and moves rows afterwards. Errors: there is
     /// no such field, or it is no single Vec3; another field or grid was named before; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>

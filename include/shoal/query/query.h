@@ -200,7 +200,7 @@ public:
     }
     /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
     /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
-    /// Requires: the tags lie in a manager, as they do unless World::keep_in() was told otherwise; at most four tags.
+    /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise; at most four tags.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);

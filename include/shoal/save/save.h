@@ -12,7 +12,7 @@
 // with what was loaded.
 // Errors: something cannot be saved, or what is loaded does not fit; the message says what, and what to do. The file is
 // as it was then, and so is the world, but for new stores and texts.
-// Requires, for each call: the world is at rest (World::is_at_rest()).
+// Requires, for each call: the world is at rest (WorldServices::is_at_rest()).
 // Thread: the structural thread of the world.
 
 #include "shoal/base/array.h"

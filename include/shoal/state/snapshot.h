@@ -97,7 +97,7 @@ public:
     std::size_t num_parts() const { return parts_.size(); }
     SHOAL_API SnapshotPart part(std::size_t number) const;
     /// Returns the number of the part with this path, or num_parts(). A part that an older program has written is found by
-    /// the path that it has now, too.
+    /// the path that it has now, and one of today by its older path.
     SHOAL_API std::size_t find(std::string_view path) const;
     /// Returns the path that older programs gave a part, or the beginning of one; empty: the same.
     SHOAL_API static std::string older_path(std::string_view path);

@@ -15,7 +15,7 @@
 //     schedule()    the passes, and their order                                  world/schedule.h
 //     commands()    what passes ask for, carried out when the world settles      command/commands.h
 //     services()    what a settle does besides: those below, and a program's     react/service.h
-//     observers(), relations(), places()                                         room react
+//     observers(), relations(), position_links()                                 room react
 //     beside it     save(), load(), Frames, Persistence, ZoneStreaming, ...      room save; Reloader: room reload
 //
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, position links, observers -|
