@@ -5,7 +5,7 @@
 The faults are those of tests/faults/ROOM.txt, whose format tests/faults/README.md describes. WORK is a folder for the copy and
 its build; ROOT is only read. Each fault is put in, the test program that ought to catch it is built and run, and the fault is
 taken out again. A failed, crashed or endless test catches a fault. Exit code: 0 when all that were tried were caught, 1 when one
-was not, 2 when one did not apply: its text is not there exactly once, it does not compile, or its tests fail without it.
+was not, 2 when one did not apply: its text is not in its function exactly once, it does not compile, or its tests fail without it.
 """
 
 import argparse
@@ -22,56 +22,12 @@ import subprocess
 import sys
 import time
 
+from faults import NOT_TRIED, put_into, read_faults
+
 PRESET = "faults"
 LEFT_OUT = {"build", ".git", ".cache", "__pycache__"}
 MOST_SECONDS = 90  # of a run of tests with a fault, or ten times what they take without one; without one they may take 900
-CAUGHT, MISSED, WRONG, NOT_TRIED = "caught", "not caught", "did not apply", "not tried"
-
-
-@dataclasses.dataclass
-class Fault:
-    room: str
-    name: str
-    file: str = ""
-    program: str = ""
-    filter: str = "*"
-    text: str = ""
-    replacement: str = ""
-    result: str = NOT_TRIED
-    detail: str = ""
-    line: int = 0
-    seconds: float = 0
-    sound_seconds: float = 0  # of its tests without it
-
-
-def read_faults(path):
-    """The faults of a file. Raises ValueError where one is not as it should be."""
-    faults, fault, texts = [], None, {"-": [], "+": []}
-
-    def finish():
-        if fault is None:
-            return
-        fault.text, fault.replacement = "\n".join(texts["-"]), "\n".join(texts["+"])
-        if not (fault.file and fault.program and fault.text) or fault.text == fault.replacement:
-            raise ValueError(f'{path}: the fault "{fault.name}" lacks its file, its tests or a text that it changes')
-        faults.append(fault)
-
-    for line in path.read_text().splitlines() + [""]:
-        word, _, rest = line.partition(" ")
-        if line.startswith(("-", "+")) and fault is not None:
-            texts[line[0]].append(line[1:])
-        elif word == "fault":
-            finish()
-            fault, texts = Fault(path.stem, rest.strip()), {"-": [], "+": []}
-        elif word == "file" and fault is not None:
-            fault.file = rest.strip()
-        elif word == "tests" and fault is not None:
-            fault.program, _, fault.filter = rest.strip().partition(" ")
-            fault.filter = fault.filter.strip() or "*"
-        elif line.strip() and not line.startswith("#"):
-            raise ValueError(f'{path}: "{line}" is not a line of a fault')
-    finish()
-    return faults
+CAUGHT, MISSED, WRONG = "caught", "not caught", "did not apply"
 
 
 def fail(problem):
@@ -161,12 +117,13 @@ def try_fault(fault, copy):
     """Puts the fault in, runs its tests, takes it out, and notes what happened."""
     path = copy.root / fault.file
     sound = path.read_text() if path.is_file() else ""
-    if sound.count(fault.text) != 1:
-        fault.result, fault.detail = WRONG, f"its text is {sound.count(fault.text)} times in {fault.file}; mend the list"
+    try:
+        faulty, fault.line = put_into(fault, sound)
+    except ValueError as problem:
+        note([fault], str(problem))
         return
     begin = time.monotonic()
-    fault.line = sound[: sound.index(fault.text)].count("\n") + 1
-    copy.put_in(fault.file, sound.replace(fault.text, fault.replacement))
+    copy.put_in(fault.file, faulty)
     try:
         if not copy.build(fault.program):
             fault.result, fault.detail = WRONG, f"it does not compile; see {copy.log}"

@@ -351,6 +351,26 @@ TEST(FullTiles, are_taken_when_there_is_room_again) {
     EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
 }
 
+TEST(FullTiles, are_taken_when_there_is_room_again_though_rows_of_a_later_tile_were_moved) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database({.capacity_rows = 10});
+    database.component<Float>();
+    world.position_links().keep_in_tiles<&Float::position>(kTiles);
+    const Vec3 full{-9, -9, 0}, free{9, 9, 0};
+    ASSERT_LT(kTiles.zone_of(full), kTiles.zone_of(free)) << "rows are moved in the order of zones";
+    std::vector<Entity> crowd(10);
+    ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(full), Float{.position = full}).ok());
+    const Entity late = database.create(kTiles.zone_of({}), Float{.position = full}).value();
+    const Entity other = database.create(kTiles.zone_of({}), Float{.position = free}).value();
+    world.settle(), world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of({})) << "its tile is full";
+    EXPECT_EQ(database.find(other).table->zone(), kTiles.zone_of(free));
+    entities.destroy(crowd[0]);
+    world.settle(), world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(full));
+}
+
 TEST_F(PositionLinksOfWorld, what_was_declared_after_a_save_holds_after_loading_it_too) {
     Database& database = world.database();
     database.component<Float>(), world.manager<Buoy>();

@@ -336,4 +336,24 @@ TEST_F(RelationRules, a_store_that_has_left_and_comes_again_has_its_relations) {
     }
 }
 
+TEST(RelationsOfManyDead, are_dealt_with_though_the_list_of_deaths_has_dropped_them) {
+    EntityManager entities({.max_death_list = 4});
+    World world(entities);
+    auto& missiles = world.manager<Missile>();
+    auto& limpets = world.manager<Limpet>();
+    std::vector<Entity> whales(20), on_them(20), at_them(20);
+    for (std::vector<Entity>* all : {&whales, &on_them, &at_them}) ASSERT_TRUE(entities.create(*all));
+    for (std::size_t i = 0; i < whales.size(); ++i) {
+        ASSERT_TRUE(limpets.add(on_them[i], {whales[i]}));
+        ASSERT_TRUE(missiles.add(at_them[i], {1, whales[i]}));
+    }
+    world.settle();
+    entities.destroy(std::span(whales).first(10));
+    world.settle();
+    for (std::size_t i = 0; i < whales.size(); ++i) {
+        EXPECT_EQ(entities.alive(on_them[i]), i >= 10) << i;
+        EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(at_them[i])), i < 10 ? kNullEntity : whales[i]) << i;
+    }
+}
+
 }  // namespace

@@ -501,6 +501,7 @@ TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
     for (Item& item : edited) item.hull->level = 6;
     edited.push_back({.guid = 4, .parent = 1, .hull = Hull{9}});
     edited.push_back({.guid = 5, .parent = 3, .hull = Hull{10}});
+    edited.push_back({.guid = 6, .parent = 4, .hull = Hull{11}});
     const Blob before = blob_of(source), after = blob_of(edited);
     const Spawned ships = spawned(before);
     entities.destroy(ships.entities().subspan(0, 1));
@@ -508,7 +509,7 @@ TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
     hulls.remove(without);
     world.settle();
     const ReloadReport report = reloaded(before, after);
-    EXPECT_EQ(report.num_left_out, 3u) << "two fields, and the entity below the first";
+    EXPECT_EQ(report.num_left_out, 4u) << "two fields, the entity below the first, and the one below that";
     EXPECT_EQ(report.num_created, 1u);
     EXPECT_EQ(entities.num_alive(), 3u);
     EXPECT_FALSE(hulls.has(without));

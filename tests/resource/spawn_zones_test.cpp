@@ -33,6 +33,11 @@ struct Buoy {
 };
 SHOAL_COMPONENT((Buoy, whole), size, place)
 
+struct Moored {
+    std::uint32_t ropes = 0;
+};
+SHOAL_COMPONENT((Moored, enableable), ropes)
+
 template <class T>
 std::span<const std::byte> image_of(const T& value) {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
@@ -87,13 +92,16 @@ struct ZoneSpawn : ::testing::Test {
 
 TEST_F(ZoneSpawn, a_source_can_disable_a_component) {
     const std::uint32_t on = entity(), off = entity();
-    for (const std::uint32_t owner : {on, off}) add(owner, Asleep{5});
+    for (const std::uint32_t owner : {on, off}) add(owner, Asleep{5}), add(owner, Moored{6});
     add(off, SpawnDisabled{ComponentId("asleep")});
-    database.component<Asleep>();
+    add(on, SpawnDisabled{ComponentId("moored")});
+    database.component<Asleep>(), database.component<Moored>();
     const Result<Spawned> spawned = spawn_all();
     ASSERT_TRUE(spawned) << spawned.message();
     EXPECT_TRUE(database.has<Asleep>(spawned->entity(on)));
     EXPECT_FALSE(database.has<Asleep>(spawned->entity(off)));
+    EXPECT_FALSE(database.has<Moored>(spawned->entity(on))) << "each of two enableable types is told of its own";
+    EXPECT_TRUE(database.has<Moored>(spawned->entity(off)));
     EXPECT_EQ(database.get<&Asleep::since>(database.find(spawned->entity(off))), 5u);
 }
 

@@ -111,6 +111,9 @@ TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
              {"component = {}", "1:1: error: a schema file has no key \"component\"; did you mean `components`?"},
              {"unknown_fields = kep", "1:18: error: `unknown_fields` cannot be this; write keep or error"},
              {"ignored_keys = editor", "`ignored_keys` is a string; write a list: [editor]"},
+             {"components = { a = { version = 2 migrations = [ { from = 1 split = { at = [x yy] } } ] fields = { x = "
+              "float y = float } } }",
+              "1:78: error: component \"a\" has no field \"yy\" in version 2; did you mean \"y\"?"},
              {"components = []", "`components` is a list; write a mapping: { ... }"},
              {"components = { a = { field = {} } }", "component \"a\" has no key \"field\"; did you mean `fields`?"},
              {"components = { a = { many = 1 } }", "`many` is an integer; write true or false"},

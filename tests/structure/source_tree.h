@@ -79,15 +79,6 @@ Lines broken_links(const Path& root);
 /// a semicolon. Looks at the headers of `rooms` only.
 Lines broken_header_snippets(const Path& root, const Lines& rooms);
 
-/// A fault that `./dev soak faults` puts into the sources: a text of a file, what replaces it, and the tests that catch it.
-struct Fault {
-    Path list;
-    std::string name, file, tests, text, replacement;
-};
-std::vector<Fault> read_faults(const Path& root);
-/// A fault has a name of its own, and its text is in its file once.
-Lines broken_faults(const Path& root);
-
 /// Joins the places for a message.
 std::string to_text(const Lines& places);
 

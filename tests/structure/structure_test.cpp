@@ -172,27 +172,6 @@ TEST(Documents, a_snippet_of_a_header_that_differs_is_noticed) {
               (Lines{"include/shoal/upper/upper.h:9" + says, "include/shoal/upper/upper.h:13" + says}));
 }
 
-TEST(Faults, are_of_every_room_and_their_texts_are_in_the_sources_once) {
-    const Lines broken = broken_faults(project_root());
-    EXPECT_TRUE(broken.empty()) << to_text(broken) << "bring tests/faults/ up to date with the sources";
-    const std::vector<Fault> faults = read_faults(project_root());
-    EXPECT_GE(faults.size(), 100u);
-    for (const std::string& room : read_rooms(project_root()))
-        EXPECT_TRUE(std::any_of(faults.begin(), faults.end(), [&](const Fault& f) { return f.list.stem() == room; }))
-            << "there are no faults of the room " << room;
-}
-
-TEST(Faults, one_that_does_not_apply_is_noticed) {
-    EXPECT_EQ(broken_faults(fixture("faults")),
-              (Lines{"lower.txt: \"twice there\" changes a text that is 2 times in src/lower/lower.cpp, and not once",
-                     "lower.txt: \"gone\" changes a text that is 0 times in src/lower/lower.cpp, and not once",
-                     "lower.txt: \"no change\" changes nothing",
-                     "lower.txt: \"no file\" is in a file that does not exist: src/lower/cellar.cpp",
-                     "lower.txt: \"no tests\" lacks its file, its tests or its text",
-                     "lower.txt: \"other tests\" is tested by cellar_tests, which has no folder in tests/",
-                     "lower.txt: \"right\" has the name of another one"}));
-}
-
 // Other people's files are read by tests only, and only where they are.
 TEST(Corpora, are_named_by_tests_only) {
     const std::string name = std::string("..") + "/shared";
