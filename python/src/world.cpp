@@ -575,7 +575,7 @@ void bind_world(py::module_& module) {
             },
             "Returns all that an entity has, as text.")
         .def(
-            "state_hash", [](const WorldState& w) { return w.require_open("a hash").state_hash(); },
+            "state_hash", [](const WorldState& w) { return state_hash(w.require_open("a hash")); },
             "Returns a hash of all rows: equal for equal worlds.")
         .def_property_readonly(
             "frame", [](const WorldState& w) { return w.require_open("the frame").frame(); },

@@ -4,6 +4,7 @@
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
 #include <shoal/save/save.h>
+#include <shoal/save/state_hash.h>
 
 #include <algorithm>
 #include <vector>

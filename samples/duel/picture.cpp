@@ -2,6 +2,7 @@
 
 #include <shoal/base/text.h>
 #include <shoal/inspect/text_table.h>
+#include <shoal/save/state_hash.h>
 
 #include <algorithm>
 #include <cmath>

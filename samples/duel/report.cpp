@@ -4,6 +4,7 @@
 #include <shoal/document/document_builder.h>
 #include <shoal/document/json.h>
 #include <shoal/inspect/text_table.h>
+#include <shoal/save/state_hash.h>
 
 #include <algorithm>
 #include <vector>

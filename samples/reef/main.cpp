@@ -16,6 +16,7 @@
 #include <shoal/base/text.h>
 #include <shoal/document/diagnostics.h>
 #include <shoal/inspect/trace.h>
+#include <shoal/save/state_hash.h>
 #include <shoal/source/schema_file.h>
 
 #include <unistd.h>

@@ -236,7 +236,7 @@ private:
     }
     void hash() {
         for (int world = 0; world < 3; ++world) {
-            const std::uint64_t found = stage_.world(world).state_hash();
+            const std::uint64_t found = state_hash(stage_.world(world));
             if (num_hashes_ == 0) hashes_->push_back(found);
             if (num_hashes_ == 0 || (*hashes_)[next_hash_++] == found) continue;
             report_.fail("world " + std::to_string(world) + " has another state than with one worker");

@@ -8,6 +8,7 @@
 #include <shoal/base/string_id.h>
 #include <shoal/base/text.h>
 #include <shoal/save/state_difference.h>
+#include <shoal/save/state_hash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -44,7 +45,7 @@ void expect_equal_worlds(Match& match, std::uint64_t hash) {
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(match.check_equal().ok()) << match.check_equal().message();
     for (const std::size_t side : {0u, 1u}) {
-        EXPECT_EQ(match.peer(side).state_hash(arena().world), hash) << "peer " << side;
+        EXPECT_EQ(state_hash(match.peer(side).arena().world), hash) << "peer " << side;
         EXPECT_EQ(match.peer(side).arena().world.frame(), match.options().num_frames);
         EXPECT_LE(match.peer(side).counts().deepest, kMaxAhead);
         EXPECT_EQ(match.peer(side).counts().num_refused, 0u) << match.peer(side).counts().refused;
@@ -382,7 +383,7 @@ TEST(DuelPeer, datagrams_of_a_stranger_are_refused_and_the_match_goes_on) {
     const Status status = match.run();
     ASSERT_TRUE(status.ok()) << status.message();
     for (const std::size_t side : {0u, 1u}) {
-        EXPECT_EQ(match.peer(side).state_hash(arena().world), hash_without_network(options));
+        EXPECT_EQ(state_hash(match.peer(side).arena().world), hash_without_network(options));
         EXPECT_GT(match.peer(side).counts().num_refused, 0u);
         EXPECT_EQ(match.peer(side).counts().refused, "it came from another port than that of the other side");
     }
