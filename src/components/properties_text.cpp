@@ -320,9 +320,4 @@ Status add_properties(ComponentRegistry& registry) {
                                          CompileScope::kLayer);
 }
 
-void add_property_migrations(ComponentRegistry& registry) {
-    registry.migrations<Properties>().renamed_from(old_words::kProperties);
-    registry.migrations<PropertyValue>().renamed_from(old_words::kPropertyValue);
-}
-
 }  // namespace shoal

@@ -315,7 +315,7 @@ private:
     }
     /// The same for named values, which may have other types in the newer version: what it does not take is logged.
     void override_new_properties() {
-        overrides_.for_each_named([&](const LoggedOverride& one, std::string_view path) {
+        overrides_.for_each_named(world_.directory(), [&](const LoggedOverride& one, std::string_view path) {
             if (!is_new(one.entity)) return;
             for (std::uint32_t copy = one.first_copy; copy < one.first_copy + one.num_copies; ++copy) {
                 const Entity entity = now(copy, one.entity);
@@ -555,8 +555,8 @@ private:
             const TypeChanges& t = type_at(type);
             auto* const database = dynamic_cast<Database*>(takers_[type]);
             if (database == nullptr || !t.schema->enableable() || t.after == nullptr) continue;
-            const BitSet was_disabled = disabled(before_, t.schema->id()),
-                         is_disabled = disabled(after_, t.schema->id());
+            const BitSet was_disabled = find_disabled_entities(before_, t.schema->id(), &world_.registry()),
+                         is_disabled = find_disabled_entities(after_, t.schema->id(), &world_.registry());
             BitSet was_there{Owner("reload")};
             was_there.resize(before_.num_entities());
             if (t.before != nullptr)

@@ -43,7 +43,7 @@ void ReloadOverrides::find(World& world, const SpawnedCopies& copies, const Blob
 void ReloadOverrides::add(World& world, const BlobChanges& changes, std::uint32_t order) {
     const LoggedOverride& logged = logged_[order];
     if (logged.entity == kNoBlobEntity) return;
-    if (!property_path(logged.given.field).empty() && can_keep_properties(world.directory()))
+    if (!property_path(world.directory(), logged.given.field).empty() && can_keep_properties(world.directory()))
         return named_.push_back(order);
     const Result<FieldPath> path = FieldPath::find_in(world.directory(), logged.given.field);
     if (!path) return;  // the component type has other fields now, or is gone

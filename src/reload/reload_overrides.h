@@ -43,8 +43,8 @@ public:
     }
     /// Calls visit(override, path) for each override of a named value of an entity of the newer version.
     template <class Visit>
-    void for_each_named(Visit&& visit) const {
-        for (const std::uint32_t one : named_) visit(logged_[one], property_path(logged_[one].given.field));
+    void for_each_named(const ComponentDirectory& directory, Visit&& visit) const {
+        for (const std::uint32_t one : named_) visit(logged_[one], property_path(directory, logged_[one].given.field));
     }
 
 private:

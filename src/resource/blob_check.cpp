@@ -5,6 +5,7 @@
 
 #include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob_values.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/table/value_check.h"
 
 #include <algorithm>
@@ -474,18 +475,14 @@ Status BlobCheck::check_component_types() {
     return check_identifiers();
 }
 
-/// Blobs from before `disabled` had its name are read as if they had it.
+/// Component types of shoal that older programs have named otherwise are read as if they had the names of today.
 void BlobCheck::rename_old_types() {
-    ComponentDefinition old;
-    old.name = "switched_off";  // the old word
-    old.many = true;
-    old.fields.push_back({.name = "component", .type = FieldType::kStringId});
-    static const Schema before = Schema::make(std::move(old)).value();
+    if (num_entities() == 0) return;  // the component types of a save, which are migrated with its stores
     for (BlobComponents& components : blob_.component_types_) {
-        if (components.id != before.id() || components.schema->layout_hash() != before.layout_hash()) continue;
-        if (blob_.find_components(schema_of<SpawnDisabled>().id()) != nullptr) continue;
+        const Schema* const now = old_words::schema_of_today(*components.schema);
+        if (now == nullptr || blob_.find_components(now->id()) != nullptr) continue;
         Schema& schema = blob_.schemas_[static_cast<std::size_t>(components.schema - blob_.schemas_.data())];
-        schema = schema_of<SpawnDisabled>();
+        schema = *now;
         components.id = schema.id();
     }
 }

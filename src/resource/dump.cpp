@@ -3,7 +3,6 @@
 #include "resource/blob_check.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/resource/migration.h"
-#include "shoal/resource/old_words.h"
 #include "shoal/resource/property_table.h"
 #include "shoal/resource/registry.h"
 #include "shoal/table/value_text.h"
@@ -288,10 +287,8 @@ void BlobDump::component_of_properties(const BlobComponents& components, std::ui
 
 void BlobDump::component(const BlobComponents& components, std::uint32_t row) {
     if (is_bytes_component(*components.schema)) return component_of_bytes(components, row);
-    const bool are_older_properties = components.id == ComponentId(old_words::kProperties) &&
-                                      differ_in_name_only(*components.schema, schema_of<Properties>());
-    if (are_older_properties || (components.id == schema_of<Properties>().id() &&
-                                 components.schema->layout_hash() == schema_of<Properties>().layout_hash()))
+    if (components.id == schema_of<Properties>().id() &&
+        components.schema->layout_hash() == schema_of<Properties>().layout_hash())
         return component_of_properties(components, row);
     builder_.begin_mapping();
     for (const Field& f : components.schema->fields()) {

@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/resource/old_words.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/table/value_text.h"
 
 #include <algorithm>
@@ -51,10 +52,15 @@ PropertyEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_e
 
 }  // namespace
 
-std::string_view property_path(std::string_view field) {
-    for (const std::string_view component : {std::string_view(schema_of<Properties>().name()), old_words::kProperties})
-        if (field.size() > component.size() + 1 && field.starts_with(component) && field[component.size()] == '.')
-            return field.substr(component.size() + 1);
+std::string_view property_path(const ComponentDirectory& directory, std::string_view field) {
+    for (const std::string_view component :
+         {std::string_view(schema_of<Properties>().name()), old_words::kProperties}) {
+        if (field.size() <= component.size() + 1 || !field.starts_with(component) || field[component.size()] != '.')
+            continue;
+        const bool is_programs =
+            component == old_words::kProperties && directory.find(ComponentId(component)) != nullptr;
+        return is_programs ? std::string_view() : field.substr(component.size() + 1);
+    }
     return {};
 }
 

@@ -29,7 +29,7 @@ Array<Zone> named_zones(const Blob& blob) {
     return zones;
 }
 
-BitSet disabled(const Blob& blob, ComponentId component, const ComponentRegistry* registry) {
+BitSet find_disabled_entities(const Blob& blob, ComponentId component, const ComponentRegistry* registry) {
     BitSet off{Owner("spawn")};
     off.resize(blob.num_entities());
     const BlobComponents* const named = find_instructions<SpawnDisabled>(blob);

@@ -156,7 +156,7 @@ private:
         for (Taker& taker : takers_) {
             if (!taker.components->schema->enableable()) continue;
             taker.first_disabled = disabled_.size();
-            disabled(blob_, taker.components->id, targets_.registry).for_each([&](std::size_t entity) {
+            find_disabled_entities(blob_, taker.components->id, targets_.registry).for_each([&](std::size_t entity) {
                 const std::uint32_t number = number_of(static_cast<std::uint32_t>(entity));
                 if (number != kNoBlobEntity) disabled_.push_back(number);
             });
@@ -239,7 +239,7 @@ private:
         const SpawnOverride* given;
     };
     bool is_property(const SpawnOverride& given) const {
-        return targets_.set_property != nullptr && !property_path(given.field).empty();
+        return targets_.set_property != nullptr && !property_path(targets_.directory, given.field).empty();
     }
 
     Status find_overrides() {
@@ -265,7 +265,7 @@ private:
                 if (Status status = for_each(found.who, [&](Entity entity) { return write(found, entity); }); !status)
                     return refuse_override(found.path.name(), status);
         for (const auto& [who, given] : named_) {
-            const std::string_view path = property_path(given->field);
+            const std::string_view path = property_path(targets_.directory, given->field);
             const auto set = [&](Entity entity) {
                 return targets_.set_property(targets_.context, entity, path, given->value);
             };

@@ -5,10 +5,12 @@
 #include "save/zone_files.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
+#include "shoal/components/properties.h"
 #include "shoal/database/database.h"
 #include "shoal/database/saved_tables.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/resource/old_words.h"
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/value_check.h"
 
@@ -86,10 +88,22 @@ Status StateMigration::read_types() {
     return {};
 }
 
+namespace {
+
+/// The schema of a component type of shoal that an older program has named otherwise, or nullptr.
+const Schema* schema_of_today(const Schema& saved) {
+    const Schema& value = schema_of<PropertyValue>();
+    if (saved.name() == old_words::kPropertyValue && differ_in_name_only(saved, value)) return &value;
+    return old_words::schema_of_today(saved);
+}
+
+}  // namespace
+
 StateMigration::Type StateMigration::type_of(const Schema& saved) const {
     const RegisteredComponent* const known = world_.registry().find_current(saved.id());
     const Schema* after = world_.find_kept_schema(known == nullptr ? saved.id() : known->id);
     if (after == nullptr && known != nullptr) after = known->schema;
+    if (after == nullptr && known == nullptr) after = schema_of_today(saved);
     if (after == nullptr) after = &saved;
     const bool is_same = after->id() == saved.id() && after->version() == saved.version() &&
                          after->layout_hash() == saved.layout_hash() && after->many() == saved.many() &&

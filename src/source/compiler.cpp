@@ -1086,7 +1086,7 @@ ComposeOptions compose_options(const CompileOptions& options, const ComponentReg
     for (const RegisteredComponent* component : registry.components())
         if (component->migrations != nullptr)
             for (const std::string& name : component->migrations->old_names())
-                result.renamed_types.push_back({name, component->name});
+                if (registry.find(name) == nullptr) result.renamed_types.push_back({name, component->name});
     for (const auto& [old, name] : old_words::kComponentTypes)
         if (registry.find(name) != nullptr && registry.find(old) == nullptr)
             result.old_words.push_back({std::string(old), std::string(name)});

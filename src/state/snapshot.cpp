@@ -3,7 +3,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
-#include "state/old_words.h"
+#include "state/old_paths.h"
 
 #include <algorithm>
 #include <bit>

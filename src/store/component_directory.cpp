@@ -51,7 +51,8 @@ void ComponentDirectory::refuse_held(const Store& store) {
 
 void ComponentDirectory::remove(Store& store) {
     SHOAL_ASSERT(has(store), "the store is not attached to this world");
-    erase(store);
+    SHOAL_ASSERT(!is_held_, "a pass removed a store of the world that runs it; remove it after World::step()");
+    leave(store);
 }
 
 /// The store may have ended but for its base class, so it is not asked for its component types.
@@ -87,6 +88,7 @@ void ComponentDirectory::leave(Store& store) {
 }
 
 void ComponentDirectory::replace(Store& before, Store& after) {
+    SHOAL_ASSERT(!is_held_, "a pass replaced a store of the world that runs it");
     SHOAL_ASSERT(has(before) && after.component_directory_ == after.alone_in_,
                  "a store takes the place of one that is here");
     *std::find(stores_.begin(), stores_.end(), &before) = &after;
@@ -112,6 +114,7 @@ std::size_t ComponentDirectory::find_owned(const Store& store) const {
 }
 
 void ComponentDirectory::destroy(Store& store) {
+    SHOAL_ASSERT(!is_held_, "a pass ended a store of the world that runs it");
     const std::size_t i = find_owned(store);
     SHOAL_ASSERT(i < owned_.size(), "the directory owns the store");
     const Owned owned = owned_[i];

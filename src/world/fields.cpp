@@ -24,14 +24,16 @@ Status refuse_property(std::string_view name) {
 Result<FieldPath> World::find_field(std::string_view name) {
     if (!directory_.is_held())
         if (Status status = directory_.require_built_in(ComponentId(component_of_path(name))); !status) return status;
-    if (find_properties(directory_) != nullptr && !property_path(name).empty()) return refuse_property(name);
+    if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
+        return refuse_property(name);
     return FieldPath::find_in(directory_, name);
 }
 
 /// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
 /// entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
-    if (find_properties(directory_) != nullptr && !property_path(name).empty()) return refuse_property(name);
+    if (!property_path(directory_, name).empty() && find_properties(directory_) != nullptr)
+        return refuse_property(name);
     Result<FieldPath> path = FieldPath::find_in(directory_, name);
     if (path) return path;
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
@@ -40,16 +42,16 @@ Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
 }
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
-    if (const std::string_view path = property_path(name); !path.empty())
-        if (const PropertyManager* const data = find_properties(directory_); data != nullptr)
-            return data->read(entity, path);
+    if (const std::string_view path = property_path(directory_, name); !path.empty())
+        if (const PropertyManager* const properties = find_properties(directory_); properties != nullptr)
+            return properties->read(entity, path);
     const Result<FieldPath> path = find_path(entity, name);
     if (!path) return path.status();
     return path->read(entity);
 }
 
 Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
-    if (const std::string_view path = property_path(name); !path.empty())
+    if (const std::string_view path = property_path(directory_, name); !path.empty())
         if (directory_.is_held() ? find_properties(directory_) != nullptr : can_keep_properties(directory_))
             return properties().write(entity, path, value);
     Result<FieldPath> path = find_field(name);

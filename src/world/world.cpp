@@ -30,7 +30,6 @@ struct World::OwnServices {
              {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&position_links),
               static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
             world.services().add(*service);
-        add_property_migrations(world.registry());
     }
 
     Relations relations;
@@ -113,13 +112,11 @@ void World::detach(Store& store) {
                  "a spawn function detached a store; detach it when World::spawn() has returned");
     SHOAL_ASSERT(directory_.has(store), "the store is not attached to this world");
     services_.for_each([&](WorldService& service) { service.before_detach(store); });
-    host_->forget_store(store);
     directory_.remove(store);
 }
 
 Database& World::database(const DatabaseOptions& options) {
-    if (Database* const known = find_database(directory_)) return *known;
-    return make_store<Database>(options);
+    return host_->database() != nullptr ? *host_->database() : make_store<Database>(options);
 }
 
 TransformManager& World::transforms() {

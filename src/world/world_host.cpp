@@ -56,14 +56,19 @@ Status World::Host::check_store(const Store& store, const Schema& component) con
 
 /// A store that comes later writes with the stamp of the others.
 void World::Host::note_store(Store& store) {
+    if (database_ == nullptr) database_ = dynamic_cast<Database*>(&store);
     if (world_.stamp() > 1) store.settle({&world_.random_, world_.stamp(), world_.options_.executor, nullptr});
 }
 
 void World::Host::forget_store(Store& store) {
     SHOAL_ASSERT(!world_.services_.is_settling(),
-                 "a callback or an observer destroyed a database while its world settles; do it later");
+                 "a callback or an observer destroyed a store while its world settles; do it later");
     world_.services_.for_each([&](WorldService& service) { service.forget(store); });
     world_.schedule_.forget(store);
+    if (&store != database_) return;
+    database_ = nullptr;
+    for (Database* const other : list_databases(world_.directory_))
+        if (other != &store && database_ == nullptr) database_ = other;
 }
 
 // --- commands ----------------------------------------------------------------------------------------------------

@@ -31,9 +31,12 @@ public:
 
     /// Returns how many values refer to arrays of `resource`. `self`: a Host.
     static std::uint64_t count_pins(void* self, ResourceId resource);
+    /// The first database that was added, or nullptr.
+    Database* database() const { return database_; }
 
 private:
     World& world_;
+    Database* database_ = nullptr;
 };
 
 }  // namespace shoal

@@ -46,7 +46,7 @@ void Model::before_all(int number) {
     if (number == 1) return;  // the lake shares the entities of the sea
     const World& world = stage_.world(number);
     side(number).living.insert(world.directory().singletons().entity());
-    if (number == 0) side(number).living.insert(stage_.lake.singletons());
+    if (number == 0) side(number).living.insert(stage_.lake.directory().singletons().entity());
     side(number).known = side(number).living;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The files of unloaded zones in snapshots: see world/zone_files.h.
+// The files of unloaded zones in snapshots: see save/zone_files.h.
 
 #include "save/state_file.h"
 #include "save/zone_files.h"

@@ -5,8 +5,10 @@
 #include "shoal/components/properties.h"
 #include "shoal/react/observers.h"
 #include "shoal/react/position_links.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/resource/library.h"
 #include "shoal/save/save.h"
+#include "shoal/save/state_hash.h"
 #include "shoal/state/snapshot.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -55,6 +57,42 @@ TEST_F(OldWords, a_blob_with_data_is_spawned_with_properties) {
     EXPECT_EQ(world.field(one, "data.armor.rear").value().as<std::int64_t>().value(), 8) << "by the path of then, too";
     EXPECT_EQ(world.properties().text(one, "paint"), "grey");
     EXPECT_EQ(world.properties().get<int>(one, "crew").value(), 4);
+}
+
+/// A component type of a program that has the name of one that shoal had.
+Schema data_of_a_program() {
+    ComponentDefinition definition;
+    definition.name = "data";
+    definition.fields = {{.name = "size", .type = FieldType::kFloat}};
+    return Schema::make(std::move(definition)).value();
+}
+
+TEST(OldWordsOfPrograms, are_theirs_in_blobs_saves_and_paths) {
+    const Schema schema = data_of_a_program();
+    const float sizes[] = {3, 4};
+    BlobWriter writer;
+    const Result<std::uint32_t> type = writer.add_component_type(schema);
+    ASSERT_TRUE(type.ok());
+    for (const float& size : sizes)
+        writer.add_component(*type, writer.add_entity({}), std::as_bytes(std::span(&size, 1)));
+    const Blob blob = Blob::load(writer.write().value()).value();
+
+    EntityManager entities, others;
+    World world(entities), other(others);
+    ASSERT_TRUE(world.manager(schema).ok());
+    const Result<Spawned> spawned = world.spawn(blob);
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    const Entity one = spawned->entity(1);
+    ASSERT_TRUE(world.set_field(spawned->entity(0), "data.size", 7.0f).ok());
+    EXPECT_EQ(world.field<float>(spawned->entity(0), "data.size").value(), 7);
+    EXPECT_EQ(find_properties(world.directory()), nullptr) << "nobody asked for them";
+
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(save(world, bytes).ok());
+    const Status loaded = load(other, bytes);
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ(other.field<float>(one, "data.size").value(), 4);
+    EXPECT_EQ(state_hash(other), state_hash(world));
 }
 
 TEST_F(OldWords, a_save_goes_on_where_the_older_program_ended) {

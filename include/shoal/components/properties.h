@@ -252,11 +252,8 @@ private:
 /// Registers Properties and how it is written in sources. Calling it again does nothing.
 /// Errors: another component type is called "properties", or it has another compile function.
 SHOAL_API Status add_properties(ComponentRegistry& registry);
-/// Lets blobs and saves of older programs be read, in which the component types have other names (see old_words.h). Every
-/// world does so.
-SHOAL_API void add_property_migrations(ComponentRegistry& registry);
 
-/// Returns the data of a directory, or nullptr: nobody keeps Properties, or a store of another class.
+/// Returns the properties of a directory, or nullptr: nobody keeps Properties, or a store of another class.
 SHOAL_API PropertyManager* find_properties(const ComponentDirectory& directory);
 /// Whether a PropertyManager keeps the named values, or may be made to: no store of another class keeps Properties.
 SHOAL_API bool can_keep_properties(const ComponentDirectory& directory);

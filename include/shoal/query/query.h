@@ -96,7 +96,7 @@
 #include "shoal/query/detail/database_rows.h"
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"
-#include "shoal/query/detail/singletons.h"
+#include "shoal/query/detail/singleton_terms.h"
 #include "shoal/query/detail/started_query.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/query/detail/world_rows.h"
@@ -146,7 +146,7 @@ class Query;
 
 template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
-    using Singletons = detail::Singletons<detail::TermsOfSingletons<Terms...>>;
+    using Singletons = detail::SingletonTerms<detail::TermsOfSingletons<Terms...>>;
     static constexpr bool kHasSingletons = (Terms::kIsSingleton || ...),
                           kIsOfSingletons = detail::kOnlySingletons<Terms...>;
     static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<ComponentDirectory>>;

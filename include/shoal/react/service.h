@@ -101,7 +101,8 @@ public:
 
     /// A blob was spawned, by World::spawn() or by a command; copies of entities are not told of.
     virtual void spawned(const Blob& /*blob*/, const Spawned& /*spawned*/, const SpawnOptions& /*options*/) {}
-    /// The program detaches a store, which still has all its rows and is still part of the world.
+    /// The program detaches a store, which still has all its rows and is still part of the world. Not for stores that a
+    /// load has made and that go because it failed.
     virtual void before_detach(Store& /*store*/) {}
     /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only
     /// its address:

@@ -59,7 +59,7 @@ struct PropertyEntry {
 
 /// Returns the path of the value that a field path such as "properties.armor.front" names; empty: it names a field. In
 /// older programs, such paths begin with `data`.
-SHOAL_API std::string_view property_path(std::string_view field);
+SHOAL_API std::string_view property_path(const ComponentDirectory& directory, std::string_view field);
 
 /// The number of entries of a table; 0 if its words are no table.
 SHOAL_API std::uint32_t num_property_entries(std::span<const std::uint32_t> table);

@@ -11,8 +11,9 @@ namespace shoal {
 
 /// Returns the zone that a blob names for each entity, or for an ancestor of it; kNoZone: none. Empty: it names no zones.
 SHOAL_API Array<Zone> named_zones(const Blob& blob);
-/// Returns the entities of a blob whose component of a type begins switched off. `registry` knows by which older names
+/// Returns the entities of a blob whose component of a type is disabled at first. `registry` knows by which older names
 /// the type may be called; nullptr: by none.
-SHOAL_API BitSet disabled(const Blob& blob, ComponentId component, const ComponentRegistry* registry = nullptr);
+SHOAL_API BitSet find_disabled_entities(const Blob& blob, ComponentId component,
+                                        const ComponentRegistry* registry = nullptr);
 
 }  // namespace shoal

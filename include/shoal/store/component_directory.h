@@ -23,6 +23,8 @@
 #include "shoal/store/singletons.h"
 #include "shoal/store/store.h"
 
+#include <type_traits>
+
 namespace shoal {
 
 class WaitingCommands;
@@ -85,26 +87,30 @@ public:
         if (is_held_) entities_.hold(false);  // so that own() ends the program, and says what was made
         S* const made = make_owned<S>("world", entities_, pool, std::forward<Arguments>(arguments)...);
         const auto end = [](void* object) { destroy_owned("world", static_cast<S*>(object)); };
-        if constexpr (requires { made->core().set_face(made); }) {
+        if constexpr (std::is_base_of_v<Store, S>) {
+            own(*made, made, end);
+        } else {
             made->core().set_face(made);
             own(made->core(), made, end);
-        } else {
-            own(*made, made, end);
         }
         return *made;
     }
     bool owns(const Store& store) const { return find_owned(store) != owned_.size(); }
+    /// Removes a store, of which the owner is told. In a world, detach() tells its services before. Requires: it is here;
+    /// no passes run.
+    SHOAL_API void remove(Store& store);
+
+    // For the owner, and for what brings a world into another state. Requires, for each: no passes run.
+
     /// Removes a store that the directory owns, if it is here, and ends it.
     SHOAL_API void destroy(Store& store);
     /// How many the directory owns, with those that were removed; and ends those that came after the first `num_owned`.
     std::size_t num_owned() const { return owned_.size(); }
     SHOAL_API void destroy_after(std::size_t num_owned);
-    /// Requires: it is here.
-    SHOAL_API void remove(Store& store);
-    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first.
+    /// Drops the commands, removes all stores, and ends those that the directory owns, the last one first. Nobody is told.
     SHOAL_API void end_stores();
-    /// Puts a store in the place of another one, for the same component type. Requires: `before` is here, `after`
-    /// nowhere. One that is owned stays so.
+    /// Puts a store in the place of another one, for the same component type. Nobody is told. Requires: `before` is here,
+    /// `after` nowhere. One that is owned stays so.
     SHOAL_API void replace(Store& before, Store& after);
     bool has(const Store& store) const { return store.component_directory() == this; }
     /// All stores, in the order in which they were added. Lifetime: until a store is added or removed.
@@ -134,7 +140,7 @@ public:
     /// Returns the store of class S that keeps a component type; nullptr: nobody keeps it, or a store of another class.
     template <class S>
     S* find_as(ComponentId component) const {
-        return dynamic_cast<S*>(find(component));  // the one place where a store is asked for its class by type
+        return dynamic_cast<S*>(find(component));
     }
     /// The same for a command. If the component type has no store, the owner chooses one for it; without an owner, the
     /// first that takes it keeps it from now on. Errors: no store takes it.

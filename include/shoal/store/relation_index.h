@@ -10,7 +10,7 @@
 //                    e9 -> missile e22
 //
 // The lists are brought up to date by refresh(), from what a ComponentMirror finds; the field is written like any other.
-// World does this when it settles, for every field that is declared a relation: see World::referrers().
+// World does this when it settles, for every field that is declared a relation: see Relations::referrers().
 // Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store; const
 // calls from any thread between them.
 // Cost: 16 bytes for each entity index up to the highest referrer (24 with 64-bit ids), 4 up to the highest target, and a

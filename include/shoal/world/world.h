@@ -161,7 +161,7 @@ public:
     /// Finds a field for many reads and writes. A built-in component type that no store keeps gets its store, unless
     /// passes run. Errors: there is none; the message says what there is.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
-    /// Returns the value of a field of a singleton, or of an entity; "properties.armor" is a value of its data. Errors:
+    /// Returns the value of a field of a singleton, or of an entity; "properties.armor" is one of its properties. Errors:
     /// as above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
     SHOAL_API Result<AnyValue> field(std::string_view name) const;
     SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;

@@ -70,27 +70,27 @@ private:
 };
 
 template <class List>
-class Singletons;
+class SingletonTerms;
 
 template <>
-class Singletons<TermList<>> {
+class SingletonTerms<TermList<>> {
 public:
     template <class... Stores>
-    explicit Singletons(Stores&...) {}
+    explicit SingletonTerms(Stores&...) {}
 };
 
 template <class... Terms>
-class Singletons<TermList<Terms...>> {
+class SingletonTerms<TermList<Terms...>> {
 public:
     /// Values, each found by its term.
     struct Values : SingletonValue<Terms>... {
-        explicit Values(const Singletons& singletons) : Values(singletons, std::index_sequence_for<Terms...>()) {}
+        explicit Values(const SingletonTerms& singletons) : Values(singletons, std::index_sequence_for<Terms...>()) {}
         template <std::size_t... kIndices>
-        Values(const Singletons& singletons, std::index_sequence<kIndices...>)
+        Values(const SingletonTerms& singletons, std::index_sequence<kIndices...>)
             : SingletonValue<Terms>(singletons.managers_[kIndices]->table())... {}
     };
 
-    explicit Singletons(ComponentDirectory& directory)
+    explicit SingletonTerms(ComponentDirectory& directory)
         : managers_{&directory.singletons().require(schema_of<typename Terms::Component>())...} {}
 
     std::array<Access, sizeof...(Terms)> accesses() const {
@@ -160,7 +160,7 @@ struct WithSingletonsBetween<0, TermList<Term, Terms...>, Arguments...> {
 template <class Function, class... Terms>
 struct WithSingletons {
     static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingleton ? 1 : 0));
-    using Values = typename Singletons<TermsOfSingletons<Terms...>>::Values;
+    using Values = typename SingletonTerms<TermsOfSingletons<Terms...>>::Values;
 
     Function& function;
     const Values& values;
