@@ -61,14 +61,14 @@ std::uint64_t sum_of(Database& database) {
     return result;
 }
 
-SHOAL_BENCH_LOOP void integrate(float* __restrict p, const float* __restrict v, std::size_t n) {
+SHOAL_BENCH_LOOP void integrate_all(float* __restrict p, const float* __restrict v, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) p[i] += v[i] * kDt;
 }
 SHOAL_BENCH_LOOP void add_one(float* x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) x[i] += 1;
 }
 
-struct Sea {
+struct QueriedSea {
     EntityManager entities;
     PagePool pool;
     Database database = Database(entities, pool);
@@ -78,7 +78,7 @@ struct Sea {
 
 void iterate(Bench& bench, std::size_t n) {
     if (!bench.wants("database/iterate")) return;
-    Sea sea;
+    QueriedSea sea;
     std::vector<Entity> ids(n);
     std::vector<QueryPosition> positions(n);
     std::vector<QueryVelocity> velocities(n);
@@ -89,17 +89,18 @@ void iterate(Bench& bench, std::size_t n) {
     }
     need_ok(sea.database.create<QueryPosition, QueryVelocity>(ids, 0, positions, velocities));
     const auto moving = query<Write<&QueryPosition::value>, Read<&QueryVelocity::value>>(sea.database);
-    bench.compare(
-        {"database/iterate", n, 1.05},
-        {{},
-         [&] { moving.for_each([](auto&& p, Vec3 v) { p += v * kDt; }); },
-         [&] { return sum_of<&QueryPosition::value>(sea.database); }},
-        {{}, [&] { integrate(&position[0].x, &velocity[0].x, 3 * n); }, [&] { return sum_of(position.data(), n); }});
+    bench.compare({"database/iterate", n, 1.05},
+                  {{},
+                   [&] { moving.for_each([](auto&& p, Vec3 v) { p += v * kDt; }); },
+                   [&] { return sum_of<&QueryPosition::value>(sea.database); }},
+                  {{},
+                   [&] { integrate_all(&position[0].x, &velocity[0].x, 3 * n); },
+                   [&] { return sum_of(position.data(), n); }});
 }
 
 void two_of_sixteen(Bench& bench, std::size_t n) {
     if (!bench.wants("database/two_of_sixteen")) return;
-    Sea sea;
+    QueriedSea sea;
     std::vector<Entity> ids(n);
     std::vector<QueryWide> values(n);
     PlainColumn<float> f0(n, 0), f5(n, 1);
@@ -113,7 +114,7 @@ void two_of_sixteen(Bench& bench, std::size_t n) {
                   {{},
                    [&] { two.for_each([](float& a, float b) { a += b * kDt; }); },
                    [&] { return sum_of<&QueryWide::f0>(sea.database); }},
-                  {{}, [&] { integrate(f0.data(), f5.data(), n); }, [&] { return sum_of(f0.data(), n); }});
+                  {{}, [&] { integrate_all(f0.data(), f5.data(), n); }, [&] { return sum_of(f0.data(), n); }});
 }
 
 /// p += v dt where a bit is set: all rows are computed, disabled ones keep their values.
@@ -134,7 +135,7 @@ SHOAL_BENCH_LOOP void integrate_on(float* __restrict p, const float* __restrict 
 
 void iterate_enableable(Bench& bench, std::size_t n) {
     if (!bench.wants("database/iterate_enableable")) return;
-    Sea sea;
+    QueriedSea sea;
     std::vector<Entity> ids(n), disabled;
     std::vector<QueryCount> counts(n);
     std::vector<QuerySpeed> speeds(n);
@@ -176,7 +177,7 @@ void create_marked(Database& database, std::size_t n) {
 /// x += 1 in one column that 26 archetypes share.
 void iterate_26_types(Bench& bench, std::size_t n) {
     if (!bench.wants("database/iterate_26_types")) return;
-    Sea sea;
+    QueriedSea sea;
     const std::size_t each = n / kNumMarks, room = (each + 15) / 16 * 16;
     [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) {
         (create_marked<kNumbers>(sea.database, each), ...);
@@ -211,7 +212,7 @@ void iterate_26_types(Bench& bench, std::size_t n) {
 /// Four archetypes in equal parts, one of which matches.
 void quarter_match(Bench& bench, std::size_t n) {
     if (!bench.wants("database/quarter_match")) return;
-    Sea sea;
+    QueriedSea sea;
     create_marked<0>(sea.database, n / 4), create_marked<1>(sea.database, n / 4);
     create_marked<2>(sea.database, n / 4), create_marked<3>(sea.database, n / 4);
     PlainColumn<float> count(n / 4, 0);
@@ -230,7 +231,7 @@ void quarter_match(Bench& bench, std::size_t n) {
 void thousand_empty_tables(Bench& bench) {
     if (!bench.wants("database/1000_empty_tables")) return;
     constexpr Zone kNumZones = 1000;
-    Sea sea;
+    QueriedSea sea;
     for (Zone zone = 0; zone < kNumZones; ++zone) {
         Entity id[1];
         need_ok(sea.database.create<QueryCount>(id, zone));

@@ -87,8 +87,8 @@ struct InDatabase {
 };
 
 /// One plain table, with a record per entity.
-struct PlainTable {
-    PlainTable(std::span<Entity> ids, const BodyValues& values) : bodies(ids.size() + 1, ids.size()) {
+struct PlainBodyTable {
+    PlainBodyTable(std::span<Entity> ids, const BodyValues& values) : bodies(ids.size() + 1, ids.size()) {
         for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = make_entity(static_cast<std::uint32_t>(i + 1), 1);
         bodies.add_all(ids, values.position.data(), values.velocity.data(), values.mass.data());
     }
@@ -115,9 +115,9 @@ void measure(Bench& bench, const std::string& name, std::size_t n, double target
     if (!bench.wants(name)) return;
     const BodyValues values(n);
     std::vector<Entity> ids(n, make_entity(1, 1));
-    const double mine_bytes = bytes_of<T>(ids, values), other_bytes = bytes_of<PlainTable>(ids, values);
+    const double mine_bytes = bytes_of<T>(ids, values), other_bytes = bytes_of<PlainBodyTable>(ids, values);
     std::optional<T> mine;
-    std::optional<PlainTable> other;
+    std::optional<PlainBodyTable> other;
     bench.compare({name, n}, making(mine, ids, values), making(other, ids, values), [&](Measurement& result) {
         result.bytes_per_entity = mine_bytes;
         result.reference_bytes_per_entity = other_bytes;

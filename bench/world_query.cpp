@@ -1,6 +1,7 @@
 // Queries over a world: joins of stores by entity, and fields of stores of other kinds, against loops over plain arrays.
 
 #include "reference.h"
+#include "shoal/components/activity.h"
 #include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
