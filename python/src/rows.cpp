@@ -476,11 +476,8 @@ void FrameState::require_known(std::span<const Entity> entities) const {
 }
 
 KeptComponent FrameState::kept(const std::string& name) const {
-    const World& stores = world->parts_->world;
-    for (Store* store : stores.stores())
-        for (const auto& schemas : {store->schemas(), store->shown_schemas()})
-            for (const Schema* schema : schemas)
-                if (schema->name() == name && !schema->singleton()) return {store, schema};
+    const KeptComponent kept = world->parts_->world.directory().find_kept(ComponentId(std::string_view(name)));
+    if (kept && !kept.schema->singleton()) return kept;
     throw Error(concat("no store keeps ", quoted(name), " yet; name it in a query or World.add() before passes run"));
 }
 

@@ -124,7 +124,7 @@ KeptComponent WorldState::component(const std::string& name) {
     if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr) return kept;
     require_no_hold(concat("the first use of ", quoted(name)));
     if (name == schema_of<ChildOf>().name() || name == schema_of<WorldPose>().name())
-        *world.directory().require_or_end(schema_of<Transform>());
+        world.directory().require_or_end(schema_of<Transform>());
     const RegisteredComponent* const known = schema_->registry.find(name);
     if (known == nullptr || known->schema == nullptr) {
         if (const KeptComponent kept = world.directory().find_kept(ComponentId(name)); kept.store != nullptr)
@@ -311,7 +311,7 @@ std::size_t WorldState::remove(std::span<const Entity> entities, const std::stri
 void WorldState::change_tag(std::span<const Entity> entities, const std::string& tag, bool adds) {
     World& world = require_free("changing tags");
     require_living(entities);
-    *world.directory().require_or_end(schema_of<Tag>());
+    world.directory().require_or_end(schema_of<Tag>());
     TagManager tags(world.manager<Tag>(), world.strings());
     for (const Entity entity : entities) {
         if (adds)

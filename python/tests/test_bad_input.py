@@ -74,10 +74,10 @@ def test_unknown_names_are_answered_with_what_there_is(world, ids):
     ({"mass": None}, TypeError, "object"),
 ])
 def test_values_of_wrong_types_and_shapes_are_refused(world, ids, values, error, message):
-    before = state_hash(world)
+    before = world.state_hash()
     with pytest.raises(error, match=message):
         world.add(ids, "body", **values)
-    assert state_hash(world) == before
+    assert world.state_hash() == before
 
 
 def test_numbers_have_to_fit(world, ids):

@@ -182,7 +182,7 @@ def test_runs_of_a_world_are_the_same():
         world.add_pass("move", "&body", lambda b, f: b["body.position"].__iadd__(b["body.velocity"] * f.dt) is None)
         for _ in range(10):
             world.step(0.1)
-        return state_hash(world)
+        return world.state_hash()
 
     assert run() == run()
 

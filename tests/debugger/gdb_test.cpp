@@ -36,7 +36,17 @@ TEST_F(Gdb, shows_values_as_people_name_them) {
     expect_shown(output, "world of 1 store, frame 0");
 }
 
-TEST_F(Gdb, describes_an_entity) {
+/// Describing an entity calls a function of the program. gdb 13 cannot on processors with more registers than it knows.
+struct GdbCalls : Gdb {
+    void SetUp() override {
+        Gdb::SetUp();
+        if (IsSkipped()) return;
+        if (shown_by_gdb(" -ex 'print (int) getpid()'").find("Couldn't write extended state") != std::string::npos)
+            GTEST_SKIP() << "this gdb cannot call functions on this processor";
+    }
+};
+
+TEST_F(GdbCalls, describes_an_entity) {
     const std::string output = shown_by_gdb(" -ex 'shoal-describe world boat' -ex 'shoal-describe world'");
     expect_shown(output,
                  "entity 1:1 is alive\n  body: mass = 2.0, position = [1.0 2.5 3.0], shape = \"sphere\", cell = [1 2], "
@@ -44,7 +54,7 @@ TEST_F(Gdb, describes_an_entity) {
     expect_shown(output, "write `shoal-describe WORLD ENTITY`");
 }
 
-TEST_F(Gdb, describes_an_entity_that_is_given_as_it_is_shown) {
+TEST_F(GdbCalls, describes_an_entity_that_is_given_as_it_is_shown) {
     const std::string output = shown_by_gdb(" -ex 'shoal-describe world 1:1' -ex 'shoal-describe world 1'");
     const std::string told = "entity 1:1 is alive\n  body: mass = 2.0";
     expect_shown(output, told);

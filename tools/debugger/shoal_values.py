@@ -204,7 +204,7 @@ def table_of_manager(debugger, manager):
 
 def world_text(debugger, value):
     return "world of %s, frame %d; shoal-describe WORLD ENTITY tells about an entity" % (
-        counted(len(array(value.member("directory_").member("stores_"))), "store"), value.member("frame_").number())
+        counted(len(array(value.member("directory_").member("stores_"))), "store"), value.member("schedule_").member("frame_").number())
 
 
 DESCRIBE_HELP = """shoal-describe WORLD ENTITY: tells all about an entity. Both are expressions; ENTITY may also be a number as it is
