@@ -1,6 +1,5 @@
 #pragma once
-// Lists of commands that the compiler does not know: with component types that are known at run time only, or from a
-// snapshot.
+// Lists of commands that the compiler does not know: of component types known at run time only, or from a snapshot.
 //
 //     MadeList    a CommandList, its parts, and for each part a key: what it names, which stays when a schema is gone
 //

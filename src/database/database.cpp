@@ -587,7 +587,7 @@ void Database::settle(const SettleContext& context) {
     if (commands != nullptr && is_alone()) commands->apply(context.counts);
     std::uint64_t num_removed = 0;
     const DeathRange dead = entities_.deaths(cursor_);
-    if (dead.fell_behind || dead.entities.size() > num_rows() / 2) {
+    if (dead.calls_for_sweep(num_rows())) {
         tables_.for_each([&](DatabaseTable& table) { num_removed += table.num_rows() == 0 ? 0 : sweep(table); });
     } else if (!dead.entities.empty()) {
         selection_->select(dead.entities, Selection::Chosen::kDead);

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint32_t kLivingInARow = 4;
 constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before the rows that are none are counted
 constexpr std::uint32_t kCountedRows = 4096;  // that share a count of those with an owner
-constexpr std::size_t kDeadShare = 2;         // from one row in so many on, one pass over all rows removes the dead
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
@@ -485,8 +484,8 @@ void OwnedRows::remove_dead(const SettleContext& context) {
 void OwnedRows::remove_listed_deaths() {
     if (entities_.death_position(cursor_) == entities_.deaths_end()) return;  // less to do than to read none
     const DeathRange dead = entities_.deaths(cursor_);
-    const bool sweeps = dead.fell_behind || (has_plain_rows() && options_.remove_dead == nullptr &&
-                                             dead.entities.size() > table_.num_rows() / kDeadShare);
+    const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
+    const bool sweeps = dead.fell_behind || (may_sweep && dead.calls_for_sweep(table_.num_rows()));
     if (sweeps)
         remove_all_dead();
     else if (options_.remove_dead != nullptr)

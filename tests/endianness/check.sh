@@ -15,7 +15,7 @@ build_there() {
     for room in base document state entity table; do
         printf '#include "%s"\n' "$root/src/$room"/*.cpp >"$work/$room.cpp"
     done
-    for name in blob blob_check blob_values blob_writer property_table dump migration registry swap_endianness; do
+    for name in blob blob_check blob_values blob_writer old_words property_table dump migration registry swap_endianness; do
         echo "#include \"$root/src/resource/$name.cpp\""
     done >"$work/resource.cpp"
     cp "$root/tests/endianness/sample_blob.cpp" "$work/sample_blob.cpp"

@@ -1,6 +1,6 @@
 #pragma once
-// Commands that wait, in a snapshot, for those who convert or show them. docs/formats/save.md has all parts. Thread:
-// any.
+// Commands that wait, in a snapshot, for those who convert or show them. docs/formats/save.md has all parts.
+// Thread: any.
 
 #include "shoal/state/snapshot.h"
 

@@ -34,6 +34,9 @@ struct DeathRange {
     std::uint64_t begin = 0;           ///< position of entities[0]
     std::uint64_t end = 0;             ///< advance to here after reading all of it
     bool fell_behind = false;          ///< ask alive() for everything, then advance to `end`
+
+    /// Whether one pass over all of so many rows removes those of the dead sooner than a look-up for each.
+    bool calls_for_sweep(std::uint64_t num_rows) const { return fell_behind || entities.size() > num_rows / 2; }
 };
 
 class DeathList {

@@ -51,8 +51,7 @@ public:
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: first on indices that have been free long enough, oldest first, then on fresh
-    /// ones.
+    /// Fills `out` with new entities: on indices that have been free long enough, oldest first, then on fresh ones.
     /// Errors: too few indices are left. Nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_free_ids` indices are free.

@@ -130,8 +130,9 @@ class TextQueryReader;
 
 class SHOAL_API TextQuery {
 public:
-    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is no query; the stores keep no such
-    /// component type, or it has no such field; a store does not let queries write it. Each is in `diagnostics`.
+    /// Reads file `file` of `diagnostics` as a query over the stores of a directory. Errors: the text is no query; no
+    /// store keeps such a component type, or it has no such field; a store does not let queries write it. Each is in
+    /// `diagnostics`.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics);
     /// The same; the message of the status is the first error, with its line and column.
     static Result<TextQuery> make(const ComponentDirectory& directory, std::string_view text);

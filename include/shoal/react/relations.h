@@ -13,11 +13,9 @@
 //     relation(dies_too)       the entity that refers to the target dies too, and so does whoever refers to that one
 //
 // It does not matter which store keeps the component, nor how the field is written. The indices are as of the last
-// settle:
-// they are brought up to date after the commands. Then the targets that have died since are dealt with, before the
-// stores remove the rows of the dead, so that a settle removes them all (but for managers that look for the dead at
-// random). A disabled component counts as not there: what becomes of its reference is decided when it is
-// enabled.
+// settle: they are brought up to date after the commands. Then the targets that have died since are dealt with, before
+// the stores remove the rows of the dead, so that a settle removes them all (but for managers that look for the dead at
+// random). A disabled component counts as not there: what becomes of its reference is decided when it is enabled.
 // Thread: as World; referrers() from any thread, also while passes run.
 
 #include "shoal/entity/entity_manager.h"

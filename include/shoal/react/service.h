@@ -105,8 +105,7 @@ public:
     /// load has made and that go because it failed.
     virtual void before_detach(Store& /*store*/) {}
     /// A store leaves the world, or ends, or another one takes its place: nothing may refer to it afterwards. Use only
-    /// its address:
-    /// of a store that ends, the functions of its class are gone.
+    /// its address: of a store that ends, the functions of its class are gone.
     virtual void forget(const Store& /*store*/) {}
     /// Component types have other fields now, so what was made from their schemas is out of date.
     virtual void fields_changed() {}

@@ -66,8 +66,7 @@ struct SnapshotGap {
     std::uint32_t begin = 0, num_bytes = 0;
 };
 
-/// Which elements of a block of a column may differ from those of another: a bit for each kElementsPerSnapshotMark of
-/// them.
+/// Which elements of a block of a column may differ from those of another: a bit for kElementsPerSnapshotMark of them.
 struct SnapshotMarks {
     static constexpr std::size_t kCount = kElementsPerSnapshotBlock / kElementsPerSnapshotMark;
     std::uint64_t words[kCount / 64] = {};

@@ -17,8 +17,7 @@
 
 namespace shoal {
 
-/// Returns what a column is called in a snapshot: after its field, so that it is found in a table with other columns
-/// too.
+/// Returns what a column is called in a snapshot: after its field, so that tables with other columns have it, too.
 SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
 
 /// Returns the bytes of a column that belong to no field.

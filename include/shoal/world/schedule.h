@@ -33,7 +33,7 @@
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it ran last. enable() and enable_group() enable and disable passes. For a disabled pass, time stands still:
-// the frames until it is on again count neither for its dt nor for its next run.
+// the frames until it is enabled again count neither for its dt nor for its next run.
 //
 // Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may throw.
 // An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it in the
@@ -124,7 +124,7 @@ public:
     /// Thread: passes may call it too.
     SHOAL_API Status enable(std::string_view name, bool enabled);
     /// Enables or disables a group of passes in the same way, including passes that join it later. A pass runs if both
-    /// it and its group are on. Errors: no group has this name; the first group has none.
+    /// it and its group are enabled. Errors: no group has this name; the first group has none.
     /// Thread: passes may call it too.
     SHOAL_API Status enable_group(std::string_view name, bool enabled);
 

@@ -63,9 +63,8 @@ public:
 
     // --- stores: each is made by the first call that asks for it. Requires: if it has to be made, no passes run ----
 
-    /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in component types
-    /// when they name them: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode,
-    /// PointMass.
+    /// Which store keeps which component type. Queries, commands and spawn() make the stores of built-in types that they
+    /// name: Transform, Owned, Inactive, Properties, ModelPose, Tag, DebugName, AttachedToNode, PointMass.
     ComponentDirectory& directory() { return directory_; }
     const ComponentDirectory& directory() const { return directory_; }
 

@@ -13,7 +13,7 @@ int main() {
     expect(stage.crowd(pond, 100 * 1, 3), "ok");
     expect(pond.entities().destroy(p[1]), "false");
     expect(lake.entities().destroy(std::array{e[6], e[7], e[6]}), "1");
-    expect(pond.set_active(p[2], 12 % 2 == 1), "ok");
+    expect(pond.activity().set_active(p[2], 12 % 2 == 1), "ok");
     expect(bool(*sea.manager<Mark>().add(e[7], Mark{0})), "false");
     expect(sea.manager<Mark>().add(std::span(&e[5], 1), Mark{3}), "0 added, 0 set, 1 skipped");
     expect(sea.manager<Mark>().add(std::array{e[3], e[3], e[3]}, Mark{2}), "0 added, 0 set, 3 skipped");
@@ -399,7 +399,7 @@ int main() {
     expect(sea.frame(), "0");
     expect(stage.frames(sea).statistics().num_frames, "0");
     expect(lake.entities().alive(e[2]), "true");
-    expect(lake.is_active(e[2]), "true");
+    expect(lake.entities().is_active(e[2]), "true");
     expect(stage.zone(lake, e[2]), "no row");
     expect(stage.values<Mark>(sea, e[2]), "none");
     expect(sea.field<int>(e[2], "mark.n"), "refused");

@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// Where the fields of a row are, when not all are in the columns of its table, or not all rows are on.
+    /// Where the fields of a row are, when not all are in the columns of its table, or not all are enabled.
     class RowLookup {
     public:
         static constexpr bool kChooses = Bits::kChooses, kMayBlend = true;

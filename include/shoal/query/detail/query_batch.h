@@ -29,7 +29,7 @@ struct TableOfBatch {
 }  // namespace detail
 
 /// `Table` is a DatabaseTable when the query is over a database, else the Table of a manager; `Bits` say which rows
-/// are on.
+/// are enabled.
 template <class Table, class Stores, class List, class Bits>
 class QueryBatch;
 

@@ -1,6 +1,5 @@
 #pragma once
-// The singletons that a query names: components of which a world has one, given to the function beside the fields of
-// rows.
+// The singletons that a query names: the function gets their fields beside those of rows.
 //
 //     world.query<Write<&Boat::velocity>, Singleton<Read<&Wind::force>>, Read<&Boat::mass>>()
 //
