@@ -90,6 +90,4 @@ Store& require_parents_store(ComponentDirectory& directory) {
     return *store;
 }
 
-Database* find_any_database(const ComponentDirectory& directory) { return find_database(directory); }
-
 }  // namespace shoal::detail

@@ -31,7 +31,7 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
 /// Errors: it cannot be made, or keeps what a world has once as what it may have often.
 Status prepare_store(ComponentDirectory& directory, const Schema& component) {
     Store* const store = directory.find(component.id());
-    if (store == nullptr) return directory.require_made(component);
+    if (store == nullptr) return directory.require(component).status();
     const Schema& taken = *directory.find_schema(component.id());
     if (component.singleton() && !taken.singleton())
         return Status::error(concat("\"", component.name(),

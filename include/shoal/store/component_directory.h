@@ -130,8 +130,6 @@ public:
     /// The same, and lets the owner make the store of a type that has one of its own; nullptr: nobody keeps it, and it
     /// has none.
     SHOAL_API Result<Store*> require(const Schema& component);
-    /// Lets the owner make the store of a type that has one of its own, where no store keeps or shows it.
-    Status require_made(const Schema& component) { return require(component).status(); }
     /// The same as require() for what a program cannot go on without: the program ends with the message of an error.
     SHOAL_API Store* require_or_end(const Schema& component);
     /// Lets the owner make the store of a built-in component type of this name, if there is one and no store keeps it.

@@ -8,6 +8,11 @@
 
 #include <array>
 
+namespace shoal {
+// See database/database.h, which queries over managers do without.
+SHOAL_API Database* find_database(const ComponentDirectory& directory);
+}  // namespace shoal
+
 namespace shoal::detail {
 
 inline ComponentManager* core_of(Database&) { return nullptr; }
@@ -20,8 +25,6 @@ template <class T>
 OwnedRows* rows_of(Manager<T>& manager) {
     return &manager.core().rows();
 }
-/// Returns the first database of a directory, or nullptr.
-SHOAL_API Database* find_any_database(const ComponentDirectory& directory);
 
 template <class Stores, class Fields>
 class FieldStores;

@@ -64,7 +64,7 @@ public:
         explicit Lock(const WorldRows& rows) : Joined::Lock(rows.joined_) {}
     };
 
-    explicit WorldRows(ComponentDirectory& directory) : WorldRows(places_of(directory), find_any_database(directory)) {
+    explicit WorldRows(ComponentDirectory& directory) : WorldRows(places_of(directory), find_database(directory)) {
         directory_ = &directory;
     }
     /// `any` is a database of the world, for zones, if no term is about one.
