@@ -1,11 +1,18 @@
-// Measures the cost of including shoal: the CPU time to compile a small program, against an empty one. The small programs
-// declare a component, make entities and run a pass, as in the README: over a manager, or over a database.
+// Measures what shoal costs a compiler, in CPU time.
+//
+//     small programs     one that declares a component, makes entities and runs a pass, as in the README, over a manager
+//                        or over a database; against an empty program
+//     world_pass         one more pass over a world, from the difference of a program with 30 of them, each over other
+//                        component types, and one with none; against one more loop over plain arrays
 
 #include "workloads.h"
 
 #include "shoal/base/file.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <sys/resource.h>
 
@@ -89,11 +96,65 @@ void measure_program(Bench& bench, const SmallProgram& program, const std::strin
         std::remove((path + file).c_str());
 }
 
+constexpr std::size_t kNumPasses = 30;
+
+/// A program with passes, each of which writes a field of one component type and reads one of another.
+std::string program_of_passes(std::size_t num_passes) {
+    std::string types = "#include <shoal/shoal.h>\n";
+    std::string passes = "void add_passes(shoal::World& world) {\n    using namespace shoal;\n";
+    for (std::size_t i = 0; i < kNumPasses; ++i) {
+        const std::string number = std::to_string(i), next = std::to_string((i + 1) % kNumPasses);
+        types += "struct Body" + number + " { float mass = 1; shoal::Vec3 position{}, velocity{}; };\n";
+        types += "SHOAL_COMPONENT(Body" + number + ", mass, position, velocity)\n";
+        if (i < num_passes)
+            passes += "    world.schedule().add(\"pass " + number + "\", world.query<Write<&Body" + number +
+                      "::velocity>, Read<&Body" + next +
+                      "::mass>>(), [](const PassContext& frame, auto&& v, float mass) { v.z -= mass * frame.dt; });\n";
+    }
+    return types + passes + "}\n";
+}
+/// The same work by hand.
+std::string program_of_loops(std::size_t num_loops) {
+    std::string program = "#include <cstddef>\nstruct Vec3 { float x, y, z; };\n";
+    for (std::size_t i = 0; i < num_loops; ++i)
+        program += "void pass_" + std::to_string(i) +
+                   "(Vec3* v, const float* mass, std::size_t n, float dt) {\n"
+                   "    for (std::size_t i = 0; i < n; ++i) v[i].z -= mass[i] * dt;\n}\n";
+    return program;
+}
+
+/// Measures what one more pass costs.
+void measure_passes(Bench& bench) {
+    if (!bench.wants("build/world_pass_O2")) return;
+    const char* folder = std::getenv("TMPDIR");
+    const std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/shoal_build_time_";
+    need_ok(shoal::write_file(path + "passes.cpp", program_of_passes(kNumPasses)));
+    need_ok(shoal::write_file(path + "none.cpp", program_of_passes(0)));
+    need_ok(shoal::write_file(path + "loops.cpp", program_of_loops(kNumPasses)));
+    need_ok(shoal::write_file(path + "no_loops.cpp", program_of_loops(0)));
+    const auto cost_ns = [&](const char* with, const char* without) {
+        const double more = compile_ns(path + with, "-O2") - compile_ns(path + without, "-O2");
+        return std::max(more, 1e6);  // as far as can be told
+    };
+    std::vector<double> shoal_ns, reference_ns, ratios;
+    for (std::size_t round = 0; round < (bench.quick() ? kNumQuickRounds : kNumRounds / 3); ++round) {
+        shoal_ns.push_back(cost_ns("passes.cpp", "none.cpp"));
+        reference_ns.push_back(cost_ns("loops.cpp", "no_loops.cpp"));
+        ratios.push_back(shoal_ns.back() / reference_ns.back());
+    }
+    bench.add(summarize({"build/world_pass_O2", kNumPasses}, shoal_ns, reference_ns, ratios));
+    for (const char* file : {"passes.cpp", "none.cpp", "loops.cpp", "no_loops.cpp"}) {
+        std::remove((path + file).c_str());
+        std::remove((path + file + ".o").c_str());
+    }
+}
+
 }  // namespace
 
 void measure_build_time(Bench& bench) {
     for (const SmallProgram& program : kSmallPrograms)
         for (const char* flags : {"-O0", "-O2"}) measure_program(bench, program, flags);
+    measure_passes(bench);
 }
 
 }  // namespace shoal_bench

@@ -6,7 +6,6 @@
 // Callgrind is asked for one count per call. Each call runs once uncounted, on pages and archetypes that are then warm.
 
 #include "marks.h"
-#include "shoal/query/typed_database.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -87,8 +86,8 @@ struct Managers {
     std::vector<Entity> ids = std::vector<Entity>(kNumMany);
     std::span<const Entity> some = std::span(ids).first(kNumCalls);
     decltype(query<Write<&Position::position>>(places)) all = query<Write<&Position::position>>(places);
-    decltype(query<Write<&Position::position>, Gather<&Motion::velocity>>(places, motions)) gathered =
-        query<Write<&Position::position>, Gather<&Motion::velocity>>(places, motions);
+    decltype(query<Write<&Position::position>, Maybe<&Motion::velocity>>(places, motions)) gathered =
+        query<Write<&Position::position>, Maybe<&Motion::velocity>>(places, motions);
 
     Managers() { need(entities.create(ids).ok()); }
 
@@ -221,25 +220,6 @@ struct Databases {
     void database_destroy_shuffled() { database.destroy(shuffled); }
     void database_create_again() { database_create_span(); }
     void database_clear_zone() { database.clear_zone(0); }
-};
-
-struct Listed {
-    using Types = Archetypes<Has<Position, Motion>, Has<Position, Motion, Heat>>;
-
-    EntityManager entities;
-    PagePool pool;
-    Database database{entities, pool};
-    TypedDatabase<Types> typed{database};
-    std::vector<Entity> ids = std::vector<Entity>(kNumCalls);
-
-    Listed() { need(typed.create<Position, Motion>(ids, 0).ok()); }
-
-    void typed_add_one() {
-        for (const Entity entity : ids) need(typed.add(entity, Heat{1}).ok());
-    }
-    void typed_remove_one() {
-        for (const Entity entity : ids) need(typed.remove<Heat>(entity).ok());
-    }
 };
 
 struct Asked {
@@ -397,8 +377,6 @@ void count_databases() {
                     SHOAL_CALL(Databases, database_destroy_shuffled, kNumMany),
                     SHOAL_CALL(Databases, database_create_again, kNumMany),
                     SHOAL_CALL(Databases, database_clear_zone, kNumMany)});
-    Listed listed;
-    run(listed, {SHOAL_CALL(Listed, typed_add_one, kNumCalls), SHOAL_CALL(Listed, typed_remove_one, kNumCalls)});
 }
 
 void count_frames() {

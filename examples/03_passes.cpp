@@ -27,7 +27,7 @@ int main() {
     if (!sails.add(std::span(fleet).subspan(0, 2'500), {.area = 8})) return 1;
 
     // This pass visits all boats; the sail is looked up by entity, and is null for boats without one.
-    world.schedule().add("wind", query<Write<&Boat::velocity>, Gather<&Sail::area>>(boats, sails),
+    world.schedule().add("wind", query<Write<&Boat::velocity>, Maybe<&Sail::area>>(boats, sails),
                          [](auto&& velocity, const float* area) {
                              if (area) velocity.x += *area * 0.25f;
                          });

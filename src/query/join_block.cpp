@@ -1,10 +1,9 @@
 // Blocks of joins: looks the entities of the driver's rows up in the other stores.
 
-#include "shoal/query/detail/join_block.h"
+#include "query/join_block.h"
 
+#include "query/plan_state.h"
 #include "shoal/database/database.h"
-#include "shoal/database/match.h"
-#include "shoal/query/detail/told_rows.h"
 
 namespace shoal::detail {
 namespace {
@@ -23,6 +22,23 @@ std::uint64_t rows_had(const std::uint32_t* rows) {
         bits |= (eight * 0x0102040810204080u >> 56) << (byte * 8);
     }
     return bits;
+}
+
+/// A column of which a loop reads or writes what it has found.
+struct FetchedColumn {
+    const std::byte* first = nullptr;
+    std::size_t element_bytes = 0;
+};
+
+/// Notes the columns of a table that a field shows. Of components with many columns, few are looked at.
+void add_fetched(const PlanTerm& field, Table& table, std::uint32_t first_column, FetchedColumn* fetched,
+                 std::size_t& num_fetched) {
+    constexpr std::uint32_t kMostColumns = 8;
+    if (field.num_columns > kMostColumns || num_fetched + field.num_columns > kMostFetched) return;
+    for (std::uint32_t c = field.first_column; c < std::uint32_t(field.first_column) + field.num_columns; ++c) {
+        std::byte* const first = table.unmarked_column(first_column + c);
+        fetched[num_fetched++] = {first + field.offset, field.component->columns()[c].element_bytes};
+    }
 }
 
 /// Writes the row of each of `entities` to `found`, and fetches what lies there in the columns.
@@ -116,14 +132,6 @@ std::uint8_t TermStores::driver_of(const QueryPart& part) const {
     return store;
 }
 
-Entity TermStores::parent_of(Entity entity) const {
-    const std::uint32_t row = parents->find(entity);
-    if (row == kNilRow) return kNullEntity;
-    const Table& table = parents->table();
-    const std::uint32_t parent = table.links(LinkColumn::kTreeParent)[row];
-    return parent == kNilRow ? kNullEntity : table.entities()[parent];
-}
-
 bool TermStores::is_one_table() const {
     if (stores.size() != 1 || parents != nullptr || !any.empty()) return false;
     const JoinedStore& only = stores[0];
@@ -145,9 +153,7 @@ Array<OwnedRows*> TermStores::locked() const {
     return rows;
 }
 
-JoinFinder::JoinFinder(const TermStores& places, const DatabaseMatch* match, const ZoneSet* zones,
-                       const FetchedColumn* fetched, std::size_t num_fetched)
-    : places_(places), match_(match), zones_(zones), fetched_(fetched, num_fetched) {}
+JoinFinder::JoinFinder(const PlanState& plan) : plan_(plan), places_(plan.places) {}
 
 void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
     block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
@@ -157,13 +163,14 @@ void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t beg
     if (const InactiveEntities* left_out = places_.left_out(); SHOAL_UNLIKELY(left_out != nullptr))
         leave_out_those(*left_out, block);
     for (std::uint8_t i = 0; i < places_.stores.size(); ++i) {
-        if (i == block.driver) continue;
+        if (i == block.driver || !places_.stores[i].is_looked_up) continue;
         if (i == places_.database)
             find_in_database(block);
         else
             find_in(i, block);
     }
     for (std::size_t i = 0; i < places_.any.size();) i = leave_out_without_any(block, i);
+    if (places_.parents != nullptr) find_parents(block);
 }
 
 void JoinFinder::choose_of_driver(JoinBlock& block) const {
@@ -175,9 +182,9 @@ void JoinFinder::choose_of_driver(JoinBlock& block) const {
     for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word)
         block.words[word] = store.is_excluded ? 0 : block.rows_of_word(word);
     if (store.rows != nullptr) return leave_out_holes(block, store);
-    if (match_->all_rows(*block.of_database)) return;
+    if (plan_.match[0].all_rows(*block.of_database)) return;
     for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
-        block.words[word] &= match_->rows_of_word(*block.of_database, block.rows.begin / 64 + word);
+        block.words[word] &= plan_.match[0].rows_of_word(*block.of_database, block.rows.begin / 64 + word);
 }
 
 void JoinFinder::leave_out_those(const InactiveEntities& inactive, JoinBlock& block) {
@@ -203,9 +210,9 @@ void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     std::uint32_t* const found = block.found[number];
     FetchedColumn fetched[kMostFetched];
     std::size_t num_fetched = 0;
-    const bool fetches = store.rows->num_rows() > kRowsPerStampBlock;
-    for (const FetchedColumn& column : fetched_)
-        if (fetches && column.store == number && num_fetched < kMostFetched) fetched[num_fetched++] = column;
+    for (std::size_t i = 0; store.rows->num_rows() > kRowsPerStampBlock && i < plan_.fields.size(); ++i)
+        if (plan_.store_of(i) == number && !plan_.field(i).is_of_parent)
+            add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched, num_fetched);
     for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
     const std::span<const FetchedColumn> columns(fetched, num_fetched);
     if (num_fetched == 1)
@@ -226,22 +233,117 @@ void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
 
 void JoinFinder::find_in_database(JoinBlock& block) const {
     const JoinedStore& store = places_.stores[places_.database];
-    const Database& database = static_cast<const Database&>(*store.store);
+    const Database& database = plan_.database();
+    const DatabaseMatch& match = plan_.match[0];
     const std::span<const Entity> owners = block.entities();
+    const DatabaseTable* last = nullptr;  // the table of the row before, and what was found of it
+    bool matches = false, has_all_rows = false;
+    FetchedColumn fetched[kMostFetched];
+    std::size_t num_fetched = 0;
     for (std::uint32_t i = 0; i < block.size(); ++i) {
         if (i + kFetchDistance < block.size()) database.directory().prefetch(owners[i + kFetchDistance]);
         const auto at = database.find(owners[i]);
         block.tables[i] = at.table, block.found[places_.database][i] = at.row;
-        if (at ? !matches(*at.table, at.row) : store.is_required)
+        if (!at) {
+            if (store.is_required) block.leave_out(i);
+            continue;
+        }
+        if (at.table != last) {
+            last = at.table;
+            matches = match.matches(*last) && (!plan_.in_zones || plan_.zones.contains(last->zone()));
+            has_all_rows = match.all_rows(*last);
+            num_fetched = 0;
+            for (std::size_t f = 0; matches && f < plan_.fields.size(); ++f) {
+                if (!plan_.is_of_database(f) || plan_.field(f).is_of_parent) continue;
+                const std::uint32_t first = plan_.first_column(*last, f);
+                if (first != kNoColumn) add_fetched(plan_.field(f), at.table->table(), first, fetched, num_fetched);
+            }
+        }
+        if (!matches || (!has_all_rows && (match.rows_of_word(*last, at.row / 64) >> (at.row % 64) & 1) == 0)) {
             block.leave_out(i);
-        else if (at)
-            at.table->table().prefetch(at.row);
+            continue;
+        }
+        for (std::size_t f = 0; f < num_fetched; ++f)
+            __builtin_prefetch(fetched[f].first + at.row * fetched[f].element_bytes);
     }
 }
 
-bool JoinFinder::matches(const DatabaseTable& table, std::uint32_t row) const {
-    if (!match_->matches(table) || (zones_ != nullptr && !zones_->contains(table.zone()))) return false;
-    return match_->all_rows(table) || (match_->rows_of_word(table, row / 64) >> (row % 64) & 1) != 0;
+/// Finds the parents of the rows, and where they are in the database if fields of theirs lie there.
+void JoinFinder::find_parents(JoinBlock& block) const {
+    const Table& table = places_.parents->table();
+    const std::uint32_t* const links = table.links(LinkColumn::kTreeParent).data();
+    const Entity* const owners = table.entities().data();
+    const std::uint32_t size = block.size();
+    std::uint32_t linked[JoinBlock::kRows];
+    places_.parents->index().find_each(
+        block.entities(), kFetchDistance,
+        [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
+            linked[i] = row;
+            if (row != kNilRow) __builtin_prefetch(links + row);
+        },
+        [](std::uint32_t) {});
+    for (std::uint32_t i = 0; i < size; ++i) linked[i] = linked[i] == kNilRow ? kNilRow : links[linked[i]];
+    for (std::uint32_t i = 0; i < size; ++i) {
+        if (i + kFetchDistance < size && linked[i + kFetchDistance] != kNilRow)
+            __builtin_prefetch(owners + linked[i + kFetchDistance]);
+        block.parents[i] = linked[i] == kNilRow ? kNullEntity : owners[linked[i]];
+    }
+    if (block.tables_of_parents == nullptr) return;
+    const Database& database = plan_.database();
+    for (std::uint32_t i = 0; i < size; ++i) {
+        if (i + kFetchDistance < size) database.directory().prefetch(block.parents[i + kFetchDistance]);
+        if (i > 0 && block.parents[i] == block.parents[i - 1]) {
+            block.tables_of_parents[i] = block.tables_of_parents[i - 1];
+            block.rows_of_parents[i] = block.rows_of_parents[i - 1];
+            continue;
+        }
+        const auto at = database.find(block.parents[i]);
+        block.tables_of_parents[i] = at.table, block.rows_of_parents[i] = at ? at.row : kNilRow;
+    }
+}
+
+namespace {
+
+/// Copies those of the rows that have a component of the database to `out`, and kNilRow for the others.
+void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* const* tables, const std::uint32_t* rows,
+                 std::uint32_t* out) {
+    const DatabaseTable* last = nullptr;
+    bool is_there = false;
+    const std::uint64_t* bits = nullptr;
+    for (std::uint32_t i = 0; i < block.size(); ++i) {
+        const DatabaseTable* const table = tables == nullptr ? block.of_database : tables[i];
+        if (table != last && table != nullptr) is_there = table->type().has(type), bits = table->presence(type);
+        last = table;
+        const bool has = table != nullptr && rows[i] != kNilRow && is_there && (bits == nullptr || test_bit(bits, rows[i]));
+        out[i] = has ? rows[i] : kNilRow;
+    }
+}
+
+}  // namespace
+
+const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
+    const PlanTerm& term = plan_.field(field);
+    const std::uint8_t number = plan_.store_of(field);
+    if (!term.is_optional) return block.found[number];
+    const JoinedStore& store = places_.stores[number];
+    const ComponentType type = plan_.types[plan_.fields[field]];
+    if (type && term.is_of_parent) {
+        keep_having(block, type, block.tables_of_parents, block.rows_of_parents, room);
+    } else if (type) {
+        keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
+    } else if (term.is_of_parent) {
+        const std::span<const Entity> parents(block.parents, block.size());
+        store.rows->index().find_each(
+            parents, kFetchDistance,
+            [&](std::size_t i, std::uint32_t row) SHOAL_INLINED { room[i] = store.has(row) ? row : kNilRow; },
+            [](std::uint32_t) {});
+    } else {
+        for (std::uint32_t i = 0; i < block.size(); ++i) {
+            const std::uint32_t row = block.found[number][i];
+            room[i] = store.has(row) ? row : kNilRow;
+        }
+    }
+    return room;
 }
 
 /// Leaves out entities that have none of the component types of an AnyOf term, and returns where the next term begins.

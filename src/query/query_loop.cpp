@@ -1,7 +1,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/database/database.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/query/query.h"
+#include "shoal/query/detail/started_loop.h"
 
 #include <algorithm>
 
@@ -25,8 +25,6 @@ ComponentDirectory& require_directory(ComponentDirectory* directory) {
                  "or add them to a ComponentDirectory");
     return *directory;
 }
-
-static_assert(kLacksColumns == kNoColumn);
 
 }  // namespace
 

@@ -1,9 +1,10 @@
 #pragma once
 // What a text query consists of once its text was read.
 
-#include "shoal/database/match.h"
-#include "shoal/query/detail/term_stores.h"
+#include "shoal/query/detail/query_plan.h"
 #include "shoal/query/text_query.h"
+
+#include <optional>
 
 namespace shoal {
 
@@ -19,21 +20,15 @@ struct TextComparison {
 };
 
 struct TextQuery::Plan {
-    explicit Plan(std::size_t num_terms) : places(num_terms) {}
-    Plan(const Plan&) = delete;
-    Plan& operator=(const Plan&) = delete;
-    ~Plan() { delete further; }
+    static constexpr std::size_t kNoField = ~std::size_t(0);
 
-    detail::TermStores places;                            // its first terms are the components, in order
+    std::optional<detail::QueryPlan> rows;                // where they are found; its fields are the components
     Array<TextComponent> components{Owner("query")};      // that are shown
-    Array<ComponentType> types{Owner("query")};           // by component; none unless the database has it
+    Array<std::size_t> fields{Owner("query")};            // by component: its number there; kNoField: a singleton
     Array<TextComparison> comparisons{Owner("query")};    // all must hold
     Array<TextComparison> of_singletons{Owner("query")};  // the same, about components of which there is one
     Array<OwnedRows*> singletons{Owner("query")};         // by component; nullptr: it is no singleton
-    Array<Access> accesses{Owner("query")};               // by component, and of the links to parents
-    Array<OwnedRows*> locked{Owner("query")};             // while a loop runs
-    mutable Array<DatabaseMatch> match{Owner("query")};   // one, if a component is of the database
-    Plan* further = nullptr;  // of the values of a `many` type of the database that are not the first of their entities
+    Array<Access> accesses{Owner("query")};
 };
 
 }  // namespace shoal

@@ -8,9 +8,10 @@
 //     operator     "<" | "<=" | ">" | ">=" | "==" | "!="
 //     value        number | true | false | word | '"' text '"'
 
+#include "query/plan_state.h"
 #include "query/text_plan.h"
 #include "shoal/base/text.h"
-#include "shoal/query/detail/world_rows.h"
+#include "shoal/store/component_directory.h"
 
 #include <algorithm>
 #include <charconv>
@@ -78,12 +79,12 @@ public:
 
     Result<TextQuery> read() {
         if (!read_terms()) return failed();
-        TextQuery query(new TextQuery::Plan(terms_.size()));
+        TextQuery query(new TextQuery::Plan());
         plan_ = query.plan_;
         for (const ReadTerm& term : terms_)
             if (!take_term(term)) return failed();
-        if (!find_stores()) return failed();
-        if (visits_each_value()) plan_further();
+        if (!check_terms()) return failed();
+        make_plan();
         return query;
     }
 
@@ -92,6 +93,18 @@ private:
     struct Excluded {
         detail::OwningStore keeper;
         const Schema* schema;
+        std::string_view name;
+    };
+    /// One of the component types of which an entity has one.
+    struct AnyOption {
+        detail::OwningStore keeper;
+        const Schema* schema;
+        std::uint16_t term;
+    };
+    struct ReadTag {
+        Store* store;
+        StringId tag;
+        bool excludes;
     };
 
     Status failed() const { return Status::error("the text is not a query"); }
@@ -200,6 +213,10 @@ private:
         keeper = detail::look_up_owning_store(directory_, schema);
         if (keeper.store == nullptr)
             return error(name, concat("the store of ", quoted(name), " shows queries no rows"), "ask the store");
+        if (keeper.database != nullptr && database_ != nullptr && keeper.database != database_)
+            return error(name, "the components are in two databases, of which a query joins one",
+                         "make a query for each");
+        if (keeper.database != nullptr) database_ = keeper.database;
         return true;
     }
     bool take_term(const ReadTerm& term) {
@@ -214,8 +231,7 @@ private:
         if (detail::find_tag_lists(*store) == nullptr)
             return error(term.path, concat("tags are kept in ", store->kind(), ", which does not list who has one"),
                          "keep them in a manager, World::manager<Tag>()");
-        plan_->places.add_tag(*store, StringId(term.path), term.sign == '!');
-        any_tag_ |= term.sign != '!';
+        tags_.push_back({store, StringId(term.path), term.sign == '!'});
         return true;
     }
     bool take_any(const ReadTerm& term) {
@@ -224,10 +240,8 @@ private:
         for (const std::string_view name : names) {
             const Schema* const schema = find_component(name);
             detail::OwningStore keeper;
-            std::uint8_t number = 0;
-            if (schema == nullptr || !find_owning_store(name, *schema, keeper) || !add_store(keeper, name, number))
-                return false;
-            plan_->places.any.push_back({static_cast<std::uint8_t>(&term - terms_.data()), number, keeper.component});
+            if (schema == nullptr || !find_owning_store(name, *schema, keeper)) return false;
+            any_.push_back({keeper, schema, static_cast<std::uint16_t>(&term - terms_.data())});
         }
         return true;
     }
@@ -235,8 +249,7 @@ private:
         const Schema* const schema = find_component(term.path);
         detail::OwningStore keeper;
         if (schema == nullptr || !find_owning_store(term.path, *schema, keeper)) return false;
-        excluded_.push_back({keeper, schema});
-        names_.push_back(term.path);
+        excluded_.push_back({keeper, schema, term.path});
         return true;
     }
     bool include(const ReadTerm& term) {
@@ -271,13 +284,12 @@ private:
         if (term.sign == '$' && !schema.singleton())
             return error(name, concat(quoted(name), " is not declared singleton, so rows have their own"),
                          concat("write ", name));
-        if (term.sign != '^' || plan_->places.parents != nullptr) return true;
-        if (const KeptComponent kept = directory_.find_kept(ComponentId("transform")))
-            if (const OwnedColumns columns = kept.store->find_columns(*kept.schema)) {
-                plan_->places.parents = columns.rows;
-                plan_->places.parents_store = kept.store;
-                return true;
-            }
+        if (term.sign != '^' || parents_ != nullptr) return true;
+        if (const KeptComponent kept = directory_.find_kept(ComponentId("transform"));
+            kept && kept.store->find_columns(*kept.schema)) {
+            parents_ = kept.store;
+            return true;
+        }
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
     /// Returns the number of a component type that is shown, which is added if need be.
@@ -292,7 +304,6 @@ private:
         if (i == components.size()) {
             components.push_back({&schema, has_columns, true, false, is_of_parent, is_singleton});
             keepers_.push_back(keeper);
-            shown_names_.push_back(term.path);
         }
         components[i].is_optional = components[i].is_optional && (term.sign == '?' || is_of_parent || is_singleton);
         components[i].is_written = components[i].is_written || term.sign == '&';
@@ -337,101 +348,55 @@ private:
 
     // --- stores ------------------------------------------------------------------------------------------------------
 
-    bool find_stores() {
+    bool check_terms() {
         for (const Excluded& excluded : excluded_)
             for (const TextComponent& component : plan_->components)
                 if (component.schema->id() == excluded.schema->id() && !component.is_of_parent &&
                     !component.is_singleton)
-                    return error(names_[static_cast<std::size_t>(&excluded - excluded_.data())],
+                    return error(excluded.name,
                                  concat(quoted(excluded.schema->name()), " is both asked for and ruled out"));
-        bool is_required = any_tag_;
+        const auto is_required = [](const TextComponent& component) { return !component.is_optional; };
+        const auto has_tag = [](const ReadTag& tag) { return !tag.excludes; };
+        return std::ranges::any_of(plan_->components, is_required) || std::ranges::any_of(tags_, has_tag) ||
+               error(text_, "no term says whose rows to visit", "name a component type without a sign");
+    }
+    void make_plan() {
+        Array<detail::PlanTerm> terms{Owner("query")};
+        Array<detail::OwningStore> keepers{Owner("query")};
+        const auto add_term = [&](const detail::PlanTerm& term, const detail::OwningStore& keeper) {
+            terms.push_back(term);
+            keepers.push_back(keeper);
+        };
+        const bool is_all = plan_->components.size() == 1 && excluded_.empty() && any_.empty() && tags_.empty();
         for (std::size_t i = 0; i < plan_->components.size(); ++i) {
-            if (!place_component(i)) return false;
-            is_required |= !plan_->components[i].is_optional;
+            const TextComponent& component = plan_->components[i];
+            plan_->singletons.push_back(component.is_singleton ? keepers_[i].columns.rows : nullptr);
+            plan_->fields.push_back(component.is_singleton ? TextQuery::Plan::kNoField : terms.size());
+            if (component.is_singleton) continue;
+            const std::size_t num_columns = component.has_columns ? component.schema->columns().size() : 0;
+            add_term({.component = component.schema,
+                      .is_field = true,
+                      .writes = component.is_written,
+                      .is_optional = component.is_optional,
+                      .is_of_parent = component.is_of_parent,
+                      .is_each_value = is_all && component.schema->many(),
+                      .num_columns = static_cast<std::uint16_t>(num_columns)},
+                     keepers_[i]);
         }
         for (const Excluded& excluded : excluded_)
-            if (!place_excluded(excluded)) return false;
-        plan_->places.sees_inactive = names_inactive();
-        if (!is_required)
-            return error(text_, "no term says whose rows to visit", "name a component type without a sign");
-        make_match();
-        plan_->locked = plan_->places.locked();
-        if (plan_->places.parents_store != nullptr) plan_->accesses.push_back(reads(*plan_->places.parents_store));
-        for (OwnedRows* singleton : plan_->singletons)
-            if (singleton != nullptr) plan_->locked.push_back(singleton);
-        return true;
-    }
-    bool names_inactive() const {
-        const auto is_it = [](const auto& one) { return one.schema->name() == detail::kInactiveName; };
-        return std::any_of(plan_->components.begin(), plan_->components.end(), is_it) ||
-               std::any_of(excluded_.begin(), excluded_.end(), is_it);
-    }
-    bool add_store(const detail::OwningStore& keeper, std::string_view name, std::uint8_t& number) {
-        detail::TermStores& places = plan_->places;
-        number = places.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
-        places.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
-        if (keeper.database == nullptr) return true;
-        if (places.has_database() && places.database != number)
-            return error(name, "the components are in two databases, of which a query joins one",
-                         "make a query for each");
-        places.database = number;
-        return true;
-    }
-    bool place_component(std::size_t i) {
-        const TextComponent& component = plan_->components[i];
-        const detail::OwningStore& keeper = keepers_[i];
-        plan_->singletons.push_back(component.is_singleton ? keeper.columns.rows : nullptr);
-        if (component.is_singleton) {
-            plan_->types.push_back({});
-            plan_->accesses.push_back({keeper.store, nullptr, component.schema->id(), kAllFields, false});
-            return true;
+            add_term({.component = excluded.schema, .excludes = true}, excluded.keeper);
+        for (const AnyOption& option : any_)
+            add_term({.component = option.schema, .is_optional = true, .any_of = option.term}, option.keeper);
+        plan_->rows.emplace(detail::PlanState::make(terms, keepers, parents_));
+        for (const ReadTag& tag : tags_)
+            detail::PlanState::add_tag(*plan_->rows, *tag.store, tag.tag, tag.excludes);
+        plan_->accesses = plan_->rows->accesses();
+        for (std::size_t i = 0; i < plan_->components.size(); ++i) {
+            if (!plan_->components[i].is_singleton) continue;
+            plan_->rows->hold(*plan_->singletons[i]);
+            plan_->accesses.push_back(
+                {keepers_[i].store, nullptr, plan_->components[i].schema->id(), kAllFields, false});
         }
-        std::uint8_t number = 0;
-        if (!add_store(keeper, shown_names_[i], number)) return false;
-        detail::TermStores& places = plan_->places;
-        places.stores[number].is_told |= component.is_written && keeper.columns.is_source;
-        places.stores[number].is_required |= !component.is_optional;
-        places.store_of[i] = number;
-        places.first_column[i] = keeper.columns.first_column;
-        plan_->types.push_back(keeper.database != nullptr ? ComponentType{keeper.component} : ComponentType());
-        const bool is_derived = places.stores[number].is_derived;
-        plan_->accesses.push_back({keeper.store, nullptr, is_derived ? ComponentId() : component.schema->id(),
-                                   kAllFields, component.is_written});
-        return true;
-    }
-    bool place_excluded(const Excluded& excluded) {
-        std::uint8_t number = 0;
-        if (!add_store(excluded.keeper, names_[static_cast<std::size_t>(&excluded - excluded_.data())], number))
-            return false;
-        if (excluded.keeper.database == nullptr) plan_->places.stores[number].is_excluded = true;
-        return true;
-    }
-    /// Whether the query asks for a `many` type of the database, and for nothing else.
-    bool visits_each_value() const {
-        return terms_.size() == 1 && plan_->components.size() == 1 && plan_->types[0] &&
-               plan_->components[0].schema->many();
-    }
-    void plan_further() {
-        Store& store = *plan_->places.stores[plan_->places.database].store;
-        TextQuery::Plan* const further = plan_->further = new TextQuery::Plan(1);
-        further->places = detail::places_of_further(static_cast<Database&>(store), plan_->types[0].number);
-        further->places.sees_inactive = plan_->places.sees_inactive;
-        further->components = plan_->components;
-        further->types.push_back({});
-        further->comparisons = plan_->comparisons;
-        further->locked = further->places.locked();
-    }
-    void make_match() {
-        const detail::TermStores& places = plan_->places;
-        if (!places.has_database()) return;
-        Array<ComponentType> with{Owner("query")}, without{Owner("query")};
-        for (std::size_t i = 0; i < plan_->types.size(); ++i)
-            if (plan_->types[i] && !plan_->components[i].is_optional) with.push_back(plan_->types[i]);
-        for (const Excluded& excluded : excluded_)
-            if (excluded.keeper.database != nullptr) without.push_back(ComponentType{excluded.keeper.component});
-        const Store& database = *places.stores[places.database].store;
-        plan_->match.emplace_back(static_cast<const Database&>(database), std::span<const ComponentType>(with),
-                                  std::span<const ComponentType>(without));
     }
 
     const ComponentDirectory& directory_;
@@ -440,11 +405,12 @@ private:
     std::string_view text_, rest_;
     Array<ReadTerm> terms_{Owner("query")};
     TextQuery::Plan* plan_ = nullptr;
-    Array<detail::OwningStore> keepers_{Owner("query")};   // by component that is shown
-    Array<std::string_view> shown_names_{Owner("query")};  // the same
+    Array<detail::OwningStore> keepers_{Owner("query")};  // by component that is shown
     Array<Excluded> excluded_{Owner("query")};
-    bool any_tag_ = false;                           // a term says which tag an entity has
-    Array<std::string_view> names_{Owner("query")};  // by excluded component
+    Array<AnyOption> any_{Owner("query")};
+    Array<ReadTag> tags_{Owner("query")};
+    Database* database_ = nullptr;  // that terms are about
+    Store* parents_ = nullptr;      // whose rows are linked to those of parents
 };
 
 Result<TextQuery> TextQuery::make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics) {

@@ -13,9 +13,8 @@ void ListedTypes::add_component(const Schema& schema, std::uint32_t number) {
                  "the database has numbered its component types otherwise; make the typed view of it first");
 }
 
-std::uint32_t ListedTypes::add_type(std::span<const ComponentType> components) {
+void ListedTypes::add_type(std::span<const ComponentType> components) {
     types_.push_back(&database_->archetype(components));
-    return types_.back()->number();
 }
 
 bool ListedTypes::has(const Archetype& type) const {

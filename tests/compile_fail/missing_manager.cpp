@@ -3,5 +3,5 @@
 #include "shoal/database/database.h"
 
 void use(Database& database) {
-    query<Read<&Body::mass>, Gather<&Sail::area>>(database).for_each([](float, const float*) {});
+    query<Read<&Body::mass>, Maybe<&Sail::area>>(database).for_each([](float, const float*) {});
 }

@@ -103,7 +103,7 @@ TEST_F(QueryManuals, stores_are_joined_by_entity) {
     ASSERT_TRUE(winds.add(made[1], {{0, 2, 0}}));
     ASSERT_TRUE(sails.add(made[2]));
     // [query/joins]
-    auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
+    auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
     pushed.for_each([](auto&& v, const Vec3* force) {
         if (force) v += *force;
     });

@@ -472,7 +472,7 @@ TEST_F(DatabaseQueries, fields_of_managers_are_gathered_by_entity) {
     const auto all = create<Position>(300, 0, {});
     for (std::size_t i = 0; i < all.size(); i += 4) ASSERT_TRUE(hulls.add(all[i], {static_cast<float>(i), 0}).ok());
     std::size_t num_found = 0;
-    const auto gathering = query<Write<&Position::heat>, Gather<&Hull::mass>>(database, hulls);
+    const auto gathering = query<Write<&Position::heat>, Maybe<&Hull::mass>>(database, hulls);
     SerialExecutor executor;
     gathering.for_each(executor, [&](Entity entity, float& heat, const float* mass) {
         EXPECT_EQ(mass != nullptr, hulls.has(entity));

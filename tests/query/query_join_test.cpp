@@ -89,7 +89,7 @@ TEST_F(Join, filters_zones_and_gathered_fields_count_whoever_drives) {
     for (std::size_t i = 0; i < 300; i += 2) ASSERT_TRUE(crews.add(fleet[i], {int(i)}).ok());
     const auto run = [&](const Store& driver) {
         const auto free =
-            query<Read<&Sail::area>, Gather<&Crew::size>, Without<Moored>, With<Boat>>(database, sails, crews);
+            query<Read<&Sail::area>, Maybe<&Crew::size>, Without<Moored>, With<Boat>>(database, sails, crews);
         EXPECT_EQ(&free.in({0}).driver(), &driver);
         std::set<Entity> visited;
         free.in({0}).for_each([&](Entity boat, float area, const int* crew) {

@@ -151,7 +151,7 @@ TYPED_TEST(ManagerQueries, a_field_that_may_be_missing_is_used_like_a_pointer_in
     ASSERT_TRUE(bodies.manager.remove(bodies.owners[9]));
     float sum = 0;
     std::size_t num_missing = 0, num_differ = 0;
-    query<Read<&Wind::force>, Gather<&TypeParam::velocity>>(winds, bodies.manager)
+    query<Read<&Wind::force>, Maybe<&TypeParam::velocity>>(winds, bodies.manager)
         .for_each([&](Entity owner, const Vec3& force, auto velocity) {
             if (!velocity) return void(num_missing += velocity == nullptr && owner == bodies.owners[9]);
             sum += velocity->x * force.x + (*velocity).y;
@@ -159,7 +159,7 @@ TYPED_TEST(ManagerQueries, a_field_that_may_be_missing_is_used_like_a_pointer_in
             const Vec3* pointer = velocity;
             num_differ += copy->x != pointer->x || *pointer != *velocity;
         });
-    query<Read<&Wind::force>, Gather<all_fields<TypeParam>>>(winds, bodies.manager)
+    query<Read<&Wind::force>, Maybe<all_fields<TypeParam>>>(winds, bodies.manager)
         .for_each([&](const Vec3&, auto body) { sum += body ? body->mass + (*body).velocity.z : 0; });
     float expected = 0;
     for (std::size_t i = 0; i < 100; ++i)
@@ -192,7 +192,7 @@ TYPED_TEST(ManagerQueries, gathered_fields_are_null_where_the_entity_lacks_them)
     for (std::size_t i = 0; i < 1000; i += 3)
         ASSERT_TRUE(winds.add(bodies.owners[i], {{static_cast<float>(i), 0, 0}}).ok());
     std::size_t num_calls = 0, num_found = 0;
-    query<Write<&TypeParam::velocity>, Gather<&Wind::force>>(bodies.manager, winds)
+    query<Write<&TypeParam::velocity>, Maybe<&Wind::force>>(bodies.manager, winds)
         .for_each([&](Entity owner, auto&& velocity, const Vec3* force) {
             ++num_calls;
             EXPECT_EQ(force != nullptr, winds.has(owner));

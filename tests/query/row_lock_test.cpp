@@ -37,7 +37,7 @@ protected:
         const auto visit = [&](Entity crab, float&, const float*) {
             if (crab == beach[7]) change();
         };
-        query<Write<&Crab::mass>, Gather<&Shell::width>>(crabs, shells).for_each(visit);
+        query<Write<&Crab::mass>, Maybe<&Shell::width>>(crabs, shells).for_each(visit);
     }
 
     EntityManager entities;

@@ -207,7 +207,7 @@ TEST_F(TypedDatabases, a_query_of_the_view_joins_managers) {
     ASSERT_TRUE((sea.create<Position>(fish, 0, Position{{1, 2, 3}}).ok()));
     ASSERT_TRUE(titles.add(fish[1], Title{"cod", 8}));
     int sum = 0;
-    sea.query<Read<&Position::value>, Gather<&Title::number>>(titles).for_each(
+    sea.query<Read<&Position::value>, Maybe<&Title::number>>(titles).for_each(
         [&](const Vec3& place, const std::uint32_t* number) { sum += int(place.x) + (number ? int(*number) : 0); });
     EXPECT_EQ(sum, 11);
     sea.query<Read<&Position::value>, Read<&Title::number>>(titles).for_each(

@@ -241,7 +241,7 @@ TEST(Accesses, a_query_knows_its_own) {
     PagePool pool;
     Manager<Fish> fish(entities, pool);
     Manager<Shell> shells(entities, pool);
-    const auto rows = query<Write<&Fish::position>, Read<&Fish::hunger>, Gather<&Shell::age>>(fish, shells).accesses();
+    const auto rows = query<Write<&Fish::position>, Read<&Fish::hunger>, Maybe<&Shell::age>>(fish, shells).accesses();
     ASSERT_EQ(rows.size(), 3u);
     EXPECT_TRUE(conflict(rows[0], reads<&Fish::position>(fish)));
     EXPECT_FALSE(conflict(rows[1], reads<&Fish::hunger>(fish)));

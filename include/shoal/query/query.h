@@ -20,7 +20,6 @@
 //     Read<&T::field>     those that have T                     the field, const
 //     Write<&T::field>    those that have T                     a reference: take it as `auto&&`
 //     Maybe<&T::field>    all                                   a pointer to const, null without T
-//     Gather<&T::field>   all; T has a manager here             a pointer to const, null without T
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
@@ -60,10 +59,9 @@
 // A disabled component counts as missing. Entities that are inactive (see components/activity.h) are passed over,
 // unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
 // of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
-// which store that is. A Maybe field of a manager is gathered. Rows are visited in an order that depends on the rows
-// alone.
+// which store that is. Rows are visited in an order that depends on the rows alone.
 //
-//     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
+//     auto pushed = query<Write<&Body::velocity>, Maybe<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
 //         if (force) v += *force;
 //     });
@@ -92,14 +90,9 @@
 // loops may run at once, of different queries, if neither writes what the other names. A query is used by one thread,
 // and by chunks of its own loop.
 
-#include "shoal/command/loop_scope.h"
-#include "shoal/query/detail/database_rows.h"
-#include "shoal/query/detail/joined_rows.h"
-#include "shoal/query/detail/manager_rows.h"
+#include "shoal/query/detail/query_batch.h"
 #include "shoal/query/detail/singleton_terms.h"
-#include "shoal/query/detail/started_query.h"
-#include "shoal/query/detail/terms.h"
-#include "shoal/query/detail/world_rows.h"
+#include "shoal/query/detail/typed_plan.h"
 #include "shoal/query/detail/writing_query.h"
 
 namespace shoal {
@@ -114,28 +107,18 @@ struct TagName {
     StringId id;
 };
 
-/// Where the rows of a query come from.
-template <class Stores, class List>
-struct RowsOf;
-template <class Stores, class... Terms>
-struct RowsOf<Stores, TermList<Terms...>> {
-    using Decides = Deciding<Stores, Terms...>;
-    template <template <class, class, class> class Rows>
-    using With = Rows<Stores, TermList<Terms...>, FieldTerms<Terms...>>;
-
-    static auto choose() {
-        if constexpr (std::is_same_v<Stores, From<ComponentDirectory>>)
-            return std::type_identity<With<WorldRows>>();
-        else if constexpr (std::is_same_v<Stores, From<Database>> && kVisitsEachValue<Terms...>)
-            return std::type_identity<WorldRows<From<ComponentDirectory>, TermList<Terms...>, FieldTerms<Terms...>>>();
-        else if constexpr (Decides::kJoins)
-            return std::type_identity<With<JoinedRows>>();
-        else if constexpr (StoreList<Stores>::kHasDatabase)
-            return std::type_identity<With<DatabaseRows>>();
-        else
-            return std::type_identity<With<ManagerRows>>();
-    }
-    using Type = typename decltype(choose())::type;
+/// What batches of a query show: the table of a database, or of a manager, or of either.
+template <class Stores>
+struct BatchTableOf {
+    using Type = Table;
+};
+template <class... Managers>
+struct BatchTableOf<From<Database, Managers...>> {
+    using Type = DatabaseTable;
+};
+template <>
+struct BatchTableOf<From<ComponentDirectory>> {
+    using Type = TableOfBatch;
 };
 
 }  // namespace detail
@@ -143,6 +126,8 @@ struct RowsOf<Stores, TermList<Terms...>> {
 /// Made by query<Terms...>(stores...). To keep one as a member: Query<From<Database>, Write<&Body::position>>.
 template <class Stores, class... Terms>
 class Query;
+template <class Query, class Function, bool kBatches>
+class StartedQuery;
 
 template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
@@ -151,16 +136,19 @@ class Query<From<Stores...>, Terms...> {
                           kIsOfSingletons = detail::kOnlySingletons<Terms...>;
     static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<ComponentDirectory>>;
     using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
-    using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
-    using Loop = typename Rows::Loop;
+    using Leaf = typename detail::LeafOf<Visited>::Type;
+    using Loop = typename Leaf::Loop;
+    using BatchTable = typename detail::BatchTableOf<From<Stores...>>::Type;
     /// What a loop calls.
     template <class Function>
     using Called =
         typename detail::CalledWithSingletons<kHasSingletons, std::remove_reference_t<Function>, Terms...>::Type;
     static constexpr bool kHasDatabase = detail::StoreList<From<Stores...>>::kHasDatabase;
+    static constexpr bool kMayJoin =
+        kIsOfWorld || sizeof...(Stores) > 1 || (kHasDatabase && detail::kVisitsEachValue<Terms...>);
 
 public:
-    using Batch = typename Rows::Batch;
+    using Batch = QueryBatch<BatchTable, typename Leaf::Fields>;
     /// Whether a function can be called with the fields of a row.
     template <class Function>
     static constexpr bool kFits = Loop::template kFits<Called<Function>>;
@@ -168,39 +156,38 @@ public:
     static constexpr bool kTakesBatch =
         std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
 
-    explicit Query(Stores&... stores) : rows_(stores...), singletons_(stores...) {
-        if constexpr (kIsOfWorld) ((directory_ = &stores), ...);
-        if constexpr (kIsOfSingletons) rows_.see_inactive();
+    explicit Query(Stores&... stores) : plan_(detail::TypedPlan<Visited>::make(stores...)), singletons_(stores...) {
+        if constexpr (kIsOfSingletons) plan_.see_inactive();
     }
 
     /// The same query, on the rows of some zones only.
     Query in(const ZoneSet& zones) const {
         static_assert(kHasDatabase, "zones are a database's; say query<...>(database, managers...)");
         Query result = *this;
-        if constexpr (kHasDatabase) result.rows_.set_zones(zones);
+        if constexpr (kHasDatabase) result.plan_.set_zones(zones);
         return result;
     }
     /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
     /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
-    /// stores; gathered fields and those of parents do not count.
+    /// stores; fields of parents do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
-            ((!Terms::kIsSingleton && detail::StoreList<From<Stores...>>::template kIsWatched<Terms>) || ...);
+            ((Terms::kIsField && !Terms::kWrites && !Terms::kIsOfParent && !Terms::kIsSingleton) || ...);
         static_assert(kWatches,
                       "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
         Query result = *this;
-        result.rows_.set_since(stamp);
+        result.plan_.set_since(stamp);
         return result;
     }
     /// The same query, on the rows of inactive entities too (see components/activity.h).
     Query with_inactive() const {
         Query result = *this;
-        result.rows_.see_inactive();
+        result.plan_.see_inactive();
         return result;
     }
     /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
     /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
-    /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise; at most four tags.
+    /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise.
     Query tagged(detail::TagName tag) const {
         static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         return with_tag(tag.id, false);
@@ -228,28 +215,21 @@ public:
     }
 
     /// The store whose rows a loop would visit now.
-    const Store& driver() const { return rows_.driver(); }
+    const Store& driver() const { return plan_.driver(); }
     /// Requires: a query over a database.
-    auto& database() const { return rows_.database(); }
+    Database& database() const { return plan_.database(); }
     /// How many rows of the driver match, including those whose components are disabled. A loop visits no more.
     /// Cost: a step per table.
-    std::uint64_t num_rows() const { return rows_.num_rows(); }
+    std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count where they are all.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.
-    auto accesses() const {
-        if constexpr (!kHasSingletons) {
-            return rows_.accesses();
-        } else {
-            const auto rows = rows_.accesses();
-            const auto singletons = singletons_.accesses();
-            std::array<Access, std::tuple_size_v<decltype(rows)> + std::tuple_size_v<decltype(singletons)>> all;
-            Access* to = all.data();
-            for (const Access& access : rows) *to++ = access;
-            for (const Access& access : singletons) *to++ = access;
-            return all;
-        }
+    Array<Access> accesses() const {
+        Array<Access> accesses = plan_.accesses();
+        if constexpr (kHasSingletons)
+            for (const Access& access : singletons_.accesses()) accesses.push_back(access);
+        return accesses;
     }
 
     // The checks stand in the functions that are called: a compiler's error is a line longer for each call between.
@@ -259,16 +239,16 @@ public:
     void for_each(Function&& function) const {
         static_assert(kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
-        if constexpr (kFits<Function>) run<false>(function);
+                      "const for Maybe, and optionally Commands& and an Entity before them");
+        if constexpr (kFits<Function>) run<false>(nullptr, function);
     }
     /// The same on several threads; `function` is called from all of them at once. Small loops stay on this one.
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
         static_assert(kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
-        if constexpr (kFits<Function>) run<false>(executor, function);
+                      "const for Maybe, and optionally Commands& and an Entity before them");
+        if constexpr (kFits<Function>) run<false>(&executor, function);
     }
     /// Starts the same and returns a StartedQuery; its wait() marks what was written.
     /// Lifetime: this query and `function` outlive the result.
@@ -276,7 +256,7 @@ public:
     auto start(Executor& executor, Function& function) const {
         static_assert(kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
+                      "const for Maybe, and optionally Commands& and an Entity before them");
         if constexpr (kFits<Function>) return StartedQuery<Query, Function, false>(*this, executor, function);
     }
 
@@ -286,12 +266,12 @@ public:
     template <class Function>
     void for_each_batch(Function&& function) const {
         static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
-        if constexpr (kTakesBatch<Function>) run<true>(function);
+        if constexpr (kTakesBatch<Function>) run<true>(nullptr, function);
     }
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
         static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
-        if constexpr (kTakesBatch<Function>) run<true>(executor, function);
+        if constexpr (kTakesBatch<Function>) run<true>(&executor, function);
     }
 
 private:
@@ -299,11 +279,6 @@ private:
     friend class StartedQuery;
     template <class Function, bool kBatches>
     static constexpr bool takes_commands() {
-        return asks<Called<Function>, kBatches>();
-    }
-    /// The same of what a loop calls.
-    template <class Function, bool kBatches>
-    static constexpr bool asks() {
         if constexpr (kBatches)
             return std::is_invocable_v<Function&, Commands&, Batch>;
         else
@@ -326,92 +301,102 @@ private:
                       "an entity may have several of the component, and a query that names a tag visits it once; "
                       "say With, and read them of each entity");
         Query result = *this;
-        if constexpr (kIsOfWorld && kIsOfRows && kReadsOne) result.rows_.add_tag(tag, excludes);
+        if constexpr (kIsOfWorld && kIsOfRows && kReadsOne) result.plan_.add_tag(tag, excludes);
         return result;
     }
 
-    /// Whose commands the functions of a loop are given.
-    ComponentDirectory* directory() const {
-        if constexpr (kIsOfWorld)
-            return directory_;
-        else if constexpr (kHasDatabase)
-            return rows_.database().component_directory();
-        else
-            return rows_.driver().component_directory();
-    }
-    void finish_writes([[maybe_unused]] Executor* executor) const {
-        if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
+    /// What a loop calls, with the query whose singletons it gets.
+    template <class Function>
+    struct Call {
+        const Query& query;
+        Function& function;
+    };
+    template <bool kBatches, class Function>
+    detail::LoopFunction loop_function(Call<Function>& call) const {
+        return {.call = show<kBatches, Function>,
+                .context = &call,
+                .takes_commands = takes_commands<Called<Function>, kBatches>(),
+                .takes_runs = kBatches,
+                .grain = grain_};
     }
     template <bool kBatches, class Function>
-    void run(Function& function, [[maybe_unused]] Executor* executor = nullptr) const {
-        const typename Rows::Lock lock(rows_);
-        rows_.refresh();
-        detail::CommandRecorder* commands = nullptr;
-        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(directory());
-        const detail::LoopScope scope;
-        const Finish finish{*this, executor};
-        rows_.for_each_part([&](const detail::QueryPart& part) {
-            const Mark mark{*this, part};
-            run_part<kBatches>(function, commands, part);
-        });
+    void run(Executor* executor, Function& function) const {
+        Call<Function> call{*this, function};
+        const MarkSingletons mark{singletons_};
+        plan_.run(executor, loop_function<kBatches>(call));
     }
     template <bool kBatches, class Function>
-    void run(Executor& executor, Function& function) const {
-        if (rows_.is_small(grain_)) return run<kBatches>(function, &executor);
-        StartedQuery<Query, Function, kBatches>(*this, executor, function).wait();
-    }
-    template <bool kBatches, class Function>
-    SHOAL_INLINE void run_part(Function& function, detail::CommandRecorder* commands,
-                               const detail::QueryPart& part) const {
+    static void show(void* context, detail::FoundRows& found) {
         static_assert(!kHasSingletons || !kBatches,
                       "a batch shows columns; read singletons before the loop, World::singleton()");
+        const Call<Function>& call = *static_cast<Call<Function>*>(context);
         if constexpr (kHasSingletons) {
-            const typename Singletons::Values values(singletons_);
-            Called<Function> called{function, values};
-            run_called<kBatches>(called, commands, part);
+            const typename Singletons::Values values(call.query.singletons_);
+            Called<Function> called{call.function, values};
+            show_to<kBatches>(called, found);
         } else {
-            run_called<kBatches>(function, commands, part);
+            show_to<kBatches>(call.function, found);
         }
     }
     template <bool kBatches, class Function>
-    SHOAL_INLINE void run_called(Function& function, [[maybe_unused]] detail::CommandRecorder* commands,
-                                 const detail::QueryPart& part) const {
-        if constexpr (asks<Function, kBatches>()) {
-            detail::WithCommands<Function> bound{function, *commands};
-            run_bound<kBatches>(bound, part);
+    SHOAL_INLINE static void show_to(Function& function, detail::FoundRows& found) {
+        if constexpr (takes_commands<Function, kBatches>()) {
+            detail::WithCommands<Function> bound{function, *found.commands};
+            show_bound<kBatches>(bound, found);
         } else {
-            run_bound<kBatches>(function, part);
+            show_bound<kBatches>(function, found);
         }
     }
     template <bool kBatches, class Function>
-    SHOAL_INLINE void run_bound(Function& function, const detail::QueryPart& part) const {
-        if constexpr (kBatches)
-            rows_.run_batch(function, part);
+    SHOAL_INLINE static void show_bound(Function& function, detail::FoundRows& found) {
+        if constexpr (!kBatches)
+            Leaf::template run<kMayJoin>(function, found);
+        else if constexpr (kIsOfWorld)
+            function(Batch({*found.table, found.of_database}, found));
+        else if constexpr (kHasDatabase)
+            function(Batch(*found.of_database, found));
         else
-            rows_.run(function, part);
+            function(Batch(*found.table, found));
     }
-
-    // What is done at the end of a part and of a loop, also when the function throws.
-    struct Mark {
-        const Query& query;
-        const detail::QueryPart& part;
-        SHOAL_INLINE ~Mark() { query.mark_written(part); }
-    };
-    struct Finish {
-        const Query& query;
-        Executor* executor;
-        SHOAL_INLINE ~Finish() { query.finish_writes(executor); }
+    /// Marks written singletons when a loop ends, also when its function throws.
+    struct MarkSingletons {
+        const Singletons& singletons;
+        ~MarkSingletons() {
+            if constexpr (kIsOfSingletons && writes()) singletons.mark_written();
+        }
     };
 
-    void mark_written(const detail::QueryPart& part) const {
-        rows_.mark_written(part);
-        if constexpr (kHasSingletons) singletons_.mark_written();
-    }
-
-    Rows rows_;
+    detail::QueryPlan plan_;
     [[no_unique_address]] Singletons singletons_;
-    ComponentDirectory* directory_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
+};
+
+/// A loop of a query that runs on an executor's threads, from its start to its end.
+///
+///     auto run = moving.start(executor, move);     // jobs are at work
+///     look_at(other_things);
+///     run.wait();                                  // this thread helps; then what was written is marked
+template <class Query, class Function, bool kBatches>
+class StartedQuery {
+public:
+    StartedQuery(const Query& query, Executor& executor, Function& function)
+        : mark_{query.singletons_},
+          call_{query, function},
+          loop_(query.plan_, &executor, query.template loop_function<kBatches>(call_)) {}
+    StartedQuery(const StartedQuery&) = delete;
+    StartedQuery& operator=(const StartedQuery&) = delete;
+
+    /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks are run
+    /// too, and what it threw in the first of these rows is thrown then. The end of its life waits too, and logs that.
+    void wait() {
+        loop_.finish();
+        loop_.rethrow();
+    }
+
+private:
+    const typename Query::MarkSingletons mark_;
+    typename Query::template Call<Function> call_;
+    detail::StartedPlan loop_;
 };
 
 namespace detail {
@@ -476,7 +461,7 @@ auto query(Stores&... stores) {
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
-                  "query<...>(database, managers...) for what is gathered");
+                  "query<...>(database, managers...)");
     static_assert(!kAllGiven || kDrives,
                   "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
     static_assert(kAsks, "no term is about the database; leave it out");

@@ -183,18 +183,14 @@ public:
 
 private:
     struct Plan;
-    class Loop;
-    struct SharedLoop;
     struct Held;
+    struct Visitor;
     friend class TextQueryReader;
     friend class HeldRows;
-    struct Visitor;
     template <class Function>
     static void call(void* function, const TextBatch& batch) {
         if constexpr (std::is_invocable_v<Function&, const TextBatch&>) (*static_cast<Function*>(function))(batch);
     }
-    void run_all(Executor* executor, const Visitor& visitor) const;
-    static void run(const Plan& plan, Executor* executor, const Visitor& visitor);
     explicit TextQuery(Plan* plan) : plan_(plan) {}
 
     Plan* plan_;

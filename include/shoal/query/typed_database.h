@@ -16,14 +16,51 @@
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
-#include "shoal/query/detail/typed_moves.h"
 #include "shoal/query/query.h"
 
 #include <array>
 
 namespace shoal {
 
+/// An archetype, by its component types in any order. Enableable ones belong to it, enabled or disabled.
+template <DescribedComponent... Ts>
+struct Has {};
+
+/// All archetypes of a program.
+template <class... Types>
+struct Archetypes {};
+
 namespace detail {
+
+template <class List>
+inline constexpr bool kNamesEachOnce = false;
+template <class... Ts>
+inline constexpr bool kNamesEachOnce<Has<Ts...>> = kDiffer<Ts...>;
+
+template <class T, class List>
+inline constexpr bool kLists = false;
+template <class T, class... Ts>
+inline constexpr bool kLists<T, Has<Ts...>> = (std::is_same_v<T, Ts> || ...);
+
+/// Whether a listed archetype has all of these component types, and whether it has no others.
+template <class List, class... Ts>
+inline constexpr bool kListsAll = (kLists<Ts, List> && ...);
+template <class List, class... Ts>
+inline constexpr bool kListsOnly = false;
+template <class... Listed, class... Ts>
+inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
+
+/// Those of the terms that are about a database, when these managers are given beside it.
+template <class List, class... Ts>
+struct LocalTerms;
+template <class... Terms, class... Ts>
+struct LocalTerms<TermList<Terms...>, Ts...> {
+    template <class Term>
+    static constexpr bool kIsOfManager = (std::is_same_v<typename Term::Component, Ts> || ...);
+    using List =
+        typename JoinedLists<TermList<>,
+                             std::conditional_t<kIsOfManager<Terms>, TermList<>, TermList<Terms>>...>::List;
+};
 
 /// Each component type once, in the order of its first mention.
 template <class Joined, class... Lists>
@@ -60,7 +97,7 @@ public:
     explicit ListedTypes(Database& database) : database_(&database) {}
     /// Requires: registered as component type number `number`.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
-    SHOAL_API std::uint32_t add_type(std::span<const ComponentType> components);
+    SHOAL_API void add_type(std::span<const ComponentType> components);
     /// Errors: an entity would come to be of an archetype that is not listed.
     SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
     SHOAL_API Status validate() const;
@@ -141,13 +178,10 @@ public:
         return database_->add(entities, values...);
     }
     template <DescribedComponent... Ts>
-    SHOAL_INLINE Result<AddCounts> add(Entity entity, const Ts&... values) {
+    Result<AddCounts> add(Entity entity, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
-        if (const MovedRow moved = move<true, Ts...>(entity); SHOAL_LIKELY(moved.step != nullptr)) {
-            detail::write_gained(moved, values...);
-            return AddCounts{.num_added = 1};
-        }
-        return add_through_span<Ts...>(entity, values...);
+        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
+        return database_->add(entity, values...);
     }
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities) {
@@ -156,10 +190,10 @@ public:
         return database_->template remove<Ts...>(entities);
     }
     template <DescribedComponent... Ts>
-    SHOAL_INLINE Result<bool> remove(Entity entity) {
+    Result<bool> remove(Entity entity) {
         static_assert((kSomeHas<Ts> && ...), "no listed archetype has this component; there is none to remove");
-        if (SHOAL_LIKELY((move<false, Ts...>(entity).step != nullptr))) return true;
-        return remove_through_span<Ts...>(entity);
+        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
+        return database_->template remove<Ts...>(entity);
     }
 
     using UndeclaredCalls::create, UndeclaredCalls::insert, UndeclaredCalls::add, UndeclaredCalls::remove;
@@ -215,28 +249,12 @@ private:
     template <class... Ts>
     void add(Has<Ts...>) {
         (types_.add_component(schema_of<Ts>(), component<Ts>().number), ...);
-        std::size_t i = 0;
-        ((numbers_[i++] = add_type(Types())), ...);
+        (add_type(Types()), ...);
     }
     template <class... Ts>
-    std::uint32_t add_type(Has<Ts...>) {
+    void add_type(Has<Ts...>) {
         const std::array<ComponentType, sizeof...(Ts)> components = {component<Ts>()...};
-        return types_.add_type(components);
-    }
-    template <bool kAdds, class... Ts>
-    SHOAL_INLINE MovedRow move(Entity entity) {
-        constexpr TypedKey key = detail::ListSlot<Ts...>::key();
-        return detail::move_listed<kAdds, Ts...>(*database_, entity, key, numbers_, Archetypes<Types...>());
-    }
-    template <class... Ts>
-    SHOAL_NOINLINE Result<AddCounts> add_through_span(Entity entity, Ts... values) {
-        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
-        return database_->add(entity, values...);
-    }
-    template <class... Ts>
-    SHOAL_NOINLINE Result<bool> remove_through_span(Entity entity) {
-        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
-        return database_->template remove<Ts...>(entity);
+        types_.add_type(components);
     }
     template <bool kAdds, class... Ts>
     Status check(std::span<const Entity> entities) {
@@ -253,7 +271,6 @@ private:
 
     Database* database_;
     detail::ListedTypes types_;
-    std::uint32_t numbers_[sizeof...(Types) + 1];  // of the archetypes
 };
 
 }  // namespace shoal

@@ -28,19 +28,18 @@ struct TableOfBatch {
 
 }  // namespace detail
 
-/// `Table` is a DatabaseTable when the query is over a database, else the Table of a manager; `Bits` say which rows
-/// are enabled.
-template <class Table, class Stores, class List, class Bits>
+/// `Table` is a DatabaseTable when the query is over a database, a TableOfBatch when it is over a world, else the Table of a
+/// manager.
+template <class Table, class List>
 class QueryBatch;
 
-template <class Table, class Stores, class... Fields, class Bits>
-class QueryBatch<Table, Stores, detail::TermList<Fields...>, Bits> : detail::WatchedView {
+template <class Table, class... Fields>
+class QueryBatch<Table, detail::TermList<Fields...>> : detail::WatchedView {
 public:
     using Loop = detail::QueryLoop<Fields...>;
 
-    /// `lanes` begin at the batch's first row.
-    QueryBatch(const Table& table, RowRange rows, const typename Loop::Lanes& lanes, const Bits& bits)
-        : table_(table), rows_(rows), lanes_(lanes), bits_(bits) {
+    QueryBatch(const Table& table, const detail::FoundRows& found)
+        : table_(table), rows_(found.rows), lanes_(Loop::collect(found, found.rows.begin)), bits_(found.bits) {
         this->watch_batch(table);
     }
 
@@ -62,7 +61,7 @@ public:
     template <auto kMember>
     auto column() const {
         constexpr bool kIsThere = (is_column<kMember, Fields>() || ...);
-        static_assert(kIsThere, "the query does not name this field, or looks it up in a manager");
+        static_assert(kIsThere, "the query does not name this field, or reads it of parents");
         constexpr bool kWrites = ((Fields::kWrites && detail::names_member<kMember, Fields>()) || ...);
         using Value = std::conditional_t<kWrites, ValueOf<kMember>, const ValueOf<kMember>>;
         std::size_t lane = 0;
@@ -83,29 +82,26 @@ public:
     std::uint64_t rows_of_word(std::uint32_t word) const {
         const std::uint32_t num_left = num_rows() - word * 64;
         const std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
-        if constexpr (Bits::kChooses)
-            return rows & chosen(rows_.begin + word * 64);
-        else
-            return rows;
+        return bits_ == nullptr ? rows : rows & chosen(rows_.begin + word * 64);
     }
 
 private:
     /// The bits of 64 rows from `row` on, which need not begin a word. Requires: there is such a row.
     std::uint64_t chosen(std::uint32_t row) const {
         const std::uint32_t shift = row % 64;
-        const std::uint64_t low = bits_.word(row / 64) >> shift;
+        const std::uint64_t low = bits_->word(row / 64) >> shift;
         const bool ends_here = shift == 0 || row / 64 == (rows_.end - 1) / 64;
-        return ends_here ? low : low | bits_.word(row / 64 + 1) << (64 - shift);
+        return ends_here ? low : low | bits_->word(row / 64 + 1) << (64 - shift);
     }
     template <auto kMember, class Field>
     static constexpr bool is_column() {
-        return !detail::StoreList<Stores>::template kLooksUp<Field> && detail::names_member<kMember, Field>();
+        return detail::names_member<kMember, Field>();
     }
 
     const Table& table_;
     RowRange rows_;
     typename Loop::Lanes lanes_;
-    Bits bits_;
+    const detail::RowBits* bits_;  // nullptr: all rows are enabled
 };
 
 }  // namespace shoal

@@ -12,18 +12,14 @@
 #include "shoal/base/row_range.h"
 #include "shoal/command/loop_scope.h"
 #include "shoal/query/detail/blended_values.h"
+#include "shoal/query/detail/query_plan.h"
 
 namespace shoal::detail {
 
 template <std::size_t>
 using LanePointer = std::byte*;
 
-/// Bits of rows that are all on.
-struct AllRows {
-    static constexpr bool kChooses = false;
-};
-
-/// For loops over all rows of one table: the row of every field is that of the owner.
+/// For loops over a run of rows that all have what is asked: the row of every field is that of the owner.
 struct SameRows {
     static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
@@ -39,28 +35,61 @@ struct SameRows {
     }
 };
 
-/// The same where some fields are looked up in managers.
-template <class FieldStores>
-struct LookedUpRows {
-    static constexpr bool kChooses = false, kMayBlend = false;
-    const Entity* owners;
-    std::size_t num_rows;
-    const FieldStores& stores;
+/// The same where some rows are disabled, with `kMayChoose`, or lack some of the fields.
+template <bool kMayChoose, class... Fields>
+struct SomeRows : SameRows {
+    static constexpr bool kChooses = kMayChoose, kMayBlend = true;
+    static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
+    static constexpr bool kMayBeDisabled[sizeof...(Fields) + 1] = {kCanBeDisabled<typename Fields::Component>..., false};
 
+    explicit SomeRows(const FoundRows& found) : SameRows{found.owners, found.rows.end}, bits_(found.bits) {
+        for (std::size_t field = 0; field < sizeof...(Fields); ++field) {
+            is_there_[field] = found.fields[field].table != nullptr;
+            enabled_[field] = found.fields[field].enabled;
+        }
+    }
+    SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
+        return bits_ == nullptr ? ~std::uint64_t(0) : bits_->word(index);
+    }
     template <std::size_t kField>
     SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
-        if constexpr (FieldStores::kLooksUp[kField])
-            return stores.template find_row<kField>(owners[owner_row]);
-        else
-            return owner_row;
+        if constexpr (kIsOptional[kField]) {
+            if (!is_there_[kField]) return kNilRow;
+            if constexpr (kMayBeDisabled[kField])
+                if (enabled_[kField] != nullptr && !test_bit(enabled_[kField], owner_row)) return kNilRow;
+        }
+        return owner_row;
+    }
+
+private:
+    const RowBits* bits_;
+    bool is_there_[sizeof...(Fields) + 1] = {};
+    const std::uint64_t* enabled_[sizeof...(Fields) + 1] = {};
+};
+
+/// For loops over the block of a join: each field has a list of rows.
+template <class... Fields>
+struct RowsOfBlock {
+    static constexpr bool kChooses = true, kMayBlend = false;
+    const Entity* owners;
+
+    explicit RowsOfBlock(const FoundRows& found) : owners(found.owners), found_(found) {
+        for (std::size_t field = 0; field < sizeof...(Fields); ++field) rows_[field] = found.fields[field].rows;
+    }
+    SHOAL_INLINE std::uint64_t word(std::uint32_t index) const { return found_.words[index - found_.rows.begin / 64]; }
+    template <std::size_t kField>
+    SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
+        return rows_[kField][owner_row - found_.rows.begin];
     }
     template <std::size_t kField>
     std::size_t size() const {
-        if constexpr (FieldStores::kLooksUp[kField])
-            return stores.core(FieldStores::kStores[kField])->num_rows();
-        else
-            return num_rows;
+        const Table* const table = found_.fields[kField].table;
+        return table == nullptr ? 0 : table->num_rows();
     }
+
+private:
+    const FoundRows& found_;
+    const std::uint32_t* rows_[sizeof...(Fields) + 1] = {};
 };
 
 template <class... Fields>
@@ -86,23 +115,13 @@ public:
     template <class Function>
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
-    /// Writes to `lanes` where a field's columns begin, in a table whose columns of the component start at `first`.
-    template <class Field>
-    SHOAL_INLINE static void collect(Table& table, std::uint32_t first, std::byte** lanes) {
-        using Layout = FieldLayout<Field::kMember>;
-        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
-            lanes[c] = table.unmarked_column(first + Layout::kFirstColumn + c);
-            if constexpr (Layout::kLayout == ColumnLayout::kWhole)
-                if (lanes[c] != nullptr)  // nullptr: the table never held a row
-                    lanes[c] += Layout::struct_offset();
-        }
-    }
-
-    /// Moves where a field's columns begin on by some rows.
-    template <class Field>
-    static void advance(std::byte** lanes, std::size_t num_rows) {
-        for (std::uint32_t c = 0; c < FieldLayout<Field::kMember>::kNumColumns; ++c)
-            if (lanes[c] != nullptr) lanes[c] += num_rows * FieldLayout<Field::kMember>::column_bytes(c);
+    /// Returns where the columns of the fields begin, at row `row` of what was found. Always inlined: in a large source
+    /// with -O3, g++ 12.2 otherwise takes lanes for null that it sets; it does not with -fno-ipa-modref.
+    SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
+        Lanes lanes;
+        [[maybe_unused]] std::size_t field = 0;
+        ((collect_field<Fields>(found.fields[field], row, lanes.data + first_lane(field)), ++field), ...);
+        return lanes;
     }
 
     /// Calls `function` for the rows that `lookup` chooses.
@@ -120,6 +139,19 @@ public:
     }
 
 private:
+    template <class Field>
+    SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
+        using Layout = FieldLayout<Field::kMember>;
+        if (Field::kIsOptional && columns.table == nullptr) return;
+        const std::size_t first_row = columns.first_row + row;  // of 32 bits: it may wrap, as first_row says
+        for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
+            lanes[c] = columns.table->unmarked_column(columns.first_column + Layout::kFirstColumn + c);
+            if (lanes[c] == nullptr) continue;  // the table never held a row
+            lanes[c] += first_row * Layout::column_bytes(c);
+            if constexpr (Layout::kLayout == ColumnLayout::kWhole) lanes[c] += Layout::struct_offset();
+        }
+    }
+
     template <class Function, class RowLookup, std::size_t... kLanes>
     static void expand(const RowLookup& lookup, Function& function, RowRange rows, const Lanes& lanes,
                        std::index_sequence<kLanes...>) {
@@ -244,6 +276,35 @@ private:
         else
             return view[row];
     }
+};
+
+/// What is compiled for a query and a function: the loops over what a plan has found.
+template <class List>
+struct LeafOf;
+template <class... Terms>
+struct LeafOf<TermList<Terms...>> {
+    template <class List>
+    struct Of;
+    template <class... FieldTerms_>
+    struct Of<TermList<FieldTerms_...>> {
+        using Fields = TermList<FieldTerms_...>;
+        using Loop = QueryLoop<FieldTerms_...>;
+        static constexpr bool kMayChoose = ((!Terms::kIsOptional && !Terms::kIsAny && may_be_disabled<Terms>()) || ...);
+        static constexpr bool kAnyOptional = (FieldTerms_::kIsOptional || ...);
+
+        template <bool kMayJoin, class Function>
+        SHOAL_INLINE static void run(Function& function, const FoundRows& found) {
+            const typename Loop::Lanes lanes = Loop::collect(found);
+            if constexpr (kMayJoin)
+                if (found.words != nullptr)
+                    return Loop::run(RowsOfBlock<FieldTerms_...>(found), function, found.rows, lanes);
+            if constexpr (kMayChoose || kAnyOptional)
+                Loop::run(SomeRows<kMayChoose, FieldTerms_...>(found), function, found.rows, lanes);
+            else
+                Loop::run(SameRows{found.owners, found.rows.end}, function, found.rows, lanes);
+        }
+    };
+    using Type = Of<FieldTerms<Terms...>>;
 };
 
 }  // namespace shoal::detail

@@ -11,7 +11,7 @@
 // Thread: as for the query.
 
 #include "shoal/query/access.h"
-#include "shoal/query/detail/started_query.h"
+#include "shoal/query/detail/started_loop.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/store/component_directory.h"
 

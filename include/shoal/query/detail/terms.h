@@ -14,7 +14,6 @@ namespace shoal {
 
 class Database;
 class ComponentDirectory;
-struct Inactive;
 
 namespace detail {
 
@@ -22,7 +21,6 @@ namespace detail {
 struct TermKind {
     bool is_field = true;
     bool writes = false;        ///< the function gets a reference
-    bool gathers = false;       ///< the field is looked up in another manager
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
     bool of_parent = false;     ///< the field is that of the entity's parent
@@ -32,7 +30,7 @@ struct TermKind {
 
 template <TermKind kKind>
 struct Term {
-    static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
+    static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
     static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any, kIsSingleton = kKind.is_singleton;
 };
@@ -57,10 +55,6 @@ struct Write : detail::FieldTerm<kMember, detail::TermKind{.writes = true}> {};
 template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
-/// A field of another manager, looked up by entity: the function gets a pointer to const, or null.
-template <auto kMember>
-struct Gather : detail::FieldTerm<kMember, detail::TermKind{.gathers = true, .is_optional = true}> {};
-
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
 /// and where the parent lacks the component. For queries over a world with transforms.
 template <class Term>
@@ -73,7 +67,7 @@ struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional =
 /// only a query of singletons alone may say, a reference. For queries over a world.
 template <class Term>
 struct Singleton : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_singleton = true}> {
-    static_assert(Term::kIsField && !Term::kGathers && !Term::kIsOptional && !Term::kIsOfParent,
+    static_assert(Term::kIsField && !Term::kIsOptional && !Term::kIsOfParent,
                   "Singleton<> is for a field that is read or written: Singleton<Read<&Wind::force>>");
 };
 
@@ -230,6 +224,15 @@ constexpr bool excludes_component() {
 template <class T>
 inline constexpr bool kCanBeDisabled = shoal_describe(ComponentTag<T>{}).component.enableable;
 
+/// Whether rows that have the component of a term may be disabled.
+template <class Term>
+constexpr bool may_be_disabled() {
+    if constexpr (kIsDescribed<typename Term::Component>)
+        return kCanBeDisabled<typename Term::Component>;
+    else
+        return false;
+}
+
 template <auto kMember, class Term>
 constexpr bool names_member() {
     if constexpr (Term::kIsField)
@@ -288,25 +291,6 @@ inline constexpr bool kNameFields = (names_field<Terms>() && ...);
 template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
                       FieldLayout<Term::kMember>::kLayout>;
-
-/// The number of component types of an AnyOf term.
-template <class Term>
-constexpr std::size_t num_any_of() {
-    if constexpr (Term::kIsAny)
-        return Term::kNumComponents;
-    else
-        return 0;
-}
-
-inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
-
-/// Whether a term names Inactive: then a query visits inactive entities too.
-template <class Term>
-constexpr bool names_inactive() {
-    bool names = std::is_same_v<typename Term::Component, Inactive>;
-    if constexpr (Term::kIsAny) Term::for_each_component([&]<class T>() { names |= std::is_same_v<T, Inactive>; });
-    return names;
-}
 
 /// Whether a term writes a component that `Term` reads of parents.
 template <class Term, class... Terms>
@@ -390,19 +374,10 @@ struct StoreList<From<Stores...>> {
         constexpr bool kIsIts[] = {std::is_same_v<Stores, Manager<typename Term::Component>>...};
         for (std::size_t i = 0; i < kNumStores; ++i)
             if (kIsIts[i]) return i;
-        return kHasDatabase && !Term::kGathers ? 0 : kNoStore;
+        return kHasDatabase ? 0 : kNoStore;
     }
     template <class Term>
     static constexpr bool kIsOfDatabase = kHasDatabase && store_of<Term>() == 0;
-    /// Whether a field of the term lies in a table of the database: that of the row, or of its parent.
-    template <class Term>
-    static constexpr bool kHasColumnsInDatabase = kIsOfDatabase<Term>;
-    /// Whether a term's field is looked up by entity, row by row.
-    template <class Term>
-    static constexpr bool kLooksUp = Term::kIsOptional && !kIsOfDatabase<Term>;
-    /// Whether writes to the term's field count for changed_since().
-    template <class Term>
-    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !kLooksUp<Term>;
 };
 
 /// In a directory, a term's store is found when the query is made.
@@ -419,12 +394,6 @@ struct StoreList<From<ComponentDirectory>> {
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
         !(DescriptionOf<typename Term::Component>::kMany && kCanBeDisabled<typename Term::Component>);  ///< perhaps
-    template <class Term>
-    static constexpr bool kHasColumnsInDatabase = kIsOfDatabase<Term> || Term::kIsOfParent;  ///< perhaps
-    template <class Term>
-    static constexpr bool kLooksUp = false;
-    template <class Term>
-    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !Term::kGathers && !Term::kIsOfParent;
 };
 
 /// Which stores decide what rows are visited.
@@ -472,17 +441,6 @@ struct JoinedLists<TermList<As...>, TermList<Bs...>, Lists...> : JoinedLists<Ter
 template <class... Terms>
 using FieldTerms =
     typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsField, TermList<Terms>, TermList<>>...>::List;
-
-/// Those of the terms that are about a database, when these managers are given beside it.
-template <class List, class... Ts>
-struct LocalTerms;
-template <class... Terms, class... Ts>
-struct LocalTerms<TermList<Terms...>, Ts...> {
-    template <class Term>
-    static constexpr bool kIsOfManager = (std::is_same_v<typename Term::Component, Ts> || ...);
-    using List = typename JoinedLists<
-        TermList<>, std::conditional_t<kIsOfManager<Terms> || Terms::kGathers, TermList<>, TermList<Terms>>...>::List;
-};
 
 }  // namespace detail
 }  // namespace shoal

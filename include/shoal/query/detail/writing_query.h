@@ -94,13 +94,10 @@ public:
     std::uint64_t num_rows() const { return query_.num_rows(); }
     static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
     /// What a loop touches: what the query does, and the channels.
-    auto accesses() const {
-        const auto of_query = query_.accesses();
-        std::array<Access, std::tuple_size_v<decltype(of_query)> + sizeof...(Ts)> all;
-        Access* to = all.data();
-        for (const Access& access : of_query) *to++ = access;
-        ((*to++ = shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
-        return all;
+    Array<Access> accesses() const {
+        Array<Access> accesses = query_.accesses();
+        (accesses.push_back(shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
+        return accesses;
     }
 
 private:

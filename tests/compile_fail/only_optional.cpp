@@ -3,5 +3,5 @@
 #include "shoal/database/database.h"
 
 void use(Manager<Body>& bodies, Manager<Sail>& sails) {
-    query<Gather<&Sail::area>>(bodies, sails).for_each([](const float*) {});
+    query<Maybe<&Sail::area>>(bodies, sails).for_each([](const float*) {});
 }

@@ -11,7 +11,7 @@
 //
 // Thread: as for the query.
 
-#include "shoal/query/detail/started_query.h"
+#include "shoal/query/detail/started_loop.h"
 #include "shoal/store/owners_by_value.h"
 
 namespace shoal::detail {
@@ -24,6 +24,7 @@ struct JoinedStore {
     bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
     bool is_required = false, is_excluded = false;
     bool is_told = false;    ///< fields are written, and the store is told in which rows: see Store::finish_writes()
+    bool is_looked_up = false;  ///< its rows of the entities are needed, not only those of their parents
     bool is_driver = false;  ///< each of its rows is visited, whoever has fewer, and however many an entity has
     OwnersByValue* lists = nullptr;  ///< which make `rows` of those of the store: the entities of a tag
 
@@ -42,35 +43,27 @@ class TermStores {
 public:
     static constexpr std::uint8_t kNone = 0xFF;
 
-    SHOAL_API explicit TermStores(std::size_t num_terms);
+    explicit TermStores(std::size_t num_terms);
 
     bool has_database() const { return database != kNone; }
     /// Returns the number of a store, which is added if need be.
-    SHOAL_API std::uint8_t add(const JoinedStore& store);
+    std::uint8_t add(const JoinedStore& store);
     /// Adds the entities that have a tag, or that lack it with `excludes`. Requires: the store lists them.
-    SHOAL_API void add_tag(Store& store, StringId tag, bool excludes);
+    void add_tag(Store& store, StringId tag, bool excludes);
     /// Returns the number of the store whose rows a loop visits: a required one with the fewest. Requires: there is one.
-    SHOAL_API std::uint8_t driver(std::uint64_t num_database_rows) const;
+    std::uint8_t driver(std::uint64_t num_database_rows) const;
     /// Returns which store drives the loop over a part.
-    SHOAL_API std::uint8_t driver_of(const QueryPart& part) const;
+    std::uint8_t driver_of(const QueryPart& part) const;
     /// Whether an entity may have several rows in a store, and a query that does not read these visits it once.
     bool visits_each_once(const JoinedStore& store) const {
         return num_terms_ > 1 && !store.is_driver && store.rows->schema().many();
     }
-    /// Returns the parent of an entity, or null. Requires: `parents`.
-    SHOAL_API Entity parent_of(Entity entity) const;
-    /// Returns the row of the parent in a store that is not a database, or kNilRow.
-    std::uint32_t parent_row(Entity entity, const JoinedStore& store) const {
-        const Entity parent = parent_of(entity);
-        const std::uint32_t row = parent ? store.rows->find(parent) : kNilRow;
-        return store.has(row) ? row : kNilRow;
-    }
     /// Whether there is one store, not a database, of which every row is visited.
-    SHOAL_API bool is_one_table() const;
+    bool is_one_table() const;
     /// The entities that loops pass over; nullptr: none.
-    SHOAL_API const InactiveEntities* left_out() const;
+    const InactiveEntities* left_out() const;
     /// The rows that stay where they are while a loop runs.
-    SHOAL_API Array<OwnedRows*> locked() const;
+    Array<OwnedRows*> locked() const;
 
     Array<JoinedStore> stores{Owner("query")};
     std::uint8_t database = kNone;                      ///< its number; kNone: it has no part in the join
@@ -88,6 +81,6 @@ private:
 inline constexpr std::string_view kTagName = "tag";  // of the component type Tag
 
 /// Returns the lists of the entities of each tag; nullptr if a store keeps no tags, or does not list who has them.
-SHOAL_API OwnersByValue* find_tag_lists(Store& store);
+OwnersByValue* find_tag_lists(Store& store);
 
 }  // namespace shoal::detail

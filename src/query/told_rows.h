@@ -11,7 +11,7 @@
 // of a joined store are set one by one.
 
 #include "shoal/base/bit_set.h"
-#include "shoal/query/detail/join_block.h"
+#include "query/join_block.h"
 
 namespace shoal::detail {
 
@@ -20,10 +20,10 @@ public:
     explicit ToldRows(std::uint8_t number) : store(number) {}
 
     /// Begins a loop. Where others are joined and the store drives, `num_rows` are its rows; otherwise 0.
-    SHOAL_API void begin(std::uint32_t num_rows);
+    void begin(std::uint32_t num_rows);
     /// Lets several threads add rows of stores that do not drive, or of all, and returns true. Returns false if a loop
     /// would write a row several times: it visits all rows that an entity has in the driver, and writes others.
-    SHOAL_API static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver,
+    static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver,
                                 bool writes_others, bool adds_driver = false);
     /// Adds the rows of a block that are visited.
     void add_block(const JoinBlock& block) {
@@ -42,13 +42,13 @@ public:
             if (visited_[row]) rows_.push_back(row);
     }
     /// Ends the loop.
-    SHOAL_API void tell(Store& told, std::uint64_t columns, Executor* executor);
+    void tell(Store& told, std::uint64_t columns, Executor* executor);
 
     std::uint8_t store;  ///< its number among those of the query
 
 private:
     void add(std::uint32_t row) { is_shared_ ? add_shared(row) : rows_.push_back(row); }
-    SHOAL_API void add_shared(std::uint32_t row);
+    void add_shared(std::uint32_t row);
 
     Array<std::uint32_t> rows_{Owner("query")};
     BitSet visited_{Owner("query")};

@@ -7,16 +7,14 @@
 //
 // Thread: any number of finders; a block belongs to one loop.
 
+#include "query/term_stores.h"
 #include "shoal/base/bits.h"
 #include "shoal/base/bytes.h"
-#include "shoal/query/detail/term_stores.h"
-#include "shoal/store/zone.h"
+#include "shoal/database/table.h"
 
-namespace shoal {
+namespace shoal::detail {
 
-class DatabaseMatch;
-
-namespace detail {
+struct PlanState;
 
 /// Rows of the driver, and where their entities are in the other stores.
 struct JoinBlock {
@@ -32,6 +30,8 @@ struct JoinBlock {
     DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
     /// By row, if fields of parents lie in the database: the table of the parent's row; nullptr: none.
     DatabaseTable** tables_of_parents = nullptr;
+    Entity parents[kRows];                ///< by row, if fields of parents are asked for; null: none
+    std::uint32_t rows_of_parents[kRows];  ///< by row, in these tables
 
     std::uint32_t size() const { return rows.size(); }
     std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
@@ -102,23 +102,17 @@ private:
     }
 };
 
-/// A column of which a loop reads or writes what it has found.
-struct FetchedColumn {
-    std::uint8_t store = 0;
-    const std::byte* first = nullptr;
-    std::size_t element_bytes = 0;
-};
-
 class JoinFinder {
 public:
-    /// `match` says which rows of the database match, in `zones` or everywhere; nullptr if none is joined.
-    /// Lifetime: all arguments outlive it.
-    SHOAL_API JoinFinder(const TermStores& places, const DatabaseMatch* match, const ZoneSet* zones,
-                         const FetchedColumn* fetched = nullptr, std::size_t num_fetched = 0);
+    /// Lifetime: the plan outlives it. Requires: it was refreshed.
+    explicit JoinFinder(const PlanState& plan);
 
     /// Makes `block` the rows of `part` from `begin` on, and finds them. Requires: `found` has as many lists as there
     /// are stores; `tables` is there if a database is joined and does not drive.
-    SHOAL_API void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
+    void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
+    /// Returns the rows of a field in its table, those of a block that was found; kNilRow where an entity lacks it.
+    /// Those that the block has no list of are written to `room`. Shape: as many as the block has rows.
+    const std::uint32_t* rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const;
 
 private:
     void choose_of_driver(JoinBlock& block) const;
@@ -126,14 +120,11 @@ private:
     void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
     void find_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;
+    void find_parents(JoinBlock& block) const;
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
-    bool matches(const DatabaseTable& table, std::uint32_t row) const;
 
+    const PlanState& plan_;
     const TermStores& places_;
-    const DatabaseMatch* match_;
-    const ZoneSet* zones_;
-    std::span<const FetchedColumn> fetched_;
 };
 
-}  // namespace detail
-}  // namespace shoal
+}  // namespace shoal::detail

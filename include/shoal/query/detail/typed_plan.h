@@ -1,0 +1,81 @@
+#pragma once
+// The plan of a query whose terms are C++ types: what the terms ask for, as numbers, and the stores that it is given.
+//
+//     Write<&Body::position>, AnyOf<Crew, Sail>      {body, columns 1 to 3, writes}, {crew, any of 1}, {sail, any of 1}
+//
+// Thread: values.
+
+#include "shoal/query/detail/query_plan.h"
+#include "shoal/query/detail/terms.h"
+
+namespace shoal::detail {
+
+/// Appends what a term asks for. `number` tells it from the other terms; `is_each_value`: see kVisitsEachValue.
+template <class Term>
+void add_plan_terms(PlanTerm*& to, std::uint16_t number, bool is_each_value) {
+    if constexpr (Term::kIsAny) {
+        Term::for_each_component([&]<class T>() {
+            *to++ = {.component = &schema_of<T>(), .is_optional = true, .any_of = number};
+        });
+    } else {
+        PlanTerm& term = *to++;
+        term = {.component = &schema_of<typename Term::Component>(),
+                .is_field = Term::kIsField,
+                .writes = Term::kWrites,
+                .is_optional = Term::kIsOptional,
+                .excludes = Term::kExcludes,
+                .is_of_parent = Term::kIsOfParent,
+                .is_each_value = is_each_value};
+        if constexpr (Term::kIsField) {
+            using Layout = FieldLayout<Term::kMember>;
+            term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
+            term.is_whole = Layout::kLayout == ColumnLayout::kWhole;
+            if constexpr (Layout::kLayout == ColumnLayout::kWhole)
+                term.offset = static_cast<std::uint32_t>(Layout::struct_offset());
+            else if constexpr (!kNamesAllFields<Term::kMember>)
+                term.field = Layout::kIndex;
+        }
+    }
+}
+
+template <class Term>
+constexpr std::size_t num_plan_terms() {
+    if constexpr (Term::kIsAny)
+        return Term::kNumComponents;
+    else
+        return 1;
+}
+
+/// Returns a store as a plan is given it.
+template <class T>
+PlanStore plan_store(Manager<T>& manager) {
+    return {&manager.core(), &manager.core().rows()};
+}
+template <class Database>
+PlanStore plan_store(Database& database) {
+    return {&database, nullptr};
+}
+
+/// Makes the plan of a query over stores: a directory, or a database and managers.
+template <class List>
+struct TypedPlan;
+template <class... Terms>
+struct TypedPlan<TermList<Terms...>> {
+    static constexpr std::size_t kNumTerms = (0 + ... + num_plan_terms<Terms>());
+
+    template <class... Stores>
+    static QueryPlan make(Stores&... stores) {
+        PlanTerm terms[kNumTerms + 1], *to = terms;
+        [[maybe_unused]] std::uint16_t number = 0;
+        constexpr bool kIsEachValue = kVisitsEachValue<Terms...>;
+        (add_plan_terms<Terms>(to, number++, kIsEachValue && kIsOfValues<Terms, Terms...>), ...);
+        if constexpr ((std::is_same_v<Stores, ComponentDirectory> || ...)) {
+            return QueryPlan(stores..., {terms, kNumTerms});
+        } else {
+            const PlanStore given[] = {plan_store(stores)...};
+            return QueryPlan(std::span<const PlanStore>(given), {terms, kNumTerms});
+        }
+    }
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,485 @@
+// The loops of plans: whole tables where one store has all that is asked, and else the blocks of a join.
+
+#include "query/join_block.h"
+#include "query/plan_state.h"
+
+namespace shoal::detail {
+namespace {
+
+/// The stamps of blocks that were asked for last. Most rows are in the same block as the row before.
+class RecentStamps {
+public:
+    std::uint64_t of(const Table& table, std::uint32_t column, std::uint32_t block) {
+        One& one = recent_[column % std::size(recent_)];
+        if (one.table != &table || one.column != column || one.block != block)
+            one = {&table, column, block, table.written_stamp(column, block)};
+        return one.stamp;
+    }
+
+private:
+    struct One {
+        const Table* table = nullptr;
+        std::uint32_t column = 0, block = 0;
+        std::uint64_t stamp = 0;
+    } recent_[8];
+};
+
+/// What one thread does of a loop.
+class PlanLoop {
+public:
+    PlanLoop(const PlanState& plan, const LoopFunction& function)
+        : plan_(plan), places_(plan.places), function_(function), is_alone_(plan.is_alone()) {}
+
+    /// Calls visit(part) for the rows of the driver.
+    template <class Visit>
+    void for_each_part(Visit&& visit) const {
+        const std::uint8_t driver = is_alone_ ? 0 : plan_.driver();
+        if (driver != places_.database) {
+            Table& table = places_.stores[driver].rows->table();
+            return add_part({&table, nullptr, {0, table.num_rows()}}, visit);
+        }
+        const auto visit_table = [&](DatabaseTable& table) {
+            add_part({&table.table(), &table, {0, table.num_rows()}}, visit);
+        };
+        if (SHOAL_UNLIKELY(plan_.in_zones))
+            plan_.match[0].for_each_table(plan_.zones, visit_table);
+        else
+            plan_.match[0].for_each_table(visit_table);
+    }
+    /// Calls the function for those rows of a part that are visited, and marks what it wrote in other stores than the
+    /// driver.
+    void run_part(const QueryPart& part, CommandRecorder* commands) const {
+        if (part.rows.size() == 0) return;
+        if (SHOAL_LIKELY(visits_table(part)))
+            run_table(part, commands);
+        else
+            run_blocks(part, commands);
+    }
+    /// Marks what was written in the driver.
+    void mark_part(const QueryPart& part) const {
+        if (!function_.marks) return;
+        const std::uint8_t driver = is_alone_ ? 0 : places_.driver_of(part);
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+            const PlanTerm& field = plan_.field(i);
+            if (!field.writes || plan_.store_of(i) != driver) continue;
+            const std::uint32_t first = first_column(part.of_database, i);
+            for (std::uint32_t c = 0; c < field.num_columns; ++c)
+                if (field.writes_column(c)) mark_column(*part.table, first + field.first_column + c, part.rows);
+        }
+        for (ToldRows& told : plan_.told) {
+            if (told.store != driver) continue;
+            if (visits_table(part))
+                for_each_run(places_.left_out(), part, [&](RowRange rows) { told.add_all(rows); });
+            else
+                told.add_visited(part.rows);
+        }
+    }
+    /// Before the first part, and behind the last.
+    void begin() const {
+        if (plan_.told.empty()) return;
+        const std::uint8_t driver = plan_.driver();
+        const bool notes_blocks = !is_alone_ || function_.looks_at_each || !function_.skips_disabled;
+        for (ToldRows& told : plan_.told)
+            told.begin(notes_blocks && told.store == driver ? places_.stores[driver].rows->num_rows() : 0);
+    }
+    void finish(Executor* executor) const {
+        if (!function_.marks) return;
+        for (ToldRows& told : plan_.told)
+            told.tell(*places_.stores[told.store].store, plan_.written_columns(told.store), executor);
+    }
+    /// Prepares a loop of several threads. Returns whether they may share it.
+    bool share() const {
+        const std::uint8_t driver = plan_.driver();
+        bool writes_others = false;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+            writes_others |= plan_.field(i).writes && plan_.store_of(i) != driver;
+        if (plan_.since != 0 && writes_others && marks_what_it_watches()) return false;
+        return ToldRows::share(plan_.told, places_, driver, writes_others);
+    }
+    /// Whether it is one chunk, as can be told at no cost.
+    bool is_small() const {
+        return is_alone_ && !places_.has_database() && places_.stores[0].rows->num_rows() <= function_.grain;
+    }
+
+private:
+    /// A block with room for what is found.
+    struct Block : JoinBlock {
+        Block(std::size_t num_stores, std::size_t num_fields)
+            : lists(num_stores + num_fields), of_fields(num_fields), fields(num_fields) {
+            found = lists.data();
+        }
+        Room<std::uint32_t[kRows], 12> lists;      // by store, and then by field: of those that need lists of their own
+        Room<const std::uint32_t*, 16> of_fields;  // by field: the rows in its store, or kNilRow
+        Room<FieldColumns, 16> fields;             // of the table that is shown
+        Room<DatabaseTable*, 2 * kRows> tables_of_rows{2 * kRows};  // and of their parents
+    };
+    /// Rows that follow each other in every store, perhaps over several blocks.
+    struct Run {
+        RowRange rows;  // of the table that a batch shows
+        DatabaseTable *own = nullptr, *of_parents = nullptr;
+        Room<FieldColumns, 16> fields;
+
+        explicit Run(std::size_t num_fields) : fields(num_fields) {}
+    };
+
+    template <class Visit>
+    SHOAL_INLINE void add_part(const QueryPart& part, Visit&& visit) const {
+        if (SHOAL_LIKELY(plan_.since == 0) || !is_alone_) return visit(part);
+        Room<std::uint32_t, 32> columns(num_columns());
+        std::size_t num_watched = 0;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+            const std::uint32_t first = first_column(part.of_database, i);
+            if (!is_watched(plan_.field(i)) || first == kNoColumn) continue;
+            for (std::uint32_t c = 0; c < plan_.field(i).num_columns; ++c)
+                columns[num_watched++] = first + plan_.field(i).first_column + c;
+        }
+        const std::span<const std::uint32_t> watched(columns.data(), num_watched);
+        for (RowRange rows = next_changed(*part.table, watched, plan_.since, 0); rows.size() != 0;
+             rows = next_changed(*part.table, watched, plan_.since, rows.end))
+            visit({part.table, part.of_database, rows});
+    }
+    std::size_t num_columns() const {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) count += plan_.field(i).num_columns;
+        return count;
+    }
+    /// Whether writes to a field count for changed_since().
+    static bool is_watched(const PlanTerm& field) { return !field.writes && !field.is_of_parent; }
+    /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component that
+    /// lies in one column.
+    bool marks_what_it_watches() const {
+        for (const PlanTerm& read : plan_.terms)
+            for (const PlanTerm& written : plan_.terms)
+                if (read.is_field && is_watched(read) && read.is_whole && written.writes &&
+                    written.component->id() == read.component->id())
+                    return true;
+        return false;
+    }
+
+    // --- tables --------------------------------------------------------------------------------------------------
+
+    /// Whether the function is called for whole runs of a part.
+    bool visits_table(const QueryPart& part) const {
+        return is_alone_ && !function_.looks_at_each && (function_.skips_disabled || has_all_rows(part));
+    }
+    bool has_all_rows(const QueryPart& part) const {
+        if (part.of_database == nullptr) return part.table->num_holes() == 0;
+        if (!plan_.match[0].all_rows(*part.of_database)) return false;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+            if (plan_.field(i).is_optional && part.of_database->presence(plan_.types[plan_.fields[i]]) != nullptr)
+                return false;
+        return true;
+    }
+    void run_table(const QueryPart& part, CommandRecorder* commands) const {
+        Room<FieldColumns, 16> fields(plan_.fields.size());
+        bind(fields.data(), part.of_database, nullptr);
+        Room<const std::uint64_t*, 8> bits(plan_.required.size() + plan_.excluded.size());
+        RowBits chosen;
+        FoundRows found{.owners = part.table->entities().data(),
+                        .fields = fields.data(),
+                        .table = part.table,
+                        .of_database = part.of_database,
+                        .commands = commands};
+        if (part.of_database != nullptr && (!plan_.required.empty() || !plan_.excluded.empty())) {
+            chosen = bits_of(*part.of_database, bits.data());
+            found.bits = &chosen;
+        }
+        for_each_run(places_.left_out(), part, [&](RowRange rows) {
+            found.rows = rows;
+            function_.call(function_.context, found);
+        });
+    }
+    RowBits bits_of(const DatabaseTable& table, const std::uint64_t** bits) const {
+        RowBits chosen{.required = bits, .excluded = bits + plan_.required.size()};
+        for (const ComponentType type : plan_.required) bits[chosen.num_required++] = table.presence(type);
+        bits += chosen.num_required;
+        for (const ComponentType type : plan_.excluded)
+            if (const std::uint64_t* const excluded = table.presence(type)) bits[chosen.num_excluded++] = excluded;
+        return chosen;
+    }
+
+    std::uint32_t first_column(const DatabaseTable* table, std::size_t field) const {
+        if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
+        return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
+    }
+    /// Notes where the fields are: those of the database in its tables of the rows, and of their parents.
+    void bind(FieldColumns* fields, DatabaseTable* own, DatabaseTable* of_parents) const {
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+            const PlanTerm& field = plan_.field(i);
+            DatabaseTable* const in_database = field.is_of_parent ? of_parents : own;
+            const std::uint32_t first = first_column(in_database, i);
+            fields[i] = {};
+            if (first == kNoColumn) continue;
+            fields[i].first_column = first;
+            fields[i].table = &table_of(in_database, i);
+            if (field.is_optional && plan_.is_of_database(i))
+                fields[i].enabled = in_database->presence(plan_.types[plan_.fields[i]]);
+        }
+    }
+    /// The table with a field's columns: `of_database`, or that of another store.
+    Table& table_of(DatabaseTable* of_database, std::size_t field) const {
+        return plan_.is_of_database(field) ? of_database->table() : places_.stores[plan_.store_of(field)].rows->table();
+    }
+
+    // --- blocks --------------------------------------------------------------------------------------------------
+
+    void run_blocks(const QueryPart& part, CommandRecorder* commands) const {
+        const std::size_t num_fields = plan_.fields.size();
+        Block block(places_.stores.size(), num_fields);
+        if (plan_.looks_up_database()) block.tables = block.tables_of_rows.data();
+        if (plan_.reads_parents_in_database()) block.tables_of_parents = block.tables_of_rows.data() + Block::kRows;
+        const JoinFinder finder(plan_);
+        FoundRows found{.fields = block.fields.data(), .table = part.table, .commands = commands};
+        Run run(function_.takes_runs ? num_fields : 0);
+        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += Block::kRows) {
+            finder.find(block, part, begin);
+            for (std::size_t i = 0; i < num_fields; ++i)
+                block.of_fields[i] = finder.rows_of_field(block, i, block.lists[places_.stores.size() + i]);
+            if (plan_.since != 0) leave_out_unchanged(block);
+            show(block, found, run);
+            if (function_.marks) mark_others(block);
+            for (ToldRows& told : plan_.told)
+                if (function_.marks) told.add_block(block);
+        }
+        end_run(run, found);
+    }
+    void leave_out_unchanged(Block& block) const {
+        RecentStamps stamps;
+        block.for_each_visited([&](std::size_t bit) {
+            const auto i = static_cast<std::uint32_t>(bit);
+            bool is_changed = false;
+            for (std::size_t field = 0; field < plan_.fields.size() && !is_changed; ++field)
+                is_changed = is_watched(plan_.field(field)) && has_changed(block, field, i, stamps);
+            if (!is_changed) block.leave_out(i);
+        });
+    }
+    bool has_changed(Block& block, std::size_t field, std::uint32_t i, RecentStamps& stamps) const {
+        const std::uint32_t row = block.of_fields[field][i];
+        const std::uint32_t first = row == kNilRow ? kNoColumn : first_column(block.table_of(i), field);
+        if (first == kNoColumn) return false;
+        const std::uint32_t begin = first + plan_.field(field).first_column;
+        const Table& table = table_of(block.table_of(i), field);
+        for (std::uint32_t c = begin; c < begin + plan_.field(field).num_columns; ++c)
+            if (stamps.of(table, c, row / kRowsPerStampBlock) >= plan_.since) return true;
+        return false;
+    }
+
+    void show(Block& block, FoundRows& found, Run& run) const {
+        std::uint64_t kept[Block::kWords] = {};
+        block.for_each_pair_of_tables([&](DatabaseTable* own, DatabaseTable* of_parents, const std::uint64_t* words) {
+            if (function_.takes_runs) return add_to_run(run, block, own, of_parents, words, found);
+            bind(block.fields.data(), own, of_parents);
+            if (!function_.looks_at_each && are_side_by_side(block, words)) return show_run(block, found);
+            std::uint64_t shown[Block::kWords];
+            copy_bytes(shown, words, sizeof shown);
+            for (std::size_t i = 0; i < plan_.fields.size(); ++i) block.fields[i].rows = block.of_fields[i];
+            found.owners = block.owners, found.rows = block.rows, found.words = shown;
+            function_.call(function_.context, found);
+            for (std::uint32_t word = 0; word < Block::kWords; ++word) kept[word] |= shown[word];
+        });
+        if (function_.looks_at_each) copy_bytes(block.words, kept, sizeof kept);
+    }
+    /// Whether all rows of a block are visited and follow each other in the store of every field.
+    bool are_side_by_side(Block& block, const std::uint64_t* words) const {
+        if (!block.are_all(words)) return false;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+            if (!block.follow_each_other(block.of_fields[i])) return false;
+        return true;
+    }
+    void show_run(Block& block, FoundRows& found) const {
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+            block.fields[i].first_row = block.of_fields[i][0], block.fields[i].enabled = nullptr;
+        found.owners = block.owners + block.rows.begin, found.rows = {0, block.size()}, found.words = nullptr;
+        function_.call(function_.context, found);
+    }
+
+    // --- runs ----------------------------------------------------------------------------------------------------
+
+    void add_to_run(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, const std::uint64_t* words,
+                    FoundRows& found) const {
+        for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
+            for_each_bit(words[word], word * 64, [&](std::size_t bit) {
+                const auto i = static_cast<std::uint32_t>(bit);
+                if (continues(run, block, own, of_parents, i)) return static_cast<void>(++run.rows.end);
+                end_run(run, found);
+                begin_run(run, block, own, of_parents, i);
+            });
+    }
+    void begin_run(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, std::uint32_t i) const {
+        const std::uint32_t row = row_in_batch(block, i);
+        run.rows = {row, row + 1}, run.own = own, run.of_parents = of_parents;
+        bind(run.fields.data(), own, of_parents);
+        for (std::size_t field = 0; field < plan_.fields.size(); ++field) {
+            run.fields[field].first_row = block.of_fields[field][i] - row;
+            if (block.of_fields[field][i] == kNilRow) run.fields[field].table = nullptr;
+        }
+    }
+    bool continues(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, std::uint32_t i) const {
+        if (run.rows.size() == 0 || run.own != own || run.of_parents != of_parents ||
+            row_in_batch(block, i) != run.rows.end)
+            return false;
+        for (std::size_t field = 0; field < plan_.fields.size(); ++field) {
+            const FieldColumns& columns = run.fields[field];
+            const std::uint32_t expected = columns.table == nullptr ? kNilRow : columns.first_row + run.rows.end;
+            if (block.of_fields[field][i] != expected) return false;
+        }
+        return true;
+    }
+    void end_run(Run& run, FoundRows& found) const {
+        if (run.rows.size() == 0) return;
+        FoundRows shown = found;
+        shown.rows = run.rows, shown.fields = run.fields.data(), shown.of_database = run.own;
+        if (run.own != nullptr) shown.table = &run.own->table();
+        run.rows = {};
+        function_.call(function_.context, shown);
+    }
+    /// The row of a place in the table that a batch shows: the database's if it has one, or else the driver's.
+    std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
+        const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
+        return block.found[shows_database ? places_.database : block.driver][i];
+    }
+
+    // --- marks ---------------------------------------------------------------------------------------------------
+
+    /// Marks what was written in other stores than the driver.
+    void mark_others(Block& block) const {
+        bool writes_others = false;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) writes_others |= is_written_elsewhere(block, i);
+        if (!writes_others) return;
+        block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
+            for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+                if (!is_written_elsewhere(block, i)) continue;
+                const PlanTerm& field = plan_.field(i);
+                const std::uint32_t first = first_column(table, i) + field.first_column;
+                for (std::uint32_t c = 0; c < field.num_columns; ++c)
+                    if (field.writes_column(c))
+                        table_of(table, i).mark_shared(first + c, block.of_fields[i], {words, Block::kWords});
+            }
+        });
+    }
+    bool is_written_elsewhere(const Block& block, std::size_t field) const {
+        return plan_.field(field).writes && plan_.store_of(field) != block.driver;
+    }
+
+    const PlanState& plan_;
+    const TermStores& places_;
+    const LoopFunction& function_;
+    const bool is_alone_;
+};
+
+ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& function) {
+    return function.directory != nullptr ? function.directory : plan.directory;
+}
+
+/// Calls visit(loop) for the loop of a plan, and for that of further values.
+template <class Visit>
+void for_each_loop(const PlanState& plan, const LoopFunction& function, Visit&& visit) {
+    visit(PlanLoop(plan, function));
+    for (const PlanState& further : plan.further) visit(PlanLoop(further, function));
+}
+
+}  // namespace
+
+void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
+    const PlanState& plan = *state_;
+    if (executor != nullptr && !PlanLoop(plan, function).is_small()) {
+        StartedPlan started(*this, executor, function);
+        started.finish();
+        return started.rethrow();
+    }
+    const HeldPlan held(plan);
+    CommandRecorder* const commands =
+        function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
+    const LoopScope scope;
+    // What is done at the end of a part and of a loop is done when the function throws, too.
+    struct Mark {
+        const PlanLoop& loop;
+        const QueryPart& part;
+        SHOAL_INLINE ~Mark() { loop.mark_part(part); }
+    };
+    struct Finish {
+        const PlanLoop& loop;
+        Executor* executor;
+        ~Finish() { loop.finish(executor); }
+    };
+    for_each_loop(plan, function, [&](const PlanLoop& loop) {
+        loop.begin();
+        const Finish finish{loop, executor};
+        loop.for_each_part([&](const QueryPart& part) {
+            const Mark mark{loop, part};
+            loop.run_part(part, commands);
+        });
+    });
+}
+
+StartedPlan::StartedPlan(const QueryPlan& plan, Executor* executor, const LoopFunction& function)
+    : plan_(PlanState::of(plan)), executor_(executor), function_(function), held_(new HeldPlan(plan_)) {
+    bool is_shared = true;
+    for_each_loop(plan_, function_, [&](const PlanLoop& loop) {
+        loop.begin();
+        loop.for_each_part([&](const QueryPart& part) { loop_.add(part); });
+    });
+    if (loop_.cut(function.grain))
+        for_each_loop(plan_, function_, [&](const PlanLoop& loop) { is_shared = loop.share() && is_shared; });
+    loop_.start(is_shared ? executor : nullptr, function.takes_commands, directory_of(plan_, function), this, run_part, mark_part);
+}
+
+StartedPlan::~StartedPlan() {
+    finish();
+    delete held_;
+}
+
+void StartedPlan::finish() {
+    if (is_done_) return;
+    is_done_ = true;
+    loop_.wait();
+    for_each_loop(plan_, function_, [&](const PlanLoop& loop) { loop.finish(executor_); });
+}
+
+/// The plan that a part belongs to.
+const PlanState& StartedPlan::plan_of(const QueryPart& part) const {
+    for (const PlanState& further : plan_.further)
+        if (part.of_database == nullptr && part.table == &further.places.stores[further.driver()].rows->table())
+            return further;
+    return plan_;
+}
+
+void StartedPlan::run_part(void* loop, CommandRecorder* commands, const QueryPart& part) {
+    StartedPlan& self = *static_cast<StartedPlan*>(loop);
+    const auto place = reinterpret_cast<std::uintptr_t>(&part);  // parts are in one array, in order
+    self.failure_.guard(place, [&] { PlanLoop(self.plan_of(part), self.function_).run_part(part, commands); });
+}
+
+void StartedPlan::mark_part(void* loop, const QueryPart& part) {
+    const StartedPlan& self = *static_cast<StartedPlan*>(loop);
+    PlanLoop(self.plan_of(part), self.function_).mark_part(part);
+}
+
+PlanMarks::PlanMarks(const QueryPlan& plan) : plan_(PlanState::of(plan)) { told_.resize(plan_.places.stores.size()); }
+
+void PlanMarks::add(std::span<const FieldColumns> fields, std::uint32_t num_rows) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const PlanTerm& field = plan_.field(i);
+        const FieldColumns& columns = fields[i];
+        if (!field.writes || columns.table == nullptr) continue;
+        const auto add_rows = [&](RowRange rows) {
+            for (std::uint32_t c = 0; c < field.num_columns; ++c)
+                if (field.writes_column(c))
+                    mark_column(*columns.table, columns.first_column + field.first_column + c, rows);
+            for (const ToldRows& told : plan_.told)
+                for (std::uint32_t row = rows.begin; told.store == plan_.store_of(i) && row < rows.end; ++row)
+                    told_[told.store].push_back(row);
+        };
+        if (columns.rows == nullptr) add_rows({columns.first_row, columns.first_row + num_rows});
+        for (std::uint32_t k = 0; columns.rows != nullptr && k < num_rows; ++k)
+            if (columns.rows[k] != kNilRow) add_rows({columns.rows[k], columns.rows[k] + 1});
+    }
+}
+
+void PlanMarks::finish(Executor* executor) {
+    for (std::uint8_t store = 0; store < told_.size(); ++store)
+        if (!told_[store].empty())
+            plan_.places.stores[store].store->finish_writes(plan_.written_columns(store), told_[store], executor);
+}
+
+}  // namespace shoal::detail

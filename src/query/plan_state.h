@@ -1,0 +1,122 @@
+#pragma once
+// What a plan consists of, for the files that make one and run its loops.
+
+#include "query/told_rows.h"
+#include "shoal/database/lock.h"
+#include "shoal/database/match.h"
+#include "shoal/query/detail/query_plan.h"
+#include "shoal/store/owned_rows.h"
+
+#include <memory>
+
+namespace shoal::detail {
+
+inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
+
+/// Where a component type is kept.
+struct OwningStore {
+    Store* store = nullptr;
+    Database* database = nullptr;  ///< if the store is one
+    std::uint32_t component = 0;   ///< its number there
+    OwnedColumns columns;          ///< where its columns are, if the store is not a database
+};
+
+/// Finds a component type; without a store if none shows it to queries.
+OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
+
+struct PlanState {
+    explicit PlanState(std::span<const PlanTerm> asked) : terms(asked.begin(), asked.end(), "query"), places(asked.size()) {
+        types.resize(asked.size());
+        for (std::uint32_t term = 0; term < terms.size(); ++term)
+            if (terms[term].is_field) fields.push_back(term);
+    }
+
+    static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
+    /// Makes a plan of terms whose stores were found. `parents`: whose rows are linked to those of parents, if a term asks.
+    static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers, Store* parents);
+    /// Visits only those that have a tag, or lack it, by a store that lists them. Lifetime: the plan.
+    static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
+
+    const PlanTerm& field(std::size_t index) const { return terms[fields[index]]; }
+    std::uint8_t store_of(std::size_t index) const { return places.store_of[fields[index]]; }
+    bool is_of_database(std::size_t index) const { return store_of(index) == places.database; }
+    Database& database() const { return static_cast<Database&>(*places.stores[places.database].store); }
+
+    /// Takes in what has changed since the last loop. What follows requires it.
+    void refresh() const;
+    std::uint8_t driver() const { return places.driver(places.has_database() ? num_database_rows() : 0); }
+    std::uint64_t num_database_rows() const { return in_zones ? match[0].num_rows(zones) : match[0].num_rows(); }
+    std::uint64_t num_rows_of(std::uint8_t store) const {
+        return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
+    }
+    /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited.
+    bool is_alone() const {
+        return places.has_database() ? places.stores.size() == 1 && places.any.empty() && places.parents == nullptr
+                                     : places.is_one_table();
+    }
+    /// Whether rows of the database are looked up, or visited; and those of parents.
+    bool looks_up_database() const { return places.has_database() && places.stores[places.database].is_looked_up; }
+    bool reads_parents_in_database() const {
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (field(i).is_of_parent && is_of_database(i)) return true;
+        return false;
+    }
+    /// The first column of a field's component in a table of the database; kNoColumn.
+    std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
+        return first_columns[table.type_number() * fields.size() + field];
+    }
+    void note_archetypes() const;
+    /// A bit for each column of a store that the query writes.
+    std::uint64_t written_columns(std::uint8_t store) const;
+
+    Array<PlanTerm> terms;
+    Array<std::uint32_t> fields{Owner("query")};  // their terms
+    TermStores places;
+    Array<ComponentType> types{Owner("query")};          // by term; none unless the database has it
+    Array<ComponentType> required{Owner("query")};       // enableable ones of the database: these bits are set
+    Array<ComponentType> excluded{Owner("query")};       // these are not
+    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a database has a part in the query
+    mutable Array<std::uint16_t> first_columns{Owner("query")};  // [archetype][field]; of other stores: any
+    ComponentDirectory* directory = nullptr;
+    Database* any_database = nullptr;  // for zones, if no term is about one
+    ZoneSet zones;
+    bool in_zones = false;
+    std::uint64_t since = 0;
+    Array<OwnedRows*> locked{Owner("query")};     // while a loop runs
+    Array<OwnedRows*> also_held{Owner("query")};  // the same, asked for by hold()
+    // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
+    mutable Array<ToldRows> told{Owner("query")};
+    Array<PlanState> further{Owner("query")};  // one, of the values of a `many` type of the database that are not the first
+};
+
+/// Keeps the rows of a plan where they are, and takes in what has changed since its last loop.
+struct HeldPlan {
+    explicit HeldPlan(const PlanState& plan)
+        : database(plan.places.has_database() ? &plan.database() : nullptr),
+          rows(plan.locked.data(), plan.locked.size()),
+          others(plan.also_held.data(), plan.also_held.size()) {
+        plan.refresh();
+    }
+    const DatabaseLock database;
+    const RowLock rows, others;
+};
+
+/// Room for some elements, without an allocation if they are few. What is in it is arbitrary.
+template <class T, std::size_t kFew>
+class Room {
+public:
+    explicit Room(std::size_t count) {
+        if (count <= kFew) return;
+        more_ = std::make_unique_for_overwrite<std::byte[]>(count * sizeof(T));
+        data_ = reinterpret_cast<T*>(more_.get());
+    }
+    T* data() { return data_; }
+    T& operator[](std::size_t index) { return data_[index]; }
+
+private:
+    alignas(T) std::byte few_[kFew * sizeof(T)];
+    std::unique_ptr<std::byte[]> more_;
+    T* data_ = reinterpret_cast<T*>(few_);
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,356 @@
+// Makes plans: finds the stores of the terms, and what the query asks of each.
+
+#include "query/plan_state.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/store/component_directory.h"
+
+namespace shoal::detail {
+namespace {
+
+[[noreturn]] void refuse(const char* condition, std::string message) {
+    fail_assertion({condition, message.c_str(), __FILE__, __LINE__});
+}
+
+/// Asserts that the columns of a component type that a store keeps may be used as a term says.
+void require_use(const OwningStore& keeper, const PlanTerm& term) {
+    if (keeper.database != nullptr) return;
+    const OwnedColumns& columns = keeper.columns;
+    const Schema& component = *term.component;
+    const std::string name = concat("a query over a world names \"", component.name(), "\", ");
+    if (term.is_field && !columns.has_fields)
+        refuse("keeper.columns.has_fields",
+               concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
+    if (term.writes && columns.is_read_only)
+        refuse("!keeper.columns.is_read_only",
+               concat(name, "which its store computes; say Read, and ", columns.instead));
+    if (term.writes && columns.is_source && columns.first_column + component.columns().size() > 64)
+        refuse("first_column + num_columns <= 64",
+               concat(name,
+                      "whose store is told what is written in columns 0 to 63 of its table, and keeps it behind "
+                      "them; say Read, or call the store"));
+}
+
+/// Finds the store of a term. Requires: one keeps the component type, and it can be used in this way.
+OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& term) {
+    const Schema& component = *term.component;
+    directory.require_or_end(component);
+    if (const OwningStore keeper = look_up_owning_store(directory, component); keeper.store != nullptr) {
+        require_use(keeper, term);
+        return keeper;
+    }
+    if (directory.find(component.id()) != nullptr)
+        refuse("keeper.columns", concat("a query over a world names \"", component.name(),
+                                        "\", whose store shows queries no rows; see Store::find_columns()"));
+    refuse("keeper.store != nullptr",
+           concat("a query over a world names \"", component.name(),
+                  "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
+                  "before the query is made"));
+}
+
+/// Returns the store that lists who has which tag, which is made if need be. Requires: the store of tags is one that does.
+Store& require_tag_store(ComponentDirectory& directory) {
+    const ComponentId tag("tag");
+    const Status made = directory.require_built_in(tag);
+    SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.message().data());
+    Store* const store = directory.find(tag);
+    const bool lists = store != nullptr && find_tag_lists(*store) != nullptr;
+    SHOAL_ASSERT(lists,
+                 "a query asks who has a tag, but this world keeps its tags in a store that does not list that; call "
+                 "World::manager<Tag>() before tags are used");
+    return *store;
+}
+
+/// Returns the store whose rows are linked to those of parents, which is made if need be.
+Store& require_parents_store(ComponentDirectory& directory) {
+    const ComponentId transform("transform");
+    const Status made = directory.require_built_in(transform);
+    SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.message().data());
+    Store* const store = directory.find(transform);
+    SHOAL_ASSERT(store != nullptr, "a query reads components of parents, and no store keeps transforms");
+    return *store;
+}
+
+/// Fills a plan in.
+class PlanMaker {
+public:
+    explicit PlanMaker(PlanState& plan) : plan_(plan), places_(plan.places) {}
+
+    /// Notes that a term is about a store.
+    void place(std::uint32_t number, const OwningStore& keeper) {
+        const PlanTerm& term = plan_.terms[number];
+        const std::uint8_t store = add(keeper);
+        JoinedStore& joined = places_.stores[store];
+        places_.store_of[number] = store;
+        places_.first_column[number] = keeper.columns.first_column;
+        if (keeper.database != nullptr) plan_.types[number] = {keeper.component};
+        joined.is_looked_up |= !term.is_of_parent;
+        if (term.any_of != PlanTerm::kNoAny)
+            return places_.any.push_back({static_cast<std::uint8_t>(term.any_of), store, keeper.component});
+        joined.is_told |= term.writes && keeper.columns.is_source;
+        if (term.is_of_parent) return;
+        joined.is_required |= !term.is_optional && !term.excludes;
+        joined.is_excluded |= keeper.database == nullptr && term.excludes;
+        // Each of its rows is a value; in the database, only the first of an entity is in a row.
+        joined.is_driver |= term.is_each_value && plan_.terms.size() > 1 && keeper.database == nullptr;
+    }
+    std::uint8_t add(const OwningStore& keeper) {
+        const std::uint8_t number = places_.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
+        places_.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
+        if (keeper.database == nullptr) return number;
+        SHOAL_ASSERT(
+            !places_.has_database() || places_.database == number,
+            "a query over a world names components of two databases, and joins one with other stores; make a "
+            "query for each, or keep a component type in a manager, World::manager<T>()");
+        places_.database = number;
+        return number;
+    }
+    /// Plans the values of a `many` type of the database that are not the first of their entities: they are in a table of
+    /// their own, which drives.
+    void plan_further() {
+        std::uint32_t of_values = 0;
+        while (of_values < plan_.terms.size() && !plan_.terms[of_values].is_each_value) ++of_values;
+        if (of_values == plan_.terms.size() || !plan_.types[of_values]) return;
+        const ComponentType type = plan_.types[of_values];
+        PlanState further(plan_.terms);
+        if (plan_.terms.size() > 1) further = plan_;
+        const std::uint8_t number = further.places.add({.store = &plan_.database(),
+                                                        .rows = plan_.database().further_values(type),
+                                                        .is_required = true,
+                                                        .is_looked_up = true,
+                                                        .is_driver = true});
+        for (std::uint32_t term = of_values; term < further.terms.size(); ++term) {
+            if (!further.terms[term].is_each_value) continue;
+            further.places.store_of[term] = number;
+            further.types[term] = {};
+        }
+        PlanMaker(further).complete();
+        plan_.further.push_back(static_cast<PlanState&&>(further));
+    }
+    /// Makes what follows from the stores of the terms.
+    void complete() {
+        for (const PlanTerm& term : plan_.terms)
+            places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_of_parent;
+        make_match();
+        plan_.locked = places_.locked();
+        plan_.told.clear();
+        for (std::uint8_t store = 0; store < places_.stores.size(); ++store)
+            if (places_.stores[store].is_told) plan_.told.push_back(ToldRows(store));
+    }
+
+private:
+    void make_match() {
+        plan_.match.clear(), plan_.required.clear(), plan_.excluded.clear();
+        if (!places_.has_database()) return;
+        Array<ComponentType> with{Owner("query")}, without{Owner("query")};
+        for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
+            const PlanTerm& term = plan_.terms[number];
+            const ComponentType type = plan_.types[number];
+            if (!type || term.is_optional || term.is_of_parent || term.any_of != PlanTerm::kNoAny) continue;
+            (term.excludes ? without : with).push_back(type);
+            if (plan_.database().schema(type).enableable())
+                (term.excludes ? plan_.excluded : plan_.required).push_back(type);
+        }
+        plan_.match.emplace_back(plan_.database(), std::span<const ComponentType>(with),
+                                 std::span<const ComponentType>(without));
+    }
+
+    PlanState& plan_;
+    TermStores& places_;
+};
+
+}  // namespace
+
+OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component) {
+    OwningStore keeper;
+    keeper.store = directory.find_shown(component);
+    if (keeper.store == nullptr) return keeper;
+    keeper.columns = keeper.store->find_columns(component);
+    if (keeper.columns) return keeper;
+    keeper.database = dynamic_cast<Database*>(keeper.store);  // whose tables are matched, not looked up
+    const ComponentType type =
+        keeper.database == nullptr ? ComponentType() : keeper.database->find_component(component.id());
+    if (!type) return {};
+    keeper.component = type.number;
+    return keeper;
+}
+
+void PlanState::refresh() const {
+    if (!match.empty()) {
+        match[0].refresh();
+        if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
+        const std::size_t num_archetypes = database().num_archetypes();
+        if (!fields.empty() && SHOAL_UNLIKELY(first_columns.size() != num_archetypes * fields.size())) note_archetypes();
+    }
+    for (const PlanState& one : further) one.refresh();
+}
+
+void PlanState::note_archetypes() const {
+    const auto archetypes = database().archetypes();
+    for (std::size_t i = first_columns.size() / fields.size(); i < archetypes.size(); ++i)
+        for (const std::uint32_t term : fields)
+            first_columns.push_back(static_cast<std::uint16_t>(archetypes[i]->first_column(types[term])));
+}
+
+std::uint64_t PlanState::written_columns(std::uint8_t store) const {
+    std::uint64_t columns = 0;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!field(i).writes || store_of(i) != store) continue;
+        for (std::uint32_t c = 0; c < field(i).num_columns; ++c)
+            if (field(i).writes_column(c))
+                columns |= std::uint64_t(1) << (places.first_column[fields[i]] + field(i).first_column + c);
+    }
+    return columns;
+}
+
+QueryPlan PlanState::make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers, Store* parents) {
+    auto* const plan = new PlanState(terms);
+    QueryPlan made(plan);
+    PlanMaker maker(*plan);
+    for (std::uint32_t term = 0; term < terms.size(); ++term) maker.place(term, keepers[term]);
+    if (parents != nullptr) {
+        plan->places.parents_store = parents;
+        plan->places.parents = parents->find_columns(*parents->schemas()[0]).rows;
+    }
+    maker.complete();
+    maker.plan_further();
+    return made;
+}
+
+QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms) : state_(nullptr) {
+    Array<OwningStore> keepers("query");
+    bool any_parents = false;
+    for (const PlanTerm& term : terms) {
+        keepers.push_back(find_owning_store(directory, term));
+        any_parents |= term.is_of_parent;
+    }
+    *this = PlanState::make(terms, keepers, any_parents ? &require_parents_store(directory) : nullptr);
+    state_->directory = &directory;
+    state_->any_database = find_database(directory);
+}
+
+QueryPlan::QueryPlan(std::span<const PlanStore> stores, std::span<const PlanTerm> terms)
+    : state_(new PlanState(terms)) {
+    PlanMaker maker(*state_);
+    OwningStore keepers[2];  // of the database; of a manager
+    Database*& database = keepers[0].database;
+    for (const PlanStore& store : stores) {
+        if (store.rows != nullptr) continue;
+        keepers[0].store = store.store;
+        database = static_cast<Database*>(store.store);
+        JoinedStore& joined = state_->places.stores[maker.add(keepers[0])];
+        joined.is_required = joined.is_looked_up = true;
+    }
+    for (std::uint32_t term = 0; term < terms.size(); ++term) {
+        OwningStore* keeper = &keepers[0];
+        for (const PlanStore& store : stores) {
+            if (store.rows == nullptr || store.rows->schema().id() != terms[term].component->id()) continue;
+            keeper = &keepers[1];
+            *keeper = {.store = store.store, .columns = {.rows = store.rows}};
+        }
+        if (keeper->database != nullptr) {
+            const Result<ComponentType> type = database->add_component(*terms[term].component);
+            SHOAL_ASSERT(type.ok(), type.ok() ? "" : type.status().message().data());
+            keeper->component = type->number;
+        }
+        maker.place(term, *keeper);
+    }
+    state_->directory = stores[0].store->component_directory();
+    state_->any_database = database;
+    if (stores.size() == 1) state_->places.stores[0].is_driver = true;  // each of its rows is visited
+    maker.complete();
+    maker.plan_further();
+}
+
+QueryPlan::QueryPlan(const QueryPlan& other) : state_(new PlanState(*other.state_)) {}
+QueryPlan& QueryPlan::operator=(const QueryPlan& other) { return *this = QueryPlan(other); }
+QueryPlan& QueryPlan::operator=(QueryPlan&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+}
+QueryPlan::~QueryPlan() { delete state_; }
+
+void QueryPlan::set_zones(const ZoneSet& zones) {
+    PlanState& plan = *state_;
+    SHOAL_ASSERT(plan.any_database != nullptr, "zones are a database's; the world had none when the query was made");
+    for (PlanState* one : {&plan, plan.further.data()}) {
+        if (one == nullptr) continue;
+        if (!one->places.has_database()) {
+            one->places.database = one->places.add({plan.any_database});
+            PlanMaker(*one).complete();
+        }
+        JoinedStore& joined = one->places.stores[one->places.database];
+        joined.is_required = joined.is_looked_up = true;
+        one->zones = zones;
+        one->in_zones = true;
+    }
+}
+
+void QueryPlan::set_since(std::uint64_t stamp) {
+    state_->since = stamp;
+    for (PlanState& further : state_->further) further.since = stamp;
+}
+
+void QueryPlan::see_inactive() {
+    state_->places.sees_inactive = true;
+    for (PlanState& further : state_->further) further.places.sees_inactive = true;
+}
+
+void PlanState::add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes) {
+    PlanState& state = *plan.state_;
+    state.places.add_tag(tags, tag, excludes);
+    state.locked = state.places.locked();
+    state.further.clear();
+}
+
+void QueryPlan::add_tag(StringId tag, bool excludes) {
+    PlanState::add_tag(*this, require_tag_store(*state_->directory), tag, excludes);
+}
+
+void QueryPlan::write_columns(std::size_t field, std::uint64_t columns) {
+    state_->terms[state_->fields[field]].written_columns = columns;
+    for (PlanState& further : state_->further) further.terms[further.fields[field]].written_columns = columns;
+}
+
+void QueryPlan::hold(OwnedRows& rows) { state_->also_held.push_back(&rows); }
+
+Database& QueryPlan::database() const {
+    Database* const joined = state_->places.has_database() ? &state_->database() : state_->any_database;
+    SHOAL_ASSERT(joined != nullptr, "the world had no database when the query was made");
+    return *joined;
+}
+
+const Store& QueryPlan::driver() const {
+    state_->refresh();
+    return *state_->places.stores[state_->driver()].store;
+}
+
+std::uint64_t QueryPlan::num_rows() const {
+    state_->refresh();
+    std::uint64_t count = state_->num_rows_of(state_->driver());
+    for (const PlanState& further : state_->further) count += further.num_rows_of(further.driver());
+    return count;
+}
+
+Array<Access> QueryPlan::accesses() const {
+    const PlanState& plan = *state_;
+    Array<Access> accesses("query");
+    for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+        const PlanTerm& field = plan.field(i);
+        const JoinedStore& store = plan.places.stores[plan.store_of(i)];
+        Access access{store.store, nullptr, field.component->id(), field.field, field.writes};
+        if (store.is_derived) access.component = {}, access.field = kAllFields;
+        const bool is_in_zones = plan.in_zones && !field.is_of_parent;  // parents may lie in other zones
+        accesses.push_back(access.of_query_in(is_in_zones ? &plan.zones : nullptr));
+    }
+    if (plan.places.parents != nullptr) accesses.push_back(reads(*plan.places.parents_store));
+    return accesses;
+}
+
+ComponentDirectory* QueryPlan::directory() const { return state_->directory; }
+
+Table* QueryPlan::only_table() const {
+    return state_->places.is_one_table() ? &state_->places.stores[0].rows->table() : nullptr;
+}
+
+}  // namespace shoal::detail
