@@ -1,4 +1,4 @@
-// expected: a pointer to const for Maybe and Gather
+// expected: a pointer to const for Maybe
 #include "components.h"
 #include "shoal/database/database.h"
 

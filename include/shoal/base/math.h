@@ -10,16 +10,25 @@ namespace shoal {
 
 struct Vec2 {
     float x = 0, y = 0;
+    constexpr Vec2& operator+=(Vec2 b);
+    constexpr Vec2& operator-=(Vec2 b);
+    constexpr Vec2& operator*=(float s);
+    constexpr Vec2& operator/=(float s);
     friend constexpr bool operator==(const Vec2&, const Vec2&) = default;
 };
 
 struct Vec3 {
     float x = 0, y = 0, z = 0;
+    constexpr Vec3& operator+=(Vec3 b);
+    constexpr Vec3& operator-=(Vec3 b);
+    constexpr Vec3& operator*=(float s);
+    constexpr Vec3& operator/=(float s);
     friend constexpr bool operator==(const Vec3&, const Vec3&) = default;
 };
 
 struct Vec4 {
     float x = 0, y = 0, z = 0, w = 0;
+    constexpr Vec4& operator+=(Vec4 b);
     friend constexpr bool operator==(const Vec4&, const Vec4&) = default;
 };
 
@@ -41,10 +50,10 @@ constexpr Vec2 operator-(Vec2 a) { return {-a.x, -a.y}; }
 constexpr Vec2 operator*(Vec2 a, float s) { return {a.x * s, a.y * s}; }
 constexpr Vec2 operator*(float s, Vec2 a) { return a * s; }
 constexpr Vec2 operator/(Vec2 a, float s) { return {a.x / s, a.y / s}; }
-constexpr Vec2& operator+=(Vec2& a, Vec2 b) { return a = a + b; }
-constexpr Vec2& operator-=(Vec2& a, Vec2 b) { return a = a - b; }
-constexpr Vec2& operator*=(Vec2& a, float s) { return a = a * s; }
-constexpr Vec2& operator/=(Vec2& a, float s) { return a = a / s; }
+constexpr Vec2& Vec2::operator+=(Vec2 b) { return *this = *this + b; }
+constexpr Vec2& Vec2::operator-=(Vec2 b) { return *this = *this - b; }
+constexpr Vec2& Vec2::operator*=(float s) { return *this = *this * s; }
+constexpr Vec2& Vec2::operator/=(float s) { return *this = *this / s; }
 constexpr float dot(Vec2 a, Vec2 b) { return a.x * b.x + a.y * b.y; }
 inline float length(Vec2 a) { return __builtin_sqrtf(dot(a, a)); }
 
@@ -53,11 +62,11 @@ constexpr Vec3 operator-(Vec3 a, Vec3 b) { return {a.x - b.x, a.y - b.y, a.z - b
 constexpr Vec3 operator-(Vec3 a) { return {-a.x, -a.y, -a.z}; }
 constexpr Vec3 operator*(Vec3 a, float s) { return {a.x * s, a.y * s, a.z * s}; }
 constexpr Vec3 operator*(float s, Vec3 a) { return a * s; }
-constexpr Vec3& operator+=(Vec3& a, Vec3 b) { return a = a + b; }
-constexpr Vec3& operator-=(Vec3& a, Vec3 b) { return a = a - b; }
+constexpr Vec3& Vec3::operator+=(Vec3 b) { return *this = *this + b; }
+constexpr Vec3& Vec3::operator-=(Vec3 b) { return *this = *this - b; }
 constexpr Vec3 operator/(Vec3 a, float s) { return {a.x / s, a.y / s, a.z / s}; }
-constexpr Vec3& operator*=(Vec3& a, float s) { return a = a * s; }
-constexpr Vec3& operator/=(Vec3& a, float s) { return a = a / s; }
+constexpr Vec3& Vec3::operator*=(float s) { return *this = *this * s; }
+constexpr Vec3& Vec3::operator/=(float s) { return *this = *this / s; }
 constexpr float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 constexpr Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 inline float length(Vec3 a) { return __builtin_sqrtf(dot(a, a)); }
@@ -81,6 +90,6 @@ SHOAL_API Quaternion slerp(Quaternion a, Quaternion b, float t);
 
 constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
 constexpr Vec4 operator*(Vec4 a, float s) { return {a.x * s, a.y * s, a.z * s, a.w * s}; }
-constexpr Vec4& operator+=(Vec4& a, Vec4 b) { return a = a + b; }
+constexpr Vec4& Vec4::operator+=(Vec4 b) { return *this = *this + b; }
 
 }  // namespace shoal

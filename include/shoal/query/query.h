@@ -90,6 +90,7 @@
 // loops may run at once, of different queries, if neither writes what the other names. A query is used by one thread,
 // and by chunks of its own loop.
 
+#include "shoal/query/detail/mistakes.h"
 #include "shoal/query/detail/query_batch.h"
 #include "shoal/query/detail/singleton_terms.h"
 #include "shoal/query/detail/typed_plan.h"
@@ -154,7 +155,7 @@ public:
     static constexpr bool kFits = Loop::template kFits<Called<Function>>;
     template <class Function>
     static constexpr bool kTakesBatch =
-        std::is_invocable_v<Called<Function>&, Commands&, Batch> || std::is_invocable_v<Called<Function>&, Batch>;
+        detail::Callable<Called<Function>, Commands&, Batch> || detail::Callable<Called<Function>, Batch>;
 
     explicit Query(Stores&... stores) : plan_(detail::TypedPlan<Visited>::make(stores...)), singletons_(stores...) {
         if constexpr (kIsOfSingletons) plan_.see_inactive();
@@ -280,7 +281,7 @@ private:
     template <class Function, bool kBatches>
     static constexpr bool takes_commands() {
         if constexpr (kBatches)
-            return std::is_invocable_v<Function&, Commands&, Batch>;
+            return detail::Callable<Function, Commands&, Batch>;
         else
             return Loop::template kTakesCommands<Function>;
     }
@@ -399,89 +400,52 @@ private:
     detail::StartedPlan loop_;
 };
 
-namespace detail {
-
-/// Whether each field that a query reads has one value per entity in these stores, or the query visits each value.
-template <class Stores, class... Terms>
-inline constexpr bool kReadsAllValues = [] {
-    constexpr bool kIsOfWorld = std::is_same_v<Stores, From<ComponentDirectory>>;
-    if (kVisitsEachValue<Terms...> && (kIsOfWorld || std::is_same_v<Stores, From<Database>>)) return true;
-    return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
-}();
-
-}  // namespace detail
-
-/// Makes a query over the rows of stores: a Database, or none, and then Managers.
+/// Makes a query over the rows of stores: a Database, or none, and then Managers; or the stores of a directory.
 template <class... Terms, class... Stores>
-    requires(detail::kIsTerm<Terms> && ...)
 auto query(Stores&... stores) {
-    using namespace detail;
-    using List = StoreList<From<Stores...>>;
-    using Decides = Deciding<From<Stores...>, Terms...>;
-    constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
-    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, ComponentDirectory> || ...);  // or tags
-    constexpr bool kIsOneDatabase = List::kNumDatabases <= 1;
-    constexpr bool kAreDescribed = kAreDeclared<Terms...>;
-    constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
-    constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
-    constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
-    constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
-    constexpr bool kIsOfWorld = (std::is_same_v<Stores, ComponentDirectory> || ...);
-    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton) || ...);
-    constexpr bool kAreSingletons = ((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...);
-    constexpr bool kLeavesSingletons = kOnlySingletons<Terms...> || !((Terms::kIsSingleton && Terms::kWrites) || ...);
-    constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
-    constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
-    constexpr bool kDrives =
-        Decides::kNumRequired > 0 && (!kIsOfWorld || kOnlySingletons<Terms...> || sizeof...(Terms) == 0 ||
-                                      ((!Terms::kIsSingleton && requires_component<Terms>()) || ...));
-    constexpr bool kAsks = !Decides::kIgnoresDatabase;
-    constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
-    constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
-    static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
-    static_assert(kIsOneDatabase, "a query joins one database with managers; make a query for each");
-    static_assert(kNamesSome, "a query names at least one component type");
-    static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-    static_assert(kArePlain,
-                  "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
-                  "by one: Read<&T::field>");
-    static_assert(!kAreDescribed || kHasFields,
-                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
-    static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(kIsOfWorld || !kNeedsWorld,
-                  "Parent<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
-    static_assert(kAreSingletons,
-                  "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
-    static_assert(kLeavesSingletons,
-                  "a query over rows cannot write a singleton: its loops run on several threads; write it alone");
-    static_assert(kLeavesParents,
-                  "a query cannot write a component that it reads of parents; read it in a second query");
-    static_assert(kLeavesComputed,
-                  "the store of a component computes it, so a query does not write it; say Read, or call the store");
-    static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
-    static_assert(kAllGiven || kNeedsWorld,
-                  "the manager of a component is missing; give it too: query<...>(manager, others...), or "
-                  "query<...>(database, managers...)");
-    static_assert(!kAllGiven || kDrives,
-                  "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
-    static_assert(kAsks, "no term is about the database; leave it out");
-    static_assert(kJoinsSingly,
-                  "a join needs managers with one component per entity; world.query<...>() runs once per value");
-    static_assert(kReadsOne,
-                  "an entity may have several of the component: a query over a world or a database visits those of one "
-                  "such type with Read or Write; of others say With or Without, and Database::for_each_value()");
-    if constexpr (kAreComplete && kIsOneDatabase && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives &&
-                  kAsks && kJoinsSingly && kReadsOne && kAreSingletons && kLeavesSingletons && kLeavesComputed)
-        return Query<From<Stores...>, Terms...>(stores...);
-}
-/// Component types are no terms.
-template <class... Terms, class... Stores>
-    requires(!(detail::kIsTerm<Terms> && ...))
-auto query(Stores&...) {
-    constexpr bool kAreTerms = (detail::kIsTerm<Terms> && ...);
-    static_assert(kAreTerms,
+    using detail::Mistake;
+    constexpr Mistake kMistake = detail::find_mistake<From<Stores...>, Terms...>();
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoTerm>,
                   "a term says what is done with a component: Read<&T::field> or Write<&T::field>, Read<all_fields<T>> "
                   "or Write<all_fields<T>>, With<T>, Without<T>");
+    static_assert(detail::kIsNot<kMistake, Mistake::kIncomplete>,
+                  "the database's header is missing; include shoal/database/database.h");
+    static_assert(detail::kIsNot<kMistake, Mistake::kTwoDatabases>,
+                  "a query joins one database with managers; make a query for each");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNamesNothing>, "a query names at least one component type");
+    static_assert(detail::kIsNot<kMistake, Mistake::kUndeclared>,
+                  "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(detail::kIsNot<kMistake, Mistake::kFieldsAreNotPlain>,
+                  "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
+                  "by one: Read<&T::field>");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoField>, "the member is not among the fields of its SHOAL_COMPONENT declaration");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>, "a query names each field once; Write gives the old value too");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNeedsWorld>,
+                  "Parent<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
+                  "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
+    static_assert(detail::kIsNot<kMistake, Mistake::kWritesSingleton>,
+                  "a query over rows cannot write a singleton: its loops run on several threads; write it alone");
+    static_assert(detail::kIsNot<kMistake, Mistake::kWritesOfParents>,
+                  "a query cannot write a component that it reads of parents; read it in a second query");
+    static_assert(detail::kIsNot<kMistake, Mistake::kWritesComputed>,
+                  "the store of a component computes it, so a query does not write it; say Read, or call the store");
+    static_assert(detail::kIsNot<kMistake, Mistake::kBesideWorld>, "a world has all of its stores; give the world alone");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoManager>,
+                  "the manager of a component is missing; give it too: query<...>(manager, others...), or "
+                  "query<...>(database, managers...)");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoDriver>,
+                  "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
+    static_assert(detail::kIsNot<kMistake, Mistake::kIgnoresDatabase>, "no term is about the database; leave it out");
+    static_assert(detail::kIsNot<kMistake, Mistake::kJoinsMany>,
+                  "a join needs managers with one component per entity; world.query<...>() runs once per value");
+    static_assert(detail::kIsNot<kMistake, Mistake::kReadsMany>,
+                  "an entity may have several of the component: a query over a world or a database visits those of one "
+                  "such type with Read or Write; of others say With or Without, and Database::for_each_value()");
+    if constexpr (kMistake == Mistake::kNone)
+        return Query<From<Stores...>, Terms...>(stores...);
+    else
+        return detail::RefusedQuery();
 }
 
 }  // namespace shoal

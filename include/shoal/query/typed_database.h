@@ -229,7 +229,10 @@ public:
         using List = typename detail::LocalTerms<detail::TermList<Terms...>, Ts...>::List;
         constexpr bool kMatches = (detail::kFits<Types, List> || ...);
         static_assert(kMatches, "no listed archetype matches this query; add Has<...> to Archetypes");
-        if constexpr (kMatches) return shoal::query<Terms...>(*database_, managers...);
+        if constexpr (kMatches)
+            return shoal::query<Terms...>(*database_, managers...);
+        else
+            return detail::RefusedQuery();
     }
 
     /// Errors: rows are of an archetype that is not listed.

@@ -239,7 +239,13 @@ private:
     }
 
     ComponentManager core_;
-    std::uint32_t offsets_[DescriptionOf<T>::kNumFields + 1] = {};  // of each field in T
+    static constexpr std::size_t num_fields() {
+        if constexpr (kIsDescribed<T>)
+            return DescriptionOf<T>::kNumFields;
+        else
+            return 0;  // the error above is enough
+    }
+    std::uint32_t offsets_[num_fields() + 1] = {};  // of each field in T
 };
 
 }  // namespace shoal

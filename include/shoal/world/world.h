@@ -74,8 +74,12 @@ public:
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         static_assert(!kIsSingleton<T>, "the world has one component of this type; call World::singleton<T>()");
-        if (void* face = find_face(schema_of<T>())) return *static_cast<Manager<T>*>(face);
-        return directory_.make<Manager<T>>(pool_, options);
+        if constexpr (kIsDescribed<T>) {
+            if (void* face = find_face(schema_of<T>())) return *static_cast<Manager<T>*>(face);
+            return directory_.make<Manager<T>>(pool_, options);
+        } else {
+            __builtin_trap();  // never compiled
+        }
     }
     /// The same for a component type that has a schema but no C++ type. Errors: there is a store for another component
     /// type of that name, or the store of the component type is attached, not owned by the world.

@@ -105,9 +105,9 @@ public:
     template <class Field>
     using Argument = typename ArgumentOf<Field>::Type;
     template <class Function>
-    static constexpr bool kTakesEntity = std::is_invocable_v<Function&, Entity, Argument<Fields>...>;
+    static constexpr bool kTakesEntity = Callable<Function, Entity, Argument<Fields>...>;
     template <class Function>
-    static constexpr bool kFitsAlone = kTakesEntity<Function> || std::is_invocable_v<Function&, Argument<Fields>...>;
+    static constexpr bool kFitsAlone = kTakesEntity<Function> || Callable<Function, Argument<Fields>...>;
     /// Whether it takes a Commands& before all that.
     template <class Function>
     static constexpr bool kTakesCommands =

@@ -112,7 +112,7 @@ struct WithSingletonsBetween;
 template <class... Arguments>
 struct WithSingletonsBetween<0, TermList<>, Arguments...> {
     template <class Function>
-    static constexpr bool kIsInvocable = std::is_invocable_v<Function&, Arguments...>;
+    static constexpr bool kIsInvocable = Callable<Function, Arguments...>;
 
     template <class Function, class Values>
     SHOAL_INLINE static decltype(auto) call(Function& function, const Values&, Arguments... arguments) {

@@ -133,6 +133,12 @@ namespace detail {
 template <class Function>
 concept kHasOwnOfRange = requires(Function& function) { function.with_own_of_range([](auto&) {}); };
 
+/// Whether a function takes these arguments. Not std::is_invocable: where the body of a function does not compile with them,
+/// a compiler's error is ten lines shorter.
+template <class Function, class... Arguments>
+concept Callable =
+    requires(Function& function, Arguments&&... arguments) { function(static_cast<Arguments&&>(arguments)...); };
+
 /// A function whose first argument is bound.
 template <class Function, class First>
 struct WithFirst {
@@ -365,7 +371,7 @@ struct StoreList<From<Stores...>> {
     static constexpr std::size_t kNumStores = sizeof...(Stores);
     static constexpr std::size_t kNumDatabases = (0 + ... + (std::is_same_v<Stores, Database> ? 1 : 0));
     static constexpr bool kHasDatabase = kNumDatabases != 0;
-    static constexpr std::size_t kNumManagers = kNumStores - (kHasDatabase ? 1 : 0);
+    static constexpr bool kAnyKeepsMany = (kKeepsMany<Stores> || ...);
 
     /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
     template <class Term>
@@ -386,6 +392,7 @@ struct StoreList<From<ComponentDirectory>> {
     static constexpr std::size_t kNumStores = 1;
     static constexpr std::size_t kNumDatabases = 1;  ///< that have a part in the query
     static constexpr bool kHasDatabase = true;
+    static constexpr bool kAnyKeepsMany = false;  ///< that is joined with others: each value is visited
     template <class Term>
     static constexpr std::size_t store_of() {
         return 0;

@@ -1,0 +1,161 @@
+#pragma once
+// What is wrong with the terms of a query, found in an order in which each check may rely on those before it: a compiler
+// then says one thing, and not what follows from it. query() has a message for each.
+//
+// Thread: types, and values at compile time.
+
+#include "shoal/query/access.h"
+#include "shoal/query/detail/singleton_terms.h"
+#include "shoal/query/detail/terms.h"
+
+namespace shoal::detail {
+
+enum class Mistake : std::uint8_t {
+    kNone,
+    kNoTerm,             ///< a component type stands in place of a term
+    kIncomplete,         ///< a store's header is missing
+    kTwoDatabases,       ///< or more
+    kNamesNothing,       ///< there are no terms
+    kUndeclared,         ///< a component type without SHOAL_COMPONENT
+    kFieldsAreNotPlain,  ///< all_fields of a type whose fields only C++ knows
+    kNoField,            ///< a member that the declaration does not name
+    kNamedTwice,         ///< a field, by two terms
+    kNeedsWorld,         ///< a term that only a query over a world may have
+    kNoSingleton,        ///< Singleton of a type that is none
+    kWritesSingleton,    ///< beside rows
+    kWritesOfParents,    ///< a component that it reads of parents
+    kWritesComputed,     ///< a component that its store computes
+    kBesideWorld,        ///< a directory and another store
+    kNoManager,          ///< no store that was given keeps the component
+    kNoDriver,           ///< nothing says whose rows are visited
+    kIgnoresDatabase,    ///< a database was given of which nothing is asked
+    kJoinsMany,          ///< a store with several components of an entity
+    kReadsMany,          ///< a component of which an entity may have several, beside others
+};
+
+/// For the conditions of static_assert, which compilers say in short.
+template <Mistake kFound, Mistake kOne>
+inline constexpr bool kIsNot = kFound != kOne;
+
+/// Whether each field that a query reads has one value per entity in these stores, or the query visits each value.
+template <class Stores, class... Terms>
+constexpr bool reads_all_values() {
+    constexpr bool kIsOfWorld = std::is_same_v<Stores, From<ComponentDirectory>>;
+    if (kVisitsEachValue<Terms...> && (kIsOfWorld || std::is_same_v<Stores, From<Database>>)) return true;
+    return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
+}
+
+/// The mistakes about fields, of terms whose component types are declared.
+template <class... Terms>
+constexpr Mistake find_mistake_of_fields() {
+    if constexpr (!(fields_are_plain<Terms>() && ...))
+        return Mistake::kFieldsAreNotPlain;
+    else if constexpr (!kNameFields<Terms...>)
+        return Mistake::kNoField;
+    else if constexpr (!kNamesEachFieldOnce<Terms...>)
+        return Mistake::kNamedTwice;
+    else if constexpr (!((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...))
+        return Mistake::kNoSingleton;
+    else if constexpr (!kOnlySingletons<Terms...> && ((Terms::kIsSingleton && Terms::kWrites) || ...))
+        return Mistake::kWritesSingleton;
+    else if constexpr ((is_written_and_of_parent<Terms, Terms...>() || ...))
+        return Mistake::kWritesOfParents;
+    else if constexpr (((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...))
+        return Mistake::kWritesComputed;
+    else
+        return Mistake::kNone;
+}
+
+/// The mistakes about stores, of terms without those above.
+template <class StoresGiven, class... Terms>
+constexpr Mistake find_mistake_of_stores() {
+    using List = StoreList<StoresGiven>;
+    using Decides = Deciding<StoresGiven, Terms...>;
+    constexpr bool kIsOfWorld = std::is_same_v<StoresGiven, From<ComponentDirectory>>;
+    constexpr bool kNamesRows =
+        kOnlySingletons<Terms...> || sizeof...(Terms) == 0 || ((!Terms::kIsSingleton && requires_component<Terms>()) || ...);
+    if constexpr (!kIsOfWorld && ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton) || ...))
+        return Mistake::kNeedsWorld;
+    else if constexpr (!((List::template store_of<Terms>() != kNoStore) && ...))
+        return Mistake::kNoManager;
+    else if constexpr (Decides::kNumRequired == 0 || (kIsOfWorld && !kNamesRows))
+        return Mistake::kNoDriver;
+    else if constexpr (Decides::kIgnoresDatabase)
+        return Mistake::kIgnoresDatabase;
+    else if constexpr (!kIsOfWorld && Decides::kJoins && List::kAnyKeepsMany)
+        return Mistake::kJoinsMany;
+    else if constexpr (!reads_all_values<StoresGiven, Terms...>())
+        return Mistake::kReadsMany;
+    else
+        return Mistake::kNone;
+}
+
+template <class StoresGiven, class... Terms>
+struct MistakeOf;
+template <class... Stores, class... Terms>
+struct MistakeOf<From<Stores...>, TermList<Terms...>> {
+    static constexpr Mistake find() {
+        constexpr bool kIsOfWorld = (std::is_same_v<Stores, ComponentDirectory> || ...);
+        if constexpr (!(kIsTerm<Terms> && ...)) {
+            return Mistake::kNoTerm;
+        } else if constexpr (!(requires { sizeof(Stores); } && ...)) {
+            return Mistake::kIncomplete;
+        } else if constexpr (kIsOfWorld && sizeof...(Stores) > 1) {
+            return Mistake::kBesideWorld;
+        } else if constexpr (StoreList<From<Stores...>>::kNumDatabases > 1) {
+            return Mistake::kTwoDatabases;
+        } else if constexpr (sizeof...(Terms) == 0 && !kIsOfWorld) {  // a query of a world may name tags
+            return Mistake::kNamesNothing;
+        } else if constexpr (!kAreDeclared<Terms...>) {
+            return Mistake::kUndeclared;
+        } else {
+            constexpr Mistake kOfFields = find_mistake_of_fields<Terms...>();
+            if constexpr (kOfFields != Mistake::kNone)
+                return kOfFields;
+            else
+                return find_mistake_of_stores<From<Stores...>, Terms...>();
+        }
+    }
+};
+/// Returns the first mistake of a query.
+template <class StoresGiven, class... Terms>
+constexpr Mistake find_mistake() {
+    return MistakeOf<StoresGiven, TermList<Terms...>>::find();
+}
+
+/// What query() returns after a mistake: it takes all that a query takes, so that the compiler has no more to say.
+struct RefusedQuery {
+    template <class Function>
+    static constexpr bool kFits = true;
+    template <class Function>
+    static constexpr bool kTakesBatch = true;
+
+    static constexpr std::size_t bytes_per_row() { return 0; }
+    Array<Access> accesses() const { return {}; }
+    std::uint64_t num_rows() const { return 0; }
+    template <class... Arguments>
+    void for_each(Arguments&&...) const {}
+    template <class... Arguments>
+    void for_each_batch(Arguments&&...) const {}
+    template <class Zones>
+    RefusedQuery in(const Zones&) const {
+        return {};
+    }
+    RefusedQuery changed_since(std::uint64_t) const { return {}; }
+    RefusedQuery with_inactive() const { return {}; }
+    template <class Tag>
+    RefusedQuery tagged(const Tag&) const {
+        return {};
+    }
+    template <class Tag>
+    RefusedQuery untagged(const Tag&) const {
+        return {};
+    }
+    template <class... Channels>
+    RefusedQuery writing(Channels&...) const {
+        return {};
+    }
+    RefusedQuery grain(std::uint32_t) const { return {}; }
+};
+
+}  // namespace shoal::detail
