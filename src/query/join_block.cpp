@@ -133,7 +133,7 @@ std::uint8_t TermStores::driver_of(const QueryPart& part) const {
 }
 
 bool TermStores::is_one_table() const {
-    if (stores.size() != 1 || parents != nullptr || !any.empty()) return false;
+    if (stores.size() != 1 || !any.empty()) return false;
     const JoinedStore& only = stores[0];
     return only.rows != nullptr && !only.needs_parent && !visits_each_once(only) && !only.is_excluded;
 }
@@ -149,7 +149,6 @@ Array<OwnedRows*> TermStores::locked() const {
     Array<OwnedRows*> rows("query");
     for (const JoinedStore& store : stores)
         if (store.rows != nullptr) rows.push_back(store.lists != nullptr ? &store.lists->source() : store.rows);
-    if (parents != nullptr) rows.push_back(parents);
     return rows;
 }
 
@@ -170,7 +169,7 @@ void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t beg
             find_in(i, block);
     }
     for (std::size_t i = 0; i < places_.any.size();) i = leave_out_without_any(block, i);
-    if (places_.parents != nullptr) find_parents(block);
+    for (std::size_t link = 0; link < block.links.size(); ++link) find_linked(block, link);
 }
 
 void JoinFinder::choose_of_driver(JoinBlock& block) const {
@@ -211,7 +210,7 @@ void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     FetchedColumn fetched[kMostFetched];
     std::size_t num_fetched = 0;
     for (std::size_t i = 0; store.rows->num_rows() > kRowsPerStampBlock && i < plan_.fields.size(); ++i)
-        if (plan_.store_of(i) == number && !plan_.field(i).is_of_parent)
+        if (plan_.store_of(i) == number && !plan_.field(i).is_related())
             add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched, num_fetched);
     for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
     const std::span<const FetchedColumn> columns(fetched, num_fetched);
@@ -254,7 +253,7 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
             has_all_rows = match.all_rows(*last);
             num_fetched = 0;
             for (std::size_t f = 0; matches && f < plan_.fields.size(); ++f) {
-                if (!plan_.is_of_database(f) || plan_.field(f).is_of_parent) continue;
+                if (!plan_.is_of_database(f) || plan_.field(f).is_related()) continue;
                 const std::uint32_t first = plan_.first_column(*last, f);
                 if (first != kNoColumn) add_fetched(plan_.field(f), at.table->table(), first, fetched, num_fetched);
             }
@@ -265,40 +264,6 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
         }
         for (std::size_t f = 0; f < num_fetched; ++f)
             __builtin_prefetch(fetched[f].first + at.row * fetched[f].element_bytes);
-    }
-}
-
-/// Finds the parents of the rows, and where they are in the database if fields of theirs lie there.
-void JoinFinder::find_parents(JoinBlock& block) const {
-    const Table& table = places_.parents->table();
-    const std::uint32_t* const links = table.links(LinkColumn::kTreeParent).data();
-    const Entity* const owners = table.entities().data();
-    const std::uint32_t size = block.size();
-    std::uint32_t linked[JoinBlock::kRows];
-    places_.parents->index().find_each(
-        block.entities(), kFetchDistance,
-        [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
-            linked[i] = row;
-            if (row != kNilRow) __builtin_prefetch(links + row);
-        },
-        [](std::uint32_t) {});
-    for (std::uint32_t i = 0; i < size; ++i) linked[i] = linked[i] == kNilRow ? kNilRow : links[linked[i]];
-    for (std::uint32_t i = 0; i < size; ++i) {
-        if (i + kFetchDistance < size && linked[i + kFetchDistance] != kNilRow)
-            __builtin_prefetch(owners + linked[i + kFetchDistance]);
-        block.parents[i] = linked[i] == kNilRow ? kNullEntity : owners[linked[i]];
-    }
-    if (block.tables_of_parents == nullptr) return;
-    const Database& database = plan_.database();
-    for (std::uint32_t i = 0; i < size; ++i) {
-        if (i + kFetchDistance < size) database.directory().prefetch(block.parents[i + kFetchDistance]);
-        if (i > 0 && block.parents[i] == block.parents[i - 1]) {
-            block.tables_of_parents[i] = block.tables_of_parents[i - 1];
-            block.rows_of_parents[i] = block.rows_of_parents[i - 1];
-            continue;
-        }
-        const auto at = database.find(block.parents[i]);
-        block.tables_of_parents[i] = at.table, block.rows_of_parents[i] = at ? at.row : kNilRow;
     }
 }
 
@@ -321,28 +286,70 @@ void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* cons
 
 }  // namespace
 
+/// The rows of the entities themselves that have the component of a term.
+const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
+    const std::uint8_t number = places_.store_of[term];
+    const JoinedStore& store = places_.stores[number];
+    if (const ComponentType type = plan_.types[term]) {
+        keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
+        return room;
+    }
+    for (std::uint32_t i = 0; i < block.size(); ++i)
+        room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
+    return room;
+}
+
+/// Finds the entities that a field of the rows names, and where they are in the database if fields of theirs lie there.
+void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
+    LinkedRows& linked = block.links[link];
+    const std::uint32_t number = plan_.links[link], size = block.size();
+    const PlanTerm& term = plan_.terms[number];
+    const ComponentType type = plan_.types[number];
+    std::uint32_t room[JoinBlock::kRows];
+    const std::uint32_t* const rows = rows_of_term(block, number, room);
+    const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
+    const DatabaseTable* last = nullptr;
+    const std::byte* column = nullptr;
+    if (!type) {
+        Table& table = places_.stores[places_.store_of[number]].rows->table();
+        column = table.unmarked_column(places_.first_column[number] + term.first_column) + term.offset;
+    }
+    for (std::uint32_t i = 0; i < size; ++i) {
+        linked.entities[i] = {};
+        if (rows[i] == kNilRow) continue;
+        if (DatabaseTable* const table = type ? block.table_of(i) : nullptr; table != last) {
+            last = table;
+            column = table->table().unmarked_column(table->first_column(type) + term.first_column) + term.offset;
+        }
+        copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
+    }
+    if (!linked.are_in_database) return;
+    const Database& database = plan_.database();
+    for (std::uint32_t i = 0; i < size; ++i) {
+        if (i + kFetchDistance < size) database.directory().prefetch(linked.entities[i + kFetchDistance]);
+        if (i > 0 && linked.entities[i] == linked.entities[i - 1]) {
+            linked.tables[i] = linked.tables[i - 1], linked.rows[i] = linked.rows[i - 1];
+            continue;
+        }
+        const auto at = database.find(linked.entities[i]);
+        linked.tables[i] = at.table, linked.rows[i] = at ? at.row : kNilRow;
+    }
+}
+
 const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
     const PlanTerm& term = plan_.field(field);
-    const std::uint8_t number = plan_.store_of(field);
-    if (!term.is_optional) return block.found[number];
-    const JoinedStore& store = places_.stores[number];
-    const ComponentType type = plan_.types[plan_.fields[field]];
-    if (type && term.is_of_parent) {
-        keep_having(block, type, block.tables_of_parents, block.rows_of_parents, room);
-    } else if (type) {
-        keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
-    } else if (term.is_of_parent) {
-        const std::span<const Entity> parents(block.parents, block.size());
-        store.rows->index().find_each(
-            parents, kFetchDistance,
-            [&](std::size_t i, std::uint32_t row) SHOAL_INLINED { room[i] = store.has(row) ? row : kNilRow; },
-            [](std::uint32_t) {});
-    } else {
-        for (std::uint32_t i = 0; i < block.size(); ++i) {
-            const std::uint32_t row = block.found[number][i];
-            room[i] = store.has(row) ? row : kNilRow;
-        }
+    if (!term.is_optional) return block.found[plan_.store_of(field)];
+    if (!term.is_related()) return rows_of_term(block, plan_.fields[field], room);
+    const LinkedRows& linked = block.links[plan_.link_of(field)];
+    if (plan_.is_of_database(field)) {
+        keep_having(block, plan_.types[plan_.fields[field]], linked.tables, linked.rows, room);
+        return room;
     }
+    const JoinedStore& store = places_.stores[plan_.store_of(field)];
+    store.rows->index().find_each(
+        {linked.entities, block.size()}, kFetchDistance,
+        [&](std::size_t i, std::uint32_t row) SHOAL_INLINED { room[i] = store.has(row) ? row : kNilRow; },
+        [](std::uint32_t) {});
     return room;
 }
 

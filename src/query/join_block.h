@@ -16,9 +16,20 @@ namespace shoal::detail {
 
 struct PlanState;
 
+/// The entities that a field of the rows of a block names, and where they are in the database.
+struct LinkedRows {
+    static constexpr std::uint32_t kRows = 256;
+
+    bool are_in_database = false;   ///< fields of theirs lie there
+    DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop goes over them
+    Entity entities[kRows];          ///< by row of the block; null: none
+    DatabaseTable* tables[kRows];    ///< nullptr: none
+    std::uint32_t rows[kRows];       ///< in these
+};
+
 /// Rows of the driver, and where their entities are in the other stores.
 struct JoinBlock {
-    static constexpr std::uint32_t kRows = 256;  // what a block looks up stays in the innermost caches
+    static constexpr std::uint32_t kRows = LinkedRows::kRows;  // what a block looks up stays in the innermost caches
     static constexpr std::uint32_t kWords = kRows / 64;
 
     RowRange rows;
@@ -28,10 +39,7 @@ struct JoinBlock {
     std::uint64_t words[kWords];              ///< the rows to visit
     std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
     DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
-    /// By row, if fields of parents lie in the database: the table of the parent's row; nullptr: none.
-    DatabaseTable** tables_of_parents = nullptr;
-    Entity parents[kRows];                ///< by row, if fields of parents are asked for; null: none
-    std::uint32_t rows_of_parents[kRows];  ///< by row, in these tables
+    std::span<LinkedRows> links;       ///< by link of the plan
 
     std::uint32_t size() const { return rows.size(); }
     std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
@@ -68,18 +76,23 @@ struct JoinBlock {
             return visit(of_database, static_cast<const std::uint64_t*>(words));
         for_each_of(tables, words, visit);
     }
-    /// Calls visit(table of the rows, table of their parents, words) in the same way.
+    /// Calls visit(table of the rows, words) for each combination of it and the tables of linked entities, which `shown` of
+    /// the links says.
     template <class Visit>
-    void for_each_pair_of_tables(Visit&& visit) const {
-        for_each_table([&](DatabaseTable* table, const std::uint64_t* here) {
-            if (SHOAL_LIKELY(tables_of_parents == nullptr))
-                return visit(table, static_cast<DatabaseTable*>(nullptr), here);
-            for_each_of(tables_of_parents, here,
-                        [&](DatabaseTable* parents, const std::uint64_t* of_both) { visit(table, parents, of_both); });
-        });
+    void for_each_combination(Visit&& visit) {
+        for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
     }
 
 private:
+    template <class Visit>
+    void combine(std::size_t link, DatabaseTable* table, const std::uint64_t* here, Visit& visit) {
+        while (link < links.size() && !links[link].are_in_database) ++link;
+        if (SHOAL_LIKELY(link == links.size())) return visit(table, here);
+        for_each_of(links[link].tables, here, [&](DatabaseTable* of_link, const std::uint64_t* words_of_all) {
+            links[link].shown = of_link;
+            combine(link + 1, table, words_of_all, visit);
+        });
+    }
     /// Calls visit(table, words) for each of the tables that `visited` rows have in a list.
     template <class Visit>
     static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
@@ -120,7 +133,8 @@ private:
     void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
     void find_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;
-    void find_parents(JoinBlock& block) const;
+    void find_linked(JoinBlock& block, std::size_t link) const;
+    const std::uint32_t* rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const;
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
 
     const PlanState& plan_;

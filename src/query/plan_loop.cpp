@@ -104,19 +104,21 @@ public:
 private:
     /// A block with room for what is found.
     struct Block : JoinBlock {
-        Block(std::size_t num_stores, std::size_t num_fields)
-            : lists(num_stores + num_fields), of_fields(num_fields), fields(num_fields) {
+        Block(std::size_t num_stores, std::size_t num_fields, std::size_t num_links)
+            : lists(num_stores + num_fields), of_fields(num_fields), fields(num_fields), linked(num_links) {
             found = lists.data();
+            links = {linked.data(), num_links};
         }
         Room<std::uint32_t[kRows], 12> lists;      // by store, and then by field: of those that need lists of their own
         Room<const std::uint32_t*, 16> of_fields;  // by field: the rows in its store, or kNilRow
         Room<FieldColumns, 16> fields;             // of the table that is shown
-        Room<DatabaseTable*, 2 * kRows> tables_of_rows{2 * kRows};  // and of their parents
+        Room<DatabaseTable*, kRows> tables_of_rows{kRows};
+        Room<LinkedRows, 1> linked;
     };
     /// Rows that follow each other in every store, perhaps over several blocks.
     struct Run {
         RowRange rows;  // of the table that a batch shows
-        DatabaseTable *own = nullptr, *of_parents = nullptr;
+        DatabaseTable* own = nullptr;
         Room<FieldColumns, 16> fields;
 
         explicit Run(std::size_t num_fields) : fields(num_fields) {}
@@ -144,7 +146,7 @@ private:
         return count;
     }
     /// Whether writes to a field count for changed_since().
-    static bool is_watched(const PlanTerm& field) { return !field.writes && !field.is_of_parent; }
+    static bool is_watched(const PlanTerm& field) { return !field.writes && !field.is_related(); }
     /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component that
     /// lies in one column.
     bool marks_what_it_watches() const {
@@ -172,7 +174,7 @@ private:
     }
     void run_table(const QueryPart& part, CommandRecorder* commands) const {
         Room<FieldColumns, 16> fields(plan_.fields.size());
-        bind(fields.data(), part.of_database, nullptr);
+        bind(fields.data(), part.of_database, {});
         Room<const std::uint64_t*, 8> bits(plan_.required.size() + plan_.excluded.size());
         RowBits chosen;
         FoundRows found{.owners = part.table->entities().data(),
@@ -202,11 +204,11 @@ private:
         if (!plan_.is_of_database(field)) return places_.first_column[plan_.fields[field]];
         return table == nullptr ? kNoColumn : plan_.first_column(*table, field);
     }
-    /// Notes where the fields are: those of the database in its tables of the rows, and of their parents.
-    void bind(FieldColumns* fields, DatabaseTable* own, DatabaseTable* of_parents) const {
+    /// Notes where the fields are: those of the database in its table of the rows, and those that links show.
+    void bind(FieldColumns* fields, DatabaseTable* own, std::span<const LinkedRows> links) const {
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
-            DatabaseTable* const in_database = field.is_of_parent ? of_parents : own;
+            DatabaseTable* const in_database = field.is_related() ? links[plan_.link_of(i)].shown : own;
             const std::uint32_t first = first_column(in_database, i);
             fields[i] = {};
             if (first == kNoColumn) continue;
@@ -225,9 +227,11 @@ private:
 
     void run_blocks(const QueryPart& part, CommandRecorder* commands) const {
         const std::size_t num_fields = plan_.fields.size();
-        Block block(places_.stores.size(), num_fields);
+        Block block(places_.stores.size(), num_fields, plan_.links.size());
         if (plan_.looks_up_database()) block.tables = block.tables_of_rows.data();
-        if (plan_.reads_parents_in_database()) block.tables_of_parents = block.tables_of_rows.data() + Block::kRows;
+        for (LinkedRows& linked : block.links) linked.are_in_database = false, linked.shown = nullptr;
+        for (std::size_t i = 0; i < num_fields; ++i)
+            if (plan_.field(i).is_related()) block.links[plan_.link_of(i)].are_in_database |= plan_.is_of_database(i);
         const JoinFinder finder(plan_);
         FoundRows found{.fields = block.fields.data(), .table = part.table, .commands = commands};
         Run run(function_.takes_runs ? num_fields : 0);
@@ -266,9 +270,9 @@ private:
 
     void show(Block& block, FoundRows& found, Run& run) const {
         std::uint64_t kept[Block::kWords] = {};
-        block.for_each_pair_of_tables([&](DatabaseTable* own, DatabaseTable* of_parents, const std::uint64_t* words) {
-            if (function_.takes_runs) return add_to_run(run, block, own, of_parents, words, found);
-            bind(block.fields.data(), own, of_parents);
+        block.for_each_combination([&](DatabaseTable* own, const std::uint64_t* words) {
+            if (function_.takes_runs) return add_to_run(run, block, own, words, found);
+            bind(block.fields.data(), own, block.links);
             if (!function_.looks_at_each && are_side_by_side(block, words)) return show_run(block, found);
             std::uint64_t shown[Block::kWords];
             copy_bytes(shown, words, sizeof shown);
@@ -295,30 +299,28 @@ private:
 
     // --- runs ----------------------------------------------------------------------------------------------------
 
-    void add_to_run(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, const std::uint64_t* words,
-                    FoundRows& found) const {
+    void add_to_run(Run& run, Block& block, DatabaseTable* own, const std::uint64_t* words, FoundRows& found) const {
         for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
             for_each_bit(words[word], word * 64, [&](std::size_t bit) {
                 const auto i = static_cast<std::uint32_t>(bit);
-                if (continues(run, block, own, of_parents, i)) return static_cast<void>(++run.rows.end);
+                if (continues(run, block, own, i)) return static_cast<void>(++run.rows.end);
                 end_run(run, found);
-                begin_run(run, block, own, of_parents, i);
+                begin_run(run, block, own, i);
             });
     }
-    void begin_run(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, std::uint32_t i) const {
+    void begin_run(Run& run, Block& block, DatabaseTable* own, std::uint32_t i) const {
         const std::uint32_t row = row_in_batch(block, i);
-        run.rows = {row, row + 1}, run.own = own, run.of_parents = of_parents;
-        bind(run.fields.data(), own, of_parents);
+        run.rows = {row, row + 1}, run.own = own;
+        bind(run.fields.data(), own, block.links);
         for (std::size_t field = 0; field < plan_.fields.size(); ++field) {
             run.fields[field].first_row = block.of_fields[field][i] - row;
             if (block.of_fields[field][i] == kNilRow) run.fields[field].table = nullptr;
         }
     }
-    bool continues(Run& run, Block& block, DatabaseTable* own, DatabaseTable* of_parents, std::uint32_t i) const {
-        if (run.rows.size() == 0 || run.own != own || run.of_parents != of_parents ||
-            row_in_batch(block, i) != run.rows.end)
-            return false;
+    bool continues(Run& run, Block& block, DatabaseTable* own, std::uint32_t i) const {
+        if (run.rows.size() == 0 || run.own != own || row_in_batch(block, i) != run.rows.end) return false;
         for (std::size_t field = 0; field < plan_.fields.size(); ++field) {
+            if (plan_.field(field).is_related()) continue;  // no column of a batch
             const FieldColumns& columns = run.fields[field];
             const std::uint32_t expected = columns.table == nullptr ? kNilRow : columns.first_row + run.rows.end;
             if (block.of_fields[field][i] != expected) return false;

@@ -12,6 +12,7 @@
 namespace shoal::detail {
 
 inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
+inline constexpr std::string_view kParentName = "child_of";     // of ChildOf
 
 /// Where a component type is kept.
 struct OwningStore {
@@ -32,8 +33,8 @@ struct PlanState {
     }
 
     static const PlanState& of(const QueryPlan& plan) { return *plan.state_; }
-    /// Makes a plan of terms whose stores were found. `parents`: whose rows are linked to those of parents, if a term asks.
-    static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers, Store* parents);
+    /// Makes a plan of terms whose stores were found.
+    static QueryPlan make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers);
     /// Visits only those that have a tag, or lack it, by a store that lists them. Lifetime: the plan.
     static void add_tag(QueryPlan& plan, Store& tags, StringId tag, bool excludes);
 
@@ -51,15 +52,16 @@ struct PlanState {
     }
     /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited.
     bool is_alone() const {
-        return places.has_database() ? places.stores.size() == 1 && places.any.empty() && places.parents == nullptr
-                                     : places.is_one_table();
+        if (!links.empty()) return false;
+        return places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table();
     }
-    /// Whether rows of the database are looked up, or visited; and those of parents.
+    /// Whether rows of the database are looked up, or visited.
     bool looks_up_database() const { return places.has_database() && places.stores[places.database].is_looked_up; }
-    bool reads_parents_in_database() const {
-        for (std::size_t i = 0; i < fields.size(); ++i)
-            if (field(i).is_of_parent && is_of_database(i)) return true;
-        return false;
+    /// Which of the links a field is behind. Requires: it is related.
+    std::size_t link_of(std::size_t field) const {
+        std::size_t link = 0;
+        while (links[link] != terms[fields[field]].link) ++link;
+        return link;
     }
     /// The first column of a field's component in a table of the database; kNoColumn.
     std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
@@ -71,6 +73,7 @@ struct PlanState {
 
     Array<PlanTerm> terms;
     Array<std::uint32_t> fields{Owner("query")};  // their terms
+    Array<std::uint32_t> links{Owner("query")};   // terms that say which entities others are about, each once
     TermStores places;
     Array<ComponentType> types{Owner("query")};          // by term; none unless the database has it
     Array<ComponentType> required{Owner("query")};       // enableable ones of the database: these bits are set

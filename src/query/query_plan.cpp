@@ -61,14 +61,15 @@ Store& require_tag_store(ComponentDirectory& directory) {
     return *store;
 }
 
-/// Returns the store whose rows are linked to those of parents, which is made if need be.
-Store& require_parents_store(ComponentDirectory& directory) {
-    const ComponentId transform("transform");
-    const Status made = directory.require_built_in(transform);
+/// Returns the component type that says who the parent of an entity is. Whoever keeps it: the transforms, which are made
+/// if need be, or a store that was made for it.
+const Schema& require_parents(ComponentDirectory& directory) {
+    if (const KeptComponent kept = directory.find_kept(ComponentId(kParentName))) return *kept.schema;
+    const Status made = directory.require_built_in(ComponentId("transform"));
     SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.message().data());
-    Store* const store = directory.find(transform);
-    SHOAL_ASSERT(store != nullptr, "a query reads components of parents, and no store keeps transforms");
-    return *store;
+    const KeptComponent kept = directory.find_kept(ComponentId(kParentName));
+    SHOAL_ASSERT(kept, "a query reads components of parents, and no store says who they are");
+    return *kept.schema;
 }
 
 /// Fills a plan in.
@@ -84,11 +85,11 @@ public:
         places_.store_of[number] = store;
         places_.first_column[number] = keeper.columns.first_column;
         if (keeper.database != nullptr) plan_.types[number] = {keeper.component};
-        joined.is_looked_up |= !term.is_of_parent;
+        joined.is_looked_up |= !term.is_related();
         if (term.any_of != PlanTerm::kNoAny)
             return places_.any.push_back({static_cast<std::uint8_t>(term.any_of), store, keeper.component});
         joined.is_told |= term.writes && keeper.columns.is_source;
-        if (term.is_of_parent) return;
+        if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
         joined.is_excluded |= keeper.database == nullptr && term.excludes;
         // Each of its rows is a value; in the database, only the first of an entity is in a row.
@@ -127,10 +128,21 @@ public:
         PlanMaker(further).complete();
         plan_.further.push_back(static_cast<PlanState&&>(further));
     }
+    /// Notes each of the links once.
+    void find_links() {
+        for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
+            if (!plan_.terms[number].is_link) continue;
+            std::uint32_t same = 0;
+            while (same < plan_.links.size() && !is_same_link(plan_.links[same], number)) ++same;
+            if (same == plan_.links.size()) plan_.links.push_back(number);
+            for (PlanTerm& term : plan_.terms)
+                if (term.link == number) term.link = static_cast<std::uint16_t>(plan_.links[same]);
+        }
+    }
     /// Makes what follows from the stores of the terms.
     void complete() {
         for (const PlanTerm& term : plan_.terms)
-            places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_of_parent;
+            places_.sees_inactive |= term.component->name() == kInactiveName && !term.is_related();
         make_match();
         plan_.locked = places_.locked();
         plan_.told.clear();
@@ -139,6 +151,11 @@ public:
     }
 
 private:
+    bool is_same_link(std::uint32_t a, std::uint32_t b) const {
+        const PlanTerm &one = plan_.terms[a], &other = plan_.terms[b];
+        return one.component->id() == other.component->id() && one.first_column == other.first_column &&
+               one.offset == other.offset;
+    }
     void make_match() {
         plan_.match.clear(), plan_.required.clear(), plan_.excluded.clear();
         if (!places_.has_database()) return;
@@ -146,7 +163,7 @@ private:
         for (std::uint32_t number = 0; number < plan_.terms.size(); ++number) {
             const PlanTerm& term = plan_.terms[number];
             const ComponentType type = plan_.types[number];
-            if (!type || term.is_optional || term.is_of_parent || term.any_of != PlanTerm::kNoAny) continue;
+            if (!type || term.is_optional || term.is_related() || term.any_of != PlanTerm::kNoAny) continue;
             (term.excludes ? without : with).push_back(type);
             if (plan_.database().schema(type).enableable())
                 (term.excludes ? plan_.excluded : plan_.required).push_back(type);
@@ -203,28 +220,25 @@ std::uint64_t PlanState::written_columns(std::uint8_t store) const {
     return columns;
 }
 
-QueryPlan PlanState::make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers, Store* parents) {
+QueryPlan PlanState::make(std::span<const PlanTerm> terms, std::span<const OwningStore> keepers) {
     auto* const plan = new PlanState(terms);
     QueryPlan made(plan);
     PlanMaker maker(*plan);
     for (std::uint32_t term = 0; term < terms.size(); ++term) maker.place(term, keepers[term]);
-    if (parents != nullptr) {
-        plan->places.parents_store = parents;
-        plan->places.parents = parents->find_columns(*parents->schemas()[0]).rows;
-    }
+    maker.find_links();
     maker.complete();
     maker.plan_further();
     return made;
 }
 
-QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> terms) : state_(nullptr) {
+QueryPlan::QueryPlan(ComponentDirectory& directory, std::span<const PlanTerm> asked) : state_(nullptr) {
+    Array<PlanTerm> terms(asked.begin(), asked.end(), "query");
     Array<OwningStore> keepers("query");
-    bool any_parents = false;
-    for (const PlanTerm& term : terms) {
+    for (PlanTerm& term : terms) {
+        if (term.component == nullptr) term.component = &require_parents(directory);
         keepers.push_back(find_owning_store(directory, term));
-        any_parents |= term.is_of_parent;
     }
-    *this = PlanState::make(terms, keepers, any_parents ? &require_parents_store(directory) : nullptr);
+    *this = PlanState::make(terms, keepers);
     state_->directory = &directory;
     state_->any_database = find_database(directory);
 }
@@ -340,10 +354,16 @@ Array<Access> QueryPlan::accesses() const {
         const JoinedStore& store = plan.places.stores[plan.store_of(i)];
         Access access{store.store, nullptr, field.component->id(), field.field, field.writes};
         if (store.is_derived) access.component = {}, access.field = kAllFields;
-        const bool is_in_zones = plan.in_zones && !field.is_of_parent;  // parents may lie in other zones
+        const bool is_in_zones = plan.in_zones && !field.is_related();  // these may lie in other zones
         accesses.push_back(access.of_query_in(is_in_zones ? &plan.zones : nullptr));
     }
-    if (plan.places.parents != nullptr) accesses.push_back(reads(*plan.places.parents_store));
+    for (const std::uint32_t link : plan.links) {
+        const JoinedStore& store = plan.places.stores[plan.places.store_of[link]];
+        const PlanTerm& term = plan.terms[link];
+        Access access{store.store, nullptr, term.component->id(), term.field, false};
+        if (store.is_derived) access.component = {}, access.field = kAllFields;
+        accesses.push_back(access.of_query_in(plan.in_zones ? &plan.zones : nullptr));
+    }
     return accesses;
 }
 

@@ -24,7 +24,7 @@ struct JoinedStore {
     bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
     bool is_required = false, is_excluded = false;
     bool is_told = false;    ///< fields are written, and the store is told in which rows: see Store::finish_writes()
-    bool is_looked_up = false;  ///< its rows of the entities are needed, not only those of their parents
+    bool is_looked_up = false;  ///< its rows of the entities are needed, not only those of related ones
     bool is_driver = false;  ///< each of its rows is visited, whoever has fewer, and however many an entity has
     OwnersByValue* lists = nullptr;  ///< which make `rows` of those of the store: the entities of a tag
 
@@ -69,8 +69,6 @@ public:
     std::uint8_t database = kNone;                      ///< its number; kNone: it has no part in the join
     Array<std::uint8_t> store_of{Owner("query")};       ///< by term
     Array<std::uint32_t> first_column{Owner("query")};  ///< by term; of the database: any
-    Store* parents_store = nullptr;
-    OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
     Array<AnyOfOption> any{Owner("query")};
     bool sees_inactive = false;  ///< a loop visits inactive entities too
 

@@ -101,6 +101,11 @@ private:
         const Schema* schema;
         std::uint16_t term;
     };
+    /// Who the parent of an entity is.
+    struct ParentLink {
+        detail::OwningStore keeper;
+        const Schema* schema = nullptr;
+    };
     struct ReadTag {
         Store* store;
         StringId tag;
@@ -284,12 +289,13 @@ private:
         if (term.sign == '$' && !schema.singleton())
             return error(name, concat(quoted(name), " is not declared singleton, so rows have their own"),
                          concat("write ", name));
-        if (term.sign != '^' || parents_ != nullptr) return true;
-        if (const KeptComponent kept = directory_.find_kept(ComponentId("transform"));
-            kept && kept.store->find_columns(*kept.schema)) {
-            parents_ = kept.store;
-            return true;
-        }
+        if (term.sign != '^' || parents_.schema != nullptr) return true;
+        if (const KeptComponent kept = directory_.find_kept(ComponentId(detail::kParentName)))
+            if (const detail::OwningStore keeper = detail::look_up_owning_store(directory_, *kept.schema);
+                keeper.store != nullptr) {
+                parents_ = {keeper, kept.schema};
+                return true;
+            }
         return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
     /// Returns the number of a component type that is shown, which is added if need be.
@@ -367,19 +373,22 @@ private:
             terms.push_back(term);
             keepers.push_back(keeper);
         };
+        if (parents_.schema != nullptr)
+            add_term({.component = parents_.schema, .is_optional = true, .is_link = true}, parents_.keeper);
         const bool is_all = plan_->components.size() == 1 && excluded_.empty() && any_.empty() && tags_.empty();
+        std::size_t num_fields = 0;
         for (std::size_t i = 0; i < plan_->components.size(); ++i) {
             const TextComponent& component = plan_->components[i];
             plan_->singletons.push_back(component.is_singleton ? keepers_[i].columns.rows : nullptr);
-            plan_->fields.push_back(component.is_singleton ? TextQuery::Plan::kNoField : terms.size());
+            plan_->fields.push_back(component.is_singleton ? TextQuery::Plan::kNoField : num_fields++);
             if (component.is_singleton) continue;
             const std::size_t num_columns = component.has_columns ? component.schema->columns().size() : 0;
             add_term({.component = component.schema,
                       .is_field = true,
                       .writes = component.is_written,
                       .is_optional = component.is_optional,
-                      .is_of_parent = component.is_of_parent,
                       .is_each_value = is_all && component.schema->many(),
+                      .link = component.is_of_parent ? std::uint16_t(0) : detail::PlanTerm::kNoLink,
                       .num_columns = static_cast<std::uint16_t>(num_columns)},
                      keepers_[i]);
         }
@@ -387,7 +396,7 @@ private:
             add_term({.component = excluded.schema, .excludes = true}, excluded.keeper);
         for (const AnyOption& option : any_)
             add_term({.component = option.schema, .is_optional = true, .any_of = option.term}, option.keeper);
-        plan_->rows.emplace(detail::PlanState::make(terms, keepers, parents_));
+        plan_->rows.emplace(detail::PlanState::make(terms, keepers));
         for (const ReadTag& tag : tags_)
             detail::PlanState::add_tag(*plan_->rows, *tag.store, tag.tag, tag.excludes);
         plan_->accesses = plan_->rows->accesses();
@@ -410,7 +419,7 @@ private:
     Array<AnyOption> any_{Owner("query")};
     Array<ReadTag> tags_{Owner("query")};
     Database* database_ = nullptr;  // that terms are about
-    Store* parents_ = nullptr;      // whose rows are linked to those of parents
+    ParentLink parents_;            // if a term asks
 };
 
 Result<TextQuery> TextQuery::make(const ComponentDirectory& directory, std::uint32_t file, Diagnostics& diagnostics) {

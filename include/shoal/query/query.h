@@ -38,9 +38,10 @@
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
 // other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is read
-// and not written: Write does not compile where the type is declared `computed`. Such a query may have three more terms:
+// and not written: Write does not compile where the type is declared `computed`. Such a query may have four more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
+//     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
 //     Singleton<Read<&T::field>>   all                             the value of the one T that the world has
 //
@@ -170,7 +171,7 @@ public:
     }
     /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
     /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
-    /// stores; fields of parents do not count.
+    /// stores; fields of parents and related entities do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches =
             ((Terms::kIsField && !Terms::kWrites && !Terms::kIsOfParent && !Terms::kIsSingleton) || ...);
@@ -421,7 +422,7 @@ auto query(Stores&... stores) {
     static_assert(detail::kIsNot<kMistake, Mistake::kNoField>, "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>, "a query names each field once; Write gives the old value too");
     static_assert(detail::kIsNot<kMistake, Mistake::kNeedsWorld>,
-                  "Parent<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
+                  "Parent<>, Related<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
                   "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesSingleton>,

@@ -61,7 +61,7 @@ public:
     template <auto kMember>
     auto column() const {
         constexpr bool kIsThere = (is_column<kMember, Fields>() || ...);
-        static_assert(kIsThere, "the query does not name this field, or reads it of parents");
+        static_assert(kIsThere, "the query does not name this field, or reads it of another entity");
         constexpr bool kWrites = ((Fields::kWrites && detail::names_member<kMember, Fields>()) || ...);
         using Value = std::conditional_t<kWrites, ValueOf<kMember>, const ValueOf<kMember>>;
         std::size_t lane = 0;

@@ -30,22 +30,24 @@ struct HeldPlan;
 
 /// What a query asks of one component type.
 struct PlanTerm {
-    static constexpr std::uint16_t kNoAny = 0xFFFF;
+    static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
 
-    const Schema* component = nullptr;  ///< Lifetime: that of its store, or of the program
+    const Schema* component = nullptr;  ///< Lifetime: that of its store, or of the program. nullptr: who the parent is
     bool is_field = false;              ///< its columns are shown
     bool writes = false;
     bool is_optional = false;      ///< an entity may lack it
     bool excludes = false;         ///< an entity lacks it
-    bool is_of_parent = false;     ///< it is that of the parent
+    bool is_link = false;          ///< its column says which entity the terms are about that name it
     bool is_each_value = false;    ///< each value that an entity has of the type is visited
     bool is_whole = false;         ///< its columns hold fields that the query does not name, too
     std::uint16_t any_of = kNoAny; ///< terms with the same number: an entity has one of them
+    std::uint16_t link = kNoLink;   ///< it is that of the entity which this term says; kNoLink: of the entity itself
     std::uint32_t offset = 0;                           ///< where the field begins in its column. Units: bytes
     std::uint16_t first_column = 0, num_columns = 0;    ///< that are shown, of those of the component
     std::uint32_t field = kAllFields;                   ///< for accesses
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 that are shown
 
+    bool is_related() const { return link != kNoLink; }
     /// Whether loops mark column `column` of those that are shown.
     bool writes_column(std::uint32_t column) const { return column >= 64 || (written_columns >> column & 1) != 0; }
 };
@@ -132,7 +134,7 @@ public:
     Database& database() const;
     const Store& driver() const;
     std::uint64_t num_rows() const;
-    /// What a loop touches. Shape: by field, and then the links to parents, if they are asked.
+    /// What a loop touches. Shape: by field, and then by link.
     Array<Access> accesses() const;
     /// The directory of the stores; nullptr: none.
     ComponentDirectory* directory() const;

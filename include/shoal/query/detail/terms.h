@@ -23,7 +23,7 @@ struct TermKind {
     bool writes = false;        ///< the function gets a reference
     bool is_optional = false;   ///< the function gets a pointer to const, or null
     bool excludes = false;      ///< the entity lacks the component
-    bool of_parent = false;     ///< the field is that of the entity's parent
+    bool of_parent = false;     ///< the field is that of another entity, the parent or a related one
     bool is_any = false;        ///< the entity has one of several component types, or more of them
     bool is_singleton = false;  ///< the field is that of the one component that a world has
 };
@@ -56,11 +56,23 @@ template <auto kMember>
 struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
-/// and where the parent lacks the component. For queries over a world with transforms.
+/// and where the parent lacks the component. For queries over a world. ChildOf says who the parent is, in whichever store
+/// keeps it: the transforms, unless the program has made another.
 template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
                   "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
+};
+
+/// A field of the entity that another field names: Related<&Missile::target, Read<&Ship::position>>. The function gets a
+/// pointer to const; null where the entity has no such component, the field is null, or the entity that it names lacks the
+/// component. For queries over a world. The field need not be declared a relation.
+template <auto kLink_, class Term>
+struct Related : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
+    static constexpr auto kLink = kLink_;
+    static_assert(std::is_same_v<ValueOf<kLink_>, Entity>, "the first of Related<> is a field that holds an Entity");
+    static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
+                  "Related<> is for a field that is read: Related<&Missile::target, Read<&Ship::position>>");
 };
 
 /// A field of a singleton: Singleton<Read<&Wind::force>>. The function gets its value for each row; with Write, which
@@ -264,13 +276,23 @@ constexpr bool names_once() {
     else
         return true;
 }
+/// Whether a term names another field by which an entity is found.
+template <class Term>
+inline constexpr bool kHasLink = requires { Term::kLink; };
 /// Whether a type is a term.
 template <class T>
 inline constexpr bool kIsTerm = requires { T::kIsField; };
 template <class... Terms>
 inline constexpr bool kNamesEachFieldOnce = (names_once<Terms, Terms...>() && ...);
+template <class Term>
+constexpr bool is_declared() {
+    if constexpr (kHasLink<Term>)
+        return kIsDescribed<typename Term::Component> && kIsDescribed<ComponentOf<Term::kLink>>;
+    else
+        return kIsDescribed<typename Term::Component>;
+}
 template <class... Terms>
-inline constexpr bool kAreDeclared = (kIsDescribed<typename Terms::Component> && ...);
+inline constexpr bool kAreDeclared = (is_declared<Terms>() && ...);
 
 template <class Term>
 constexpr bool names_field() {

@@ -10,22 +10,35 @@
 
 namespace shoal::detail {
 
-/// Appends what a term asks for. `number` tells it from the other terms; `is_each_value`: see kVisitsEachValue.
+/// Appends what a term asks for to those from `first` on. `number` tells it from the other terms; `is_each_value`: see kVisitsEachValue.
 template <class Term>
-void add_plan_terms(PlanTerm*& to, std::uint16_t number, bool is_each_value) {
+void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {
         Term::for_each_component([&]<class T>() {
             *to++ = {.component = &schema_of<T>(), .is_optional = true, .any_of = number};
         });
     } else {
+        if constexpr (Term::kIsOfParent) {
+            PlanTerm& link = *to++;
+            link = {.is_optional = true, .is_link = true};
+            if constexpr (kHasLink<Term>) {
+                using Layout = FieldLayout<Term::kLink>;
+                link.component = &schema_of<typename Layout::Component>();
+                link.first_column = Layout::kFirstColumn;
+                if constexpr (Layout::kLayout == ColumnLayout::kWhole)
+                    link.offset = static_cast<std::uint32_t>(Layout::struct_offset());
+                else
+                    link.field = Layout::kIndex;
+            }
+        }
         PlanTerm& term = *to++;
         term = {.component = &schema_of<typename Term::Component>(),
                 .is_field = Term::kIsField,
                 .writes = Term::kWrites,
                 .is_optional = Term::kIsOptional,
                 .excludes = Term::kExcludes,
-                .is_of_parent = Term::kIsOfParent,
                 .is_each_value = is_each_value};
+        if constexpr (Term::kIsOfParent) term.link = static_cast<std::uint16_t>(&term - first - 1);
         if constexpr (Term::kIsField) {
             using Layout = FieldLayout<Term::kMember>;
             term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
@@ -43,7 +56,7 @@ constexpr std::size_t num_plan_terms() {
     if constexpr (Term::kIsAny)
         return Term::kNumComponents;
     else
-        return 1;
+        return Term::kIsOfParent ? 2 : 1;  // the link
 }
 
 /// Returns a store as a plan is given it.
@@ -68,7 +81,7 @@ struct TypedPlan<TermList<Terms...>> {
         PlanTerm terms[kNumTerms + 1], *to = terms;
         [[maybe_unused]] std::uint16_t number = 0;
         constexpr bool kIsEachValue = kVisitsEachValue<Terms...>;
-        (add_plan_terms<Terms>(to, number++, kIsEachValue && kIsOfValues<Terms, Terms...>), ...);
+        (add_plan_terms<Terms>(terms, to, number++, kIsEachValue && kIsOfValues<Terms, Terms...>), ...);
         if constexpr ((std::is_same_v<Stores, ComponentDirectory> || ...)) {
             return QueryPlan(stores..., {terms, kNumTerms});
         } else {
