@@ -156,9 +156,14 @@ JoinFinder::JoinFinder(const PlanState& plan) : plan_(plan), places_(plan.places
 
 void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
     block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
-    block.driver = places_.driver_of(part), block.owners = part.table->entities().data();
     block.of_database = part.of_database;
-    choose_of_driver(block);
+    if (SHOAL_UNLIKELY(part.owners != nullptr)) {
+        block.driver = TermStores::kNone, block.owners = part.owners;
+        for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word) block.words[word] = block.rows_of_word(word);
+    } else {
+        block.driver = places_.driver_of(part), block.owners = part.table->entities().data();
+        choose_of_driver(block);
+    }
     if (const InactiveEntities* left_out = places_.left_out(); SHOAL_UNLIKELY(left_out != nullptr))
         leave_out_those(*left_out, block);
     for (std::uint8_t i = 0; i < places_.stores.size(); ++i) {
@@ -380,8 +385,8 @@ void ToldRows::begin(std::uint32_t num_rows) {
 
 bool ToldRows::share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others,
                      bool adds_driver) {
-    const JoinedStore& driving = places.stores[driver];
-    if (writes_others && driving.rows != nullptr && driving.rows->schema().many() && !places.visits_each_once(driving))
+    const JoinedStore& driving = places.stores[driver == TermStores::kNone ? 0 : driver];
+    if (writes_others && driver != TermStores::kNone && driving.rows != nullptr && driving.rows->schema().many() && !places.visits_each_once(driving))
         return false;
     for (ToldRows& told : all) {
         if (told.store == driver && !adds_driver) continue;

@@ -33,7 +33,8 @@ struct JoinBlock {
     static constexpr std::uint32_t kWords = kRows / 64;
 
     RowRange rows;
-    std::uint8_t driver = 0;
+    std::uint8_t driver = 0;  ///< kNone: rows in another order than that of a store
+    std::uint8_t shows = 0;   ///< whose table batches show: the driver's, or what would drive
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit

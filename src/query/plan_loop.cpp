@@ -27,12 +27,20 @@ private:
 /// What one thread does of a loop.
 class PlanLoop {
 public:
-    PlanLoop(const PlanState& plan, const LoopFunction& function)
-        : plan_(plan), places_(plan.places), function_(function), is_alone_(plan.is_alone()) {}
+    PlanLoop(const PlanState& plan, const LoopFunction& function, bool sorts = true)
+        : plan_(plan),
+          places_(plan.places),
+          function_(function),
+          sorts_(sorts && !plan.sorted.empty()),
+          is_alone_(!sorts_ && plan.is_alone()) {}
 
     /// Calls visit(part) for the rows of the driver.
     template <class Visit>
     void for_each_part(Visit&& visit) const {
+        if (sorts_) {
+            const std::span<const Entity> owners = plan_.sorted[0].owners();
+            return visit(QueryPart{nullptr, nullptr, {0, static_cast<std::uint32_t>(owners.size())}, owners.data()});
+        }
         const std::uint8_t driver = is_alone_ ? 0 : plan_.driver();
         if (driver != places_.database) {
             Table& table = places_.stores[driver].rows->table();
@@ -57,7 +65,7 @@ public:
     }
     /// Marks what was written in the driver.
     void mark_part(const QueryPart& part) const {
-        if (!function_.marks) return;
+        if (!function_.marks || sorts_) return;
         const std::uint8_t driver = is_alone_ ? 0 : places_.driver_of(part);
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
@@ -78,7 +86,7 @@ public:
     void begin() const {
         if (plan_.told.empty()) return;
         const std::uint8_t driver = plan_.driver();
-        const bool notes_blocks = !is_alone_ || function_.looks_at_each || !function_.skips_disabled;
+        const bool notes_blocks = !sorts_ && (!is_alone_ || function_.looks_at_each || !function_.skips_disabled);
         for (ToldRows& told : plan_.told)
             told.begin(notes_blocks && told.store == driver ? places_.stores[driver].rows->num_rows() : 0);
     }
@@ -89,7 +97,7 @@ public:
     }
     /// Prepares a loop of several threads. Returns whether they may share it.
     bool share() const {
-        const std::uint8_t driver = plan_.driver();
+        const std::uint8_t driver = sorts_ ? TermStores::kNone : plan_.driver();
         bool writes_others = false;
         for (std::size_t i = 0; i < plan_.fields.size(); ++i)
             writes_others |= plan_.field(i).writes && plan_.store_of(i) != driver;
@@ -234,6 +242,8 @@ private:
             if (plan_.field(i).is_related()) block.links[plan_.link_of(i)].are_in_database |= plan_.is_of_database(i);
         const JoinFinder finder(plan_);
         FoundRows found{.fields = block.fields.data(), .table = part.table, .commands = commands};
+        block.shows = sorts_ ? plan_.driver() : places_.driver_of(part);
+        if (sorts_ && block.shows != places_.database) found.table = &places_.stores[block.shows].rows->table();
         Run run(function_.takes_runs ? num_fields : 0);
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += Block::kRows) {
             finder.find(block, part, begin);
@@ -338,7 +348,7 @@ private:
     /// The row of a place in the table that a batch shows: the database's if it has one, or else the driver's.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database = plan_.looks_up_database() && block.found[places_.database][i] != kNilRow;
-        return block.found[shows_database ? places_.database : block.driver][i];
+        return block.found[shows_database ? places_.database : block.shows][i];
     }
 
     // --- marks ---------------------------------------------------------------------------------------------------
@@ -366,7 +376,7 @@ private:
     const PlanState& plan_;
     const TermStores& places_;
     const LoopFunction& function_;
-    const bool is_alone_;
+    const bool sorts_, is_alone_;
 };
 
 ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& function) {
@@ -381,6 +391,12 @@ void for_each_loop(const PlanState& plan, const LoopFunction& function, Visit&& 
 }
 
 }  // namespace
+
+void visit_unsorted(const PlanState& plan, const LoopFunction& function) {
+    const PlanLoop loop(plan, function, false);
+    loop.begin();
+    loop.for_each_part([&](const QueryPart& part) { loop.run_part(part, nullptr); });
+}
 
 void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
     const PlanState& plan = *state_;

@@ -1,6 +1,7 @@
 #pragma once
 // What a plan consists of, for the files that make one and run its loops.
 
+#include "query/sorted_rows.h"
 #include "query/told_rows.h"
 #include "shoal/database/lock.h"
 #include "shoal/database/match.h"
@@ -52,7 +53,7 @@ struct PlanState {
     }
     /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited.
     bool is_alone() const {
-        if (!links.empty()) return false;
+        if (!links.empty() || !sorted.empty()) return false;
         return places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table();
     }
     /// Whether rows of the database are looked up, or visited.
@@ -89,8 +90,12 @@ struct PlanState {
     Array<OwnedRows*> also_held{Owner("query")};  // the same, asked for by hold()
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
     mutable Array<ToldRows> told{Owner("query")};
+    mutable Array<SortedRows> sorted{Owner("query")};  // one, if rows are visited in an order of their own
     Array<PlanState> further{Owner("query")};  // one, of the values of a `many` type of the database that are not the first
 };
+
+/// Runs a loop on this thread that does not sort, lock or mark. Requires: the plan is held.
+void visit_unsorted(const PlanState& plan, const LoopFunction& function);
 
 /// Keeps the rows of a plan where they are, and takes in what has changed since its last loop.
 struct HeldPlan {
@@ -99,6 +104,7 @@ struct HeldPlan {
           rows(plan.locked.data(), plan.locked.size()),
           others(plan.also_held.data(), plan.also_held.size()) {
         plan.refresh();
+        for (SortedRows& sorted : plan.sorted) sorted.refresh(plan);
     }
     const DatabaseLock database;
     const RowLock rows, others;

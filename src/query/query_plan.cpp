@@ -321,6 +321,12 @@ void QueryPlan::add_tag(StringId tag, bool excludes) {
     PlanState::add_tag(*this, require_tag_store(*state_->directory), tag, excludes);
 }
 
+void QueryPlan::sort_by(std::size_t field, const SortKey& key) {
+    SHOAL_ASSERT(state_->further.empty(), "rows of which each value is visited are not sorted");
+    state_->sorted.clear();
+    state_->sorted.push_back(SortedRows(field, key));
+}
+
 void QueryPlan::write_columns(std::size_t field, std::uint64_t columns) {
     state_->terms[state_->fields[field]].written_columns = columns;
     for (PlanState& further : state_->further) further.terms[further.fields[field]].written_columns = columns;

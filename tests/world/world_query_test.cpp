@@ -924,13 +924,22 @@ struct Yard final : Store {
     const Schema* both[2] = {&schema_of<Hull>(), &schema_of<Mast>()};
 };
 
+/// Makes the plan of a query that reads or writes all columns of a component type.
+void make_plan(ComponentDirectory& directory, const Schema& component, bool writes) {
+    const detail::PlanTerm term{.component = &component,
+                                .is_field = true,
+                                .writes = writes,
+                                .num_columns = static_cast<std::uint16_t>(component.columns().size())};
+    detail::QueryPlan(directory, {&term, 1});
+}
+
 TEST_F(SceneQuery, a_store_that_is_told_of_writes_has_the_columns_among_its_first_64) {
     Yard yard(entities, world.pool());
     yard.is_deep = true;
     ComponentDirectory directory(entities);
     ASSERT_TRUE(directory.add(yard));
-    EXPECT_DEATH(detail::find_owning_store(directory, schema_of<Hull>(), {true, true}), "written in columns 0 to 63");
-    detail::find_owning_store(directory, schema_of<Hull>(), {true, false});
+    EXPECT_DEATH(make_plan(directory, schema_of<Hull>(), true), "written in columns 0 to 63");
+    make_plan(directory, schema_of<Hull>(), false);
 }
 
 TEST_F(SceneQuery, a_store_may_keep_two_component_types_in_tables_of_their_own) {
@@ -976,7 +985,7 @@ TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_wi
 TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
     static_assert(kIsComputed<ChildOf> && kIsComputed<WorldPose>, "Write does not compile");
     world.transforms();
-    EXPECT_DEATH(detail::find_owning_store(world.directory(), schema_of<ChildOf>(), {true, true}),
+    EXPECT_DEATH(make_plan(world.directory(), schema_of<ChildOf>(), true),
                  "\"child_of\", which its store computes; say Read, and link transforms with "
                  "Commands::add\\(child, ChildOf\\{parent\\}\\) or TransformManager::link\\(\\)");
 }
@@ -986,9 +995,9 @@ TEST_F(SceneQueryDeath, what_a_store_computes_is_not_written_though_its_declarat
     yard.computes_hulls = true;
     ComponentDirectory directory(entities);
     ASSERT_TRUE(directory.add(yard));
-    EXPECT_DEATH(detail::find_owning_store(directory, schema_of<Hull>(), {true, true}),
+    EXPECT_DEATH(make_plan(directory, schema_of<Hull>(), true),
                  "names \"hull\", which its store computes; say Read, and set what it is computed from");
-    detail::find_owning_store(directory, schema_of<Hull>(), {true, false});
+    make_plan(directory, schema_of<Hull>(), false);
 }
 
 /// Boats in random trees, of which the stores keep some component types in the database.

@@ -187,6 +187,26 @@ public:
         result.plan_.see_inactive();
         return result;
     }
+    /// The same query; its loops visit the rows in the order of a field's values, the least first, and those with equal
+    /// values as they would otherwise. The order is kept, and brought up to date when a loop begins. Several threads share
+    /// the rows in that order, each in its part. Cost: a walk over the rows before each loop, merges where values have
+    /// overtaken others, and a look-up for each row.
+    /// Requires: the query names the field with Read or Write; it is a number, a bool or an enumeration.
+    template <auto kMember>
+    Query sorted_by() const {
+        using Value = ValueOf<kMember>;
+        constexpr bool kIsNamed = (names_key<kMember, Terms>() || ...);
+        constexpr bool kIsOrdered = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+        constexpr bool kIsOnce = !detail::kVisitsEachValue<Terms...> && !kIsOfSingletons;
+        static_assert(kMayJoin, "a query over all stores is sorted; say world.query<...>()");
+        static_assert(kIsNamed, "a query is sorted by a field that it names with Read or Write");
+        static_assert(kIsOrdered, "rows are sorted by numbers, bools and enumerations");
+        static_assert(kIsOnce, "rows of which each value is visited, and singletons, are not sorted");
+        Query result = *this;
+        if constexpr (kMayJoin && kIsNamed && kIsOrdered && kIsOnce)
+            result.plan_.sort_by(Leaf::template field_number<kMember>(), detail::sort_key<kMember>());
+        return result;
+    }
     /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
     /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
     /// Requires: the tags lie in a manager, as they do unless ComponentDirectory::claim() was told otherwise.
@@ -295,6 +315,10 @@ private:
             return 0;
     }
 
+    template <auto kMember, class Term>
+    static constexpr bool names_key() {
+        return detail::names_member<kMember, Term>() && !Term::kIsOptional && !Term::kIsSingleton;
+    }
     Query with_tag(StringId tag, bool excludes) const {
         constexpr bool kIsOfRows = !kIsOfSingletons;
         constexpr bool kReadsOne = !(detail::reads_many<Terms>() || ...);

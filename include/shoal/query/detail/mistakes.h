@@ -156,6 +156,10 @@ struct RefusedQuery {
         return {};
     }
     RefusedQuery grain(std::uint32_t) const { return {}; }
+    template <auto kMember>
+    RefusedQuery sorted_by() const {
+        return {};
+    }
 };
 
 }  // namespace shoal::detail

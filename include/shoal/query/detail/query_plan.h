@@ -52,6 +52,13 @@ struct PlanTerm {
     bool writes_column(std::uint32_t column) const { return column >= 64 || (written_columns >> column & 1) != 0; }
 };
 
+/// What rows are sorted by: a value in the columns of a field, as a number that is greater where the value is.
+struct SortKey {
+    std::uint64_t (*of)(const std::byte* value) = nullptr;
+    std::uint32_t column = 0, offset = 0;  ///< of the component; in the column
+    std::size_t stride = 0;                ///< from row to row
+};
+
 /// A store that a query was given.
 struct PlanStore {
     Store* store = nullptr;
@@ -124,6 +131,9 @@ public:
     void set_zones(const ZoneSet& zones);
     void set_since(std::uint64_t stamp);
     void see_inactive();
+    /// Visits the rows in the order of the keys of a field. Requires: all rows that are visited have it; no type of which
+    /// each value is visited.
+    void sort_by(std::size_t field, const SortKey& key);
     /// Visits only those that have a tag, or lack it. Requires: a plan over a directory.
     void add_tag(StringId tag, bool excludes);
     /// Says which of the columns of a field loops write; see PlanTerm::written_columns.

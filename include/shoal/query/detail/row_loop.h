@@ -292,6 +292,13 @@ struct LeafOf<TermList<Terms...>> {
         static constexpr bool kMayChoose = ((!Terms::kIsOptional && !Terms::kIsAny && may_be_disabled<Terms>()) || ...);
         static constexpr bool kAnyOptional = (FieldTerms_::kIsOptional || ...);
 
+        /// The number of a field that a term names.
+        template <auto kMember>
+        static constexpr std::size_t field_number() {
+            std::size_t number = 0;
+            static_cast<void>(((names_member<kMember, FieldTerms_>() || (++number, false)) || ...));
+            return number;
+        }
         template <bool kMayJoin, class Function>
         SHOAL_INLINE static void run(Function& function, const FoundRows& found) {
             const typename Loop::Lanes lanes = Loop::collect(found);

@@ -24,6 +24,7 @@ struct QueryPart {
     Table* table = nullptr;
     DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: a manager has it
     RowRange rows;
+    const Entity* owners = nullptr;  ///< of rows in another order: then there is no table
 };
 
 /// Those that a query leaves out; nullptr: none.

@@ -51,6 +51,35 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
     }
 }
 
+/// Returns a number that is greater where a value is. A NaN is greater than all; both zeros are one.
+template <class Value>
+std::uint64_t rank_of(Value value) {
+    if constexpr (std::is_enum_v<Value>) {
+        return rank_of(static_cast<std::underlying_type_t<Value>>(value));
+    } else if constexpr (std::is_floating_point_v<Value>) {
+        if (value != value) return ~std::uint64_t(0);
+        const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, static_cast<double>(value) + 0.0);
+        return bits >> 63 != 0 ? ~bits : bits | std::uint64_t(1) << 63;
+    } else if constexpr (std::is_signed_v<Value>) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) ^ std::uint64_t(1) << 63;
+    } else {
+        return value;
+    }
+}
+template <auto kMember>
+SortKey sort_key() {
+    using Layout = FieldLayout<kMember>;
+    SortKey key{.column = Layout::kFirstColumn, .stride = Layout::column_bytes(0)};
+    key.of = [](const std::byte* bytes) {
+        ValueOf<kMember> value;
+        copy_bytes(&value, bytes, sizeof value);
+        return rank_of(value);
+    };
+    if constexpr (Layout::kLayout == ColumnLayout::kWhole)
+        key.offset = static_cast<std::uint32_t>(Layout::struct_offset());
+    return key;
+}
+
 template <class Term>
 constexpr std::size_t num_plan_terms() {
     if constexpr (Term::kIsAny)

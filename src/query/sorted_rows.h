@@ -1,0 +1,44 @@
+#pragma once
+// The order of rows by a field's values, kept from one loop to the next.
+//
+//     as the plan visits them     e1 7    e2 3    e3 3    e4 9        entities, keys
+//     order                       1       2       0       3           equal keys: as the plan visits them
+//
+// While the rows are the same as in the loop before, what is sorted is the order of that time with the keys of now: a
+// walk if no value has overtaken another, and merges of the stretches that are still in order otherwise.
+// Thread: the one that begins a loop.
+
+#include "shoal/query/detail/query_plan.h"
+
+namespace shoal::detail {
+
+class SortedRows {
+public:
+    /// Sorts by field number `field` of the plan.
+    SortedRows(std::size_t field, SortKey key) : field_(field), key_(key) {}
+
+    /// Finds the order anew. Requires: the rows are held.
+    void refresh(const PlanState& plan);
+    /// Shape: as many as rows are visited.
+    std::span<const Entity> owners() const { return owners_; }
+
+private:
+    struct Ranked {
+        std::uint64_t key;
+        std::uint32_t index;
+        friend bool operator<(const Ranked& a, const Ranked& b) {
+            return a.key != b.key ? a.key < b.key : a.index < b.index;
+        }
+    };
+    static void collect(void* self, FoundRows& found);
+    void sort();
+
+    std::size_t field_;
+    SortKey key_;
+    Array<Entity> found_{Owner("query")}, found_before_{Owner("query")};  // as the plan visits them
+    Array<std::uint64_t> keys_{Owner("query")};                           // of these
+    Array<Ranked> order_{Owner("query")}, merged_{Owner("query")};
+    Array<Entity> owners_{Owner("query")};  // in order
+};
+
+}  // namespace shoal::detail
