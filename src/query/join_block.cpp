@@ -343,6 +343,10 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
 
 const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
     const PlanTerm& term = plan_.field(field);
+    if (term.noted == Noted::kRemoved) {  // in the order of the entities
+        for (std::uint32_t i = 0; i < block.size(); ++i) room[i] = block.rows.begin + i;
+        return room;
+    }
     if (!term.is_optional) return block.found[plan_.store_of(field)];
     if (!term.is_related()) return rows_of_term(block, plan_.fields[field], room);
     const LinkedRows& linked = block.links[plan_.link_of(field)];

@@ -32,13 +32,14 @@ public:
           places_(plan.places),
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
-          is_alone_(!sorts_ && plan.is_alone()) {}
+          is_listed_(sorts_ || !plan.noted.empty()),
+          is_alone_(!is_listed_ && plan.noted.empty() && plan.is_alone_unsorted()) {}
 
     /// Calls visit(part) for the rows of the driver.
     template <class Visit>
     void for_each_part(Visit&& visit) const {
-        if (sorts_) {
-            const std::span<const Entity> owners = plan_.sorted[0].owners();
+        if (is_listed_) {
+            const std::span<const Entity> owners = plan_.listed(sorts_);
             return visit(QueryPart{nullptr, nullptr, {0, static_cast<std::uint32_t>(owners.size())}, owners.data()});
         }
         const std::uint8_t driver = is_alone_ ? 0 : plan_.driver();
@@ -65,7 +66,7 @@ public:
     }
     /// Marks what was written in the driver.
     void mark_part(const QueryPart& part) const {
-        if (!function_.marks || sorts_) return;
+        if (!function_.marks || is_listed_) return;
         const std::uint8_t driver = is_alone_ ? 0 : places_.driver_of(part);
         for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
             const PlanTerm& field = plan_.field(i);
@@ -85,8 +86,8 @@ public:
     /// Before the first part, and behind the last.
     void begin() const {
         if (plan_.told.empty()) return;
-        const std::uint8_t driver = plan_.driver();
-        const bool notes_blocks = !sorts_ && (!is_alone_ || function_.looks_at_each || !function_.skips_disabled);
+        const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
+        const bool notes_blocks = !is_listed_ && (!is_alone_ || function_.looks_at_each || !function_.skips_disabled);
         for (ToldRows& told : plan_.told)
             told.begin(notes_blocks && told.store == driver ? places_.stores[driver].rows->num_rows() : 0);
     }
@@ -97,7 +98,7 @@ public:
     }
     /// Prepares a loop of several threads. Returns whether they may share it.
     bool share() const {
-        const std::uint8_t driver = sorts_ ? TermStores::kNone : plan_.driver();
+        const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
         bool writes_others = false;
         for (std::size_t i = 0; i < plan_.fields.size(); ++i)
             writes_others |= plan_.field(i).writes && plan_.store_of(i) != driver;
@@ -154,7 +155,9 @@ private:
         return count;
     }
     /// Whether writes to a field count for changed_since().
-    static bool is_watched(const PlanTerm& field) { return !field.writes && !field.is_related(); }
+    static bool is_watched(const PlanTerm& field) {
+        return !field.writes && !field.is_related() && field.noted == Noted::kNothing;
+    }
     /// Whether what has changed is told by marks that the same loop makes: it reads and writes fields of a component that
     /// lies in one column.
     bool marks_what_it_watches() const {
@@ -219,7 +222,8 @@ private:
             DatabaseTable* const in_database = field.is_related() ? links[plan_.link_of(i)].shown : own;
             const std::uint32_t first = first_column(in_database, i);
             fields[i] = {};
-            if (first == kNoColumn) continue;
+            if (field.noted == Noted::kRemoved) fields[i].values = plan_.noted[0].removed_values();
+            if (first == kNoColumn || field.noted == Noted::kRemoved) continue;
             fields[i].first_column = first;
             fields[i].table = &table_of(in_database, i);
             if (field.is_optional && plan_.is_of_database(i))
@@ -242,8 +246,8 @@ private:
             if (plan_.field(i).is_related()) block.links[plan_.link_of(i)].are_in_database |= plan_.is_of_database(i);
         const JoinFinder finder(plan_);
         FoundRows found{.fields = block.fields.data(), .table = part.table, .commands = commands};
-        block.shows = sorts_ ? plan_.driver() : places_.driver_of(part);
-        if (sorts_ && block.shows != places_.database) found.table = &places_.stores[block.shows].rows->table();
+        block.shows = is_listed_ ? plan_.shown_store() : places_.driver_of(part);
+        if (is_listed_ && block.shows != places_.database) found.table = &places_.stores[block.shows].rows->table();
         Run run(function_.takes_runs ? num_fields : 0);
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += Block::kRows) {
             finder.find(block, part, begin);
@@ -376,7 +380,7 @@ private:
     const PlanState& plan_;
     const TermStores& places_;
     const LoopFunction& function_;
-    const bool sorts_, is_alone_;
+    const bool sorts_, is_listed_, is_alone_;
 };
 
 ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& function) {

@@ -1,6 +1,7 @@
 #pragma once
 // What a plan consists of, for the files that make one and run its loops.
 
+#include "query/noted_rows.h"
 #include "query/sorted_rows.h"
 #include "query/told_rows.h"
 #include "shoal/database/lock.h"
@@ -46,15 +47,25 @@ struct PlanState {
 
     /// Takes in what has changed since the last loop. What follows requires it.
     void refresh() const;
+    /// The entities that are visited where these are not the rows of a store: sorted, or noted.
+    std::span<const Entity> listed(bool sorts) const {
+        return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
+    }
     std::uint8_t driver() const { return places.driver(places.has_database() ? num_database_rows() : 0); }
     std::uint64_t num_database_rows() const { return in_zones ? match[0].num_rows(zones) : match[0].num_rows(); }
     std::uint64_t num_rows_of(std::uint8_t store) const {
         return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
     }
-    /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited.
-    bool is_alone() const {
-        if (!links.empty() || !sorted.empty()) return false;
+    /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited, if they are not sorted.
+    bool is_alone_unsorted() const {
+        if (!links.empty() || !noted.empty()) return false;
         return places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table();
+    }
+    /// Whose table batches show where entities are listed: the store that would drive, or one of those that are named.
+    std::uint8_t shown_store() const {
+        for (const JoinedStore& store : places.stores)
+            if (store.is_required) return driver();
+        return 0;
     }
     /// Whether rows of the database are looked up, or visited.
     bool looks_up_database() const { return places.has_database() && places.stores[places.database].is_looked_up; }
@@ -90,6 +101,7 @@ struct PlanState {
     Array<OwnedRows*> also_held{Owner("query")};  // the same, asked for by hold()
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
     mutable Array<ToldRows> told{Owner("query")};
+    mutable Array<NotedRows> noted{Owner("query")};    // one, if only what came, went or changed is visited
     mutable Array<SortedRows> sorted{Owner("query")};  // one, if rows are visited in an order of their own
     Array<PlanState> further{Owner("query")};  // one, of the values of a `many` type of the database that are not the first
 };
@@ -104,6 +116,7 @@ struct HeldPlan {
           rows(plan.locked.data(), plan.locked.size()),
           others(plan.also_held.data(), plan.also_held.size()) {
         plan.refresh();
+        for (NotedRows& noted : plan.noted) noted.refresh();
         for (SortedRows& sorted : plan.sorted) sorted.refresh(plan);
     }
     const DatabaseLock database;

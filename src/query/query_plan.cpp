@@ -85,9 +85,10 @@ public:
         places_.store_of[number] = store;
         places_.first_column[number] = keeper.columns.first_column;
         if (keeper.database != nullptr) plan_.types[number] = {keeper.component};
-        joined.is_looked_up |= !term.is_related();
+        joined.is_looked_up |= !term.is_related() && term.noted != Noted::kRemoved;
         if (term.any_of != PlanTerm::kNoAny)
             return places_.any.push_back({static_cast<std::uint8_t>(term.any_of), store, keeper.component});
+        if (term.noted != Noted::kNothing) note(keeper, term);
         joined.is_told |= term.writes && keeper.columns.is_source;
         if (term.is_related() || term.is_link) return;
         joined.is_required |= !term.is_optional && !term.excludes;
@@ -151,6 +152,10 @@ public:
     }
 
 private:
+    void note(const OwningStore& keeper, const PlanTerm& term) {
+        SHOAL_ASSERT(plan_.noted.empty(), "a query asks once for what came, went or changed; make a query for each");
+        plan_.noted.push_back(NotedRows(*keeper.store, *term.component, term.noted));
+    }
     bool is_same_link(std::uint32_t a, std::uint32_t b) const {
         const PlanTerm &one = plan_.terms[a], &other = plan_.terms[b];
         return one.component->id() == other.component->id() && one.first_column == other.first_column &&
@@ -342,11 +347,13 @@ Database& QueryPlan::database() const {
 
 const Store& QueryPlan::driver() const {
     state_->refresh();
+    if (!state_->noted.empty()) return state_->noted[0].store();
     return *state_->places.stores[state_->driver()].store;
 }
 
 std::uint64_t QueryPlan::num_rows() const {
     state_->refresh();
+    if (!state_->noted.empty()) return state_->noted[0].owners().size();
     std::uint64_t count = state_->num_rows_of(state_->driver());
     for (const PlanState& further : state_->further) count += further.num_rows_of(further.driver());
     return count;
@@ -363,6 +370,9 @@ Array<Access> QueryPlan::accesses() const {
         const bool is_in_zones = plan.in_zones && !field.is_related();  // these may lie in other zones
         accesses.push_back(access.of_query_in(is_in_zones ? &plan.zones : nullptr));
     }
+    for (const PlanTerm& term : plan.terms)
+        if (term.noted != Noted::kNothing)
+            accesses.push_back({&plan.noted[0].store(), nullptr, term.component->id(), kAllFields, false});
     for (const std::uint32_t link : plan.links) {
         const JoinedStore& store = plan.places.stores[plan.places.store_of[link]];
         const PlanTerm& term = plan.terms[link];

@@ -38,11 +38,13 @@
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
 // other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is read
-// and not written: Write does not compile where the type is declared `computed`. Such a query may have four more terms:
+// and not written: Write does not compile where the type is declared `computed`. Such a query may have more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     Related<&M::target, Read<&T::field>>   all                the same, of the entity that the field `target` names
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
+//     Added<T>, Changed<T>      those that have gained T since the loop ran last, or of whose T a field differs
+//     Removed<T>                those that have lost T          what it was, a const T&
 //     Singleton<Read<&T::field>>   all                             the value of the one T that the world has
 //
 // It may also say which tags the entities have, tagged("enemy"), or lack, untagged("enemy"): the entities of a tag are
@@ -201,6 +203,7 @@ public:
         static_assert(kMayJoin, "a query over all stores is sorted; say world.query<...>()");
         static_assert(kIsNamed, "a query is sorted by a field that it names with Read or Write");
         static_assert(kIsOrdered, "rows are sorted by numbers, bools and enumerations");
+        static_assert(!(Terms::kIsRemoved || ...), "what was removed is visited as it lay; sort what you keep of it");
         static_assert(kIsOnce, "rows of which each value is visited, and singletons, are not sorted");
         Query result = *this;
         if constexpr (kMayJoin && kIsNamed && kIsOrdered && kIsOnce)
@@ -446,7 +449,9 @@ auto query(Stores&... stores) {
     static_assert(detail::kIsNot<kMistake, Mistake::kNoField>, "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>, "a query names each field once; Write gives the old value too");
     static_assert(detail::kIsNot<kMistake, Mistake::kNeedsWorld>,
-                  "Parent<>, Related<>, AnyOf<> and Singleton<> need to know all stores; say world.query<...>()");
+                  "Parent, Related, AnyOf, Singleton, Added, Removed and Changed need to know all stores; say world.query<...>()");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNotesTwice>,
+                  "a query asks once for what was Added, Removed or Changed, and of a type of which an entity has one");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
                   "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesSingleton>,

@@ -21,6 +21,7 @@ enum class Mistake : std::uint8_t {
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< a field, by two terms
     kNeedsWorld,         ///< a term that only a query over a world may have
+    kNotesTwice,         ///< several of Added, Removed and Changed, or of a type of which an entity may have several
     kNoSingleton,        ///< Singleton of a type that is none
     kWritesSingleton,    ///< beside rows
     kWritesOfParents,    ///< a component that it reads of parents
@@ -54,6 +55,9 @@ constexpr Mistake find_mistake_of_fields() {
         return Mistake::kNoField;
     else if constexpr (!kNamesEachFieldOnce<Terms...>)
         return Mistake::kNamedTwice;
+    else if constexpr ((0 + ... + (Terms::kIsNoted ? 1 : 0)) > 1 ||
+                       ((Terms::kIsNoted && DescriptionOf<typename Terms::Component>::kMany) || ...))
+        return Mistake::kNotesTwice;
     else if constexpr (!((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...))
         return Mistake::kNoSingleton;
     else if constexpr (!kOnlySingletons<Terms...> && ((Terms::kIsSingleton && Terms::kWrites) || ...))
@@ -74,7 +78,7 @@ constexpr Mistake find_mistake_of_stores() {
     constexpr bool kIsOfWorld = std::is_same_v<StoresGiven, From<ComponentDirectory>>;
     constexpr bool kNamesRows =
         kOnlySingletons<Terms...> || sizeof...(Terms) == 0 || ((!Terms::kIsSingleton && requires_component<Terms>()) || ...);
-    if constexpr (!kIsOfWorld && ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton) || ...))
+    if constexpr (!kIsOfWorld && ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton || Terms::kIsNoted) || ...))
         return Mistake::kNeedsWorld;
     else if constexpr (!((List::template store_of<Terms>() != kNoStore) && ...))
         return Mistake::kNoManager;

@@ -67,7 +67,7 @@ public:
         std::size_t lane = 0;
         bool found = false;
         ((found |= detail::names_member<kMember, Fields>(),
-          lane += found ? 0 : FieldLayout<Fields::kMember>::kNumColumns),
+          lane += found ? 0 : detail::LayoutOf<Fields>::kNumColumns),
          ...);
         require_current();
         auto column = make_column<kMember, Value>(

@@ -28,6 +28,9 @@ namespace detail {
 struct PlanState;
 struct HeldPlan;
 
+/// What a query asks of the time since its loop ran last.
+enum class Noted : std::uint8_t { kNothing, kAdded, kRemoved, kChanged };
+
 /// What a query asks of one component type.
 struct PlanTerm {
     static constexpr std::uint16_t kNoAny = 0xFFFF, kNoLink = 0xFFFF;
@@ -37,6 +40,7 @@ struct PlanTerm {
     bool writes = false;
     bool is_optional = false;      ///< an entity may lack it
     bool excludes = false;         ///< an entity lacks it
+    Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed it are visited
     bool is_link = false;          ///< its column says which entity the terms are about that name it
     bool is_each_value = false;    ///< each value that an entity has of the type is visited
     bool is_whole = false;         ///< its columns hold fields that the query does not name, too
@@ -71,6 +75,7 @@ struct FieldColumns {
     std::uint32_t first_column = 0;  ///< of the component
     std::uint32_t first_row = 0;     ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run
+    const std::byte* values = nullptr;       ///< what removed components were, in place of a table
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
 };
 

@@ -83,8 +83,8 @@ struct RowsOfBlock {
     }
     template <std::size_t kField>
     std::size_t size() const {
-        const Table* const table = found_.fields[kField].table;
-        return table == nullptr ? 0 : table->num_rows();
+        const FieldColumns& columns = found_.fields[kField];
+        return columns.table != nullptr ? columns.table->num_rows() : columns.values != nullptr ? found_.rows.end : 0;
     }
 
 private:
@@ -96,7 +96,7 @@ template <class... Fields>
 class QueryLoop {
 public:
     static constexpr std::size_t kNumFields = sizeof...(Fields);
-    static constexpr std::size_t kNumLanes = (0 + ... + FieldLayout<Fields::kMember>::kNumColumns);
+    static constexpr std::size_t kNumLanes = (0 + ... + LayoutOf<Fields>::kNumColumns);
     using FieldIndices = std::make_index_sequence<kNumFields>;
     struct Lanes {
         std::byte* data[kNumLanes == 0 ? 1 : kNumLanes] = {};
@@ -132,7 +132,7 @@ public:
 
     /// The first lane of a field.
     static constexpr std::size_t first_lane(std::size_t field) {
-        const std::size_t counts[] = {FieldLayout<Fields::kMember>::kNumColumns..., 0};
+        const std::size_t counts[] = {LayoutOf<Fields>::kNumColumns..., 0};
         std::size_t lane = 0;
         for (std::size_t i = 0; i < field; ++i) lane += counts[i];
         return lane;
@@ -141,9 +141,13 @@ public:
 private:
     template <class Field>
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
-        using Layout = FieldLayout<Field::kMember>;
+        using Layout = LayoutOf<Field>;
         if (Field::kIsOptional && columns.table == nullptr) return;
         const std::size_t first_row = columns.first_row + row;  // of 32 bits: it may wrap, as first_row says
+        if constexpr (Field::kIsRemoved) {
+            lanes[0] = const_cast<std::byte*>(columns.values) + first_row * Layout::column_bytes(0);  // seen as const
+            return;
+        }
         for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
             lanes[c] = columns.table->unmarked_column(columns.first_column + Layout::kFirstColumn + c);
             if (lanes[c] == nullptr) continue;  // the table never held a row
@@ -189,8 +193,11 @@ private:
     template <class Field>
     SHOAL_INLINE static ViewOf<Field> view(std::byte* const* lanes, std::size_t num_rows) {
         using Value = std::conditional_t<Field::kWrites, ValueOf<Field::kMember>, const ValueOf<Field::kMember>>;
-        return make_column<Field::kMember, Value>(
-            [&](std::uint32_t c) { return lanes[c - FieldLayout<Field::kMember>::kFirstColumn]; }, 0, num_rows);
+        if constexpr (Field::kIsRemoved)
+            return {lanes[0], sizeof(Value), num_rows};
+        else
+            return make_column<Field::kMember, Value>(
+                [&](std::uint32_t c) { return lanes[c - LayoutOf<Field>::kFirstColumn]; }, 0, num_rows);
     }
 
     template <class Function, class RowLookup, class... Views>

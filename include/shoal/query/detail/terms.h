@@ -7,6 +7,7 @@
 // Thread: they are types, and values of one row.
 
 #include "shoal/command/loop_scope.h"
+#include "shoal/query/detail/query_plan.h"
 #include "shoal/store/manager.h"
 #include "shoal/table/found_value.h"
 
@@ -25,6 +26,7 @@ struct TermKind {
     bool excludes = false;      ///< the entity lacks the component
     bool of_parent = false;     ///< the field is that of another entity, the parent or a related one
     bool is_any = false;        ///< the entity has one of several component types, or more of them
+    bool is_noted = false;      ///< the entity has gained, lost or changed it since the loop ran last
     bool is_singleton = false;  ///< the field is that of the one component that a world has
 };
 
@@ -33,6 +35,7 @@ struct Term {
     static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
     static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any, kIsSingleton = kKind.is_singleton;
+    static constexpr bool kIsNoted = kKind.is_noted, kIsRemoved = kKind.is_noted && kKind.is_field;
 };
 
 template <auto kMember_, TermKind kKind>
@@ -93,6 +96,32 @@ struct With : detail::Term<detail::TermKind{.is_field = false}> {
 template <class T>
 struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = true}> {
     using Component = T;
+};
+
+/// A component type that the entity has gained since the loop of the query ran last: in its first loop, all that have it. For
+/// queries over a world, which ask for one such type. A copy of a query begins anew.
+///
+///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
+///
+/// What the query finds is what differs from the loop before, whatever was done in between and however: a component that came
+/// and went is not visited, and one that moved to another table has not come. Inactive and disabled ones count as not there.
+/// Cost: a mirror of the component type (see store/component_mirror.h), which compares the blocks of rows that were written.
+template <class T>
+struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
+    using Component = T;
+    static constexpr auto kNoted = detail::Noted::kAdded;
+};
+/// The same of which a field differs. It was there in the loop before.
+template <class T>
+struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
+    using Component = T;
+    static constexpr auto kNoted = detail::Noted::kChanged;
+};
+/// The same that the entity has lost; it may be dead. The function gets what the component was when the loop ran last, a
+/// const T&.
+template <class T>
+struct Removed : detail::FieldTerm<all_fields<T>, detail::TermKind{.is_noted = true}> {
+    static constexpr auto kNoted = detail::Noted::kRemoved;
 };
 
 /// Component types of which the entity has at least one. For queries over a world.
@@ -315,10 +344,33 @@ constexpr bool fields_are_plain() {
 template <class... Terms>
 inline constexpr bool kNameFields = (names_field<Terms>() && ...);
 
+/// Where a component lies whose values are struct images.
+template <class T>
+struct ImageLayout {
+    using Component = T;
+    static constexpr ColumnLayout kLayout = ColumnLayout::kWhole;
+    static constexpr std::uint32_t kFirstColumn = 0, kNumColumns = 1;
+    static constexpr std::size_t column_bytes(std::uint32_t) { return sizeof(T); }
+    static std::size_t struct_offset() { return 0; }
+};
+/// Where the field of a term lies.
+template <class Term>
+struct LayoutOfTerm {
+    static auto choose() {
+        if constexpr (Term::kIsRemoved)
+            return std::type_identity<ImageLayout<typename Term::Component>>();
+        else
+            return std::type_identity<FieldLayout<Term::kMember>>();
+    }
+    using Type = typename decltype(choose())::type;
+};
+template <class Term>
+using LayoutOf = typename LayoutOfTerm<Term>::Type;
+
 /// How a term's field is seen: separate from the term, which can then be looked at when it is wrong.
 template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
-                      FieldLayout<Term::kMember>::kLayout>;
+                      LayoutOf<Term>::kLayout>;
 
 /// Whether a term writes a component that `Term` reads of parents.
 template <class Term, class... Terms>

@@ -38,8 +38,11 @@ void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, 
                 .is_optional = Term::kIsOptional,
                 .excludes = Term::kExcludes,
                 .is_each_value = is_each_value};
+        if constexpr (Term::kIsNoted) term.noted = Term::kNoted;
         if constexpr (Term::kIsOfParent) term.link = static_cast<std::uint16_t>(&term - first - 1);
-        if constexpr (Term::kIsField) {
+        if constexpr (Term::kIsRemoved) {
+            term.is_optional = true;  // nothing is asked of what the entity has now
+        } else if constexpr (Term::kIsField) {
             using Layout = FieldLayout<Term::kMember>;
             term.first_column = Layout::kFirstColumn, term.num_columns = Layout::kNumColumns;
             term.is_whole = Layout::kLayout == ColumnLayout::kWhole;

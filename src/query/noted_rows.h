@@ -1,0 +1,39 @@
+#pragma once
+// The entities that have gained, lost or changed a component since the loop of a plan ran last.
+//
+//     loop          e3 e4 have it     e3 e4 e7                e3 e7
+//     Added         e3 e4             e7
+//     Removed                                                 e4, and what its component was
+//
+// A mirror of the component type finds them when a loop begins: see store/component_mirror.h. In the first loop of a plan
+// all that is there has been added. A copy of a plan begins anew.
+// Thread: the one that begins a loop.
+
+#include "shoal/query/detail/query_plan.h"
+#include "shoal/store/component_mirror.h"
+
+#include <memory>
+
+namespace shoal::detail {
+
+class NotedRows {
+public:
+    /// Lifetime: the store outlives it. Requires: an entity has one component of the type.
+    NotedRows(Store& store, const Schema& component, Noted what);
+    NotedRows(const NotedRows& other) : NotedRows(other.mirror_->store(), other.mirror_->component(), other.what_) {}
+    NotedRows(NotedRows&&) noexcept = default;
+    NotedRows& operator=(NotedRows&&) noexcept = default;
+
+    Store& store() const { return mirror_->store(); }
+    void refresh() { mirror_->compare(); }
+    /// Shape: as many as were found.
+    std::span<const Entity> owners() const;
+    /// What removed components were. Shape: a struct image for each.
+    const std::byte* removed_values() const { return mirror_->removed_values(); }
+
+private:
+    Noted what_;
+    std::unique_ptr<ComponentMirror> mirror_;
+};
+
+}  // namespace shoal::detail
