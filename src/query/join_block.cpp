@@ -95,7 +95,8 @@ OwnersByValue* find_tag_lists(Store& store) {
 void TermStores::add_tag(Store& store, StringId tag, bool excludes) {
     OwnersByValue* const lists = find_tag_lists(store);
     SHOAL_ASSERT(lists != nullptr, "the store keeps no tags, or does not list who has them");
-    const std::uint8_t number = add({.store = &store, .rows = &lists->rows_of(tag), .lists = lists});
+    const std::uint8_t number =
+        add({.store = &store, .rows = &lists->rows_of(tag), .is_looked_up = true, .lists = lists});
     stores[number].is_required |= !excludes;
     stores[number].is_excluded |= excludes;
     ++num_terms_;
@@ -106,7 +107,6 @@ std::uint8_t TermStores::driver(std::uint64_t num_database_rows) const {
     std::uint64_t num_rows = ~std::uint64_t(0);
     for (std::uint8_t i = 0; i < stores.size(); ++i) {
         const JoinedStore& store = stores[i];
-        if (store.lists != nullptr) store.lists->refresh();
         if (store.is_driver) return i;
         if (!store.is_required) continue;
         // An entity may have several rows there, and is visited once.

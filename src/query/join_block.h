@@ -84,6 +84,28 @@ struct JoinBlock {
         for_each_table([&](DatabaseTable* table, const std::uint64_t* here) { combine(0, table, here, visit); });
     }
 
+    /// The same in the order of the rows: for as many at a time as follow each other and lie in the same tables.
+    template <class Visit>
+    void for_each_stretch(Visit&& visit) {
+        std::uint64_t here[kWords] = {};
+        DatabaseTable* own = nullptr;
+        bool any = false;
+        for_each_visited([&](std::size_t bit) {
+            const auto i = static_cast<std::uint32_t>(bit);
+            bool goes_on = any && table_of(i) == own;
+            for (const LinkedRows& linked : links) goes_on &= !linked.are_in_database || linked.tables[i] == linked.shown;
+            if (!goes_on) {
+                if (any) visit(own, static_cast<const std::uint64_t*>(here));
+                for (std::uint64_t& word : here) word = 0;
+                own = table_of(i);
+                for (LinkedRows& linked : links) linked.shown = linked.are_in_database ? linked.tables[i] : nullptr;
+            }
+            here[i / 64] |= std::uint64_t(1) << (i % 64);
+            any = true;
+        });
+        if (any) visit(own, static_cast<const std::uint64_t*>(here));
+    }
+
 private:
     template <class Visit>
     void combine(std::size_t link, DatabaseTable* table, const std::uint64_t* here, Visit& visit) {

@@ -284,7 +284,7 @@ private:
 
     void show(Block& block, FoundRows& found, Run& run) const {
         std::uint64_t kept[Block::kWords] = {};
-        block.for_each_combination([&](DatabaseTable* own, const std::uint64_t* words) {
+        const auto show_words = [&](DatabaseTable* own, const std::uint64_t* words) {
             if (function_.takes_runs) return add_to_run(run, block, own, words, found);
             bind(block.fields.data(), own, block.links);
             if (!function_.looks_at_each && are_side_by_side(block, words)) return show_run(block, found);
@@ -294,7 +294,8 @@ private:
             found.owners = block.owners, found.rows = block.rows, found.words = shown;
             function_.call(function_.context, found);
             for (std::uint32_t word = 0; word < Block::kWords; ++word) kept[word] |= shown[word];
-        });
+        };
+        sorts_ ? block.for_each_stretch(show_words) : block.for_each_combination(show_words);
         if (function_.looks_at_each) copy_bytes(block.words, kept, sizeof kept);
     }
     /// Whether all rows of a block are visited and follow each other in the store of every field.

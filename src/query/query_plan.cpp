@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/store/component_directory.h"
+#include "shoal/store/owners_by_value.h"
 
 namespace shoal::detail {
 namespace {
@@ -198,6 +199,8 @@ OwningStore look_up_owning_store(const ComponentDirectory& directory, const Sche
 }
 
 void PlanState::refresh() const {
+    for (const JoinedStore& store : places.stores)
+        if (store.lists != nullptr) store.lists->refresh();
     if (!match.empty()) {
         match[0].refresh();
         if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);

@@ -31,7 +31,7 @@ std::span<const BuiltIn> built_ins() {
     constexpr auto kMasses = [](World& world) -> Result<Store*> { return &world.manager<PointMass>().core(); };
     static const BuiltIn kAll[] = {
         {&schema_of<Transform>(), kTransforms, "", ""},
-        {&schema_of<ChildOf>(), kTransforms, "the transforms", "transforms"},
+        {&schema_of<ChildOf>(), kTransforms, "the transforms", "transforms", true},
         {&schema_of<WorldPose>(), kTransforms, "the transforms", "transforms"},
         {&schema_of<Owned>(), kOwners, "the owners", "ownership"},
         {&schema_of<Inactive>(), kActivity, "the inactive entities", "activity"},

@@ -12,6 +12,7 @@ struct BuiltIn {
     Result<Store*> (*make)(World& world);  // nullptr: it lies in any store
     // Whose it is, and the call that makes that store, if it does nothing in a store that only keeps it.
     std::string_view whose, maker;
+    bool may_have_manager = false;  // a program may make one, and say itself what that store would
 };
 
 /// Returns the built-in component type of that name, or nullptr.

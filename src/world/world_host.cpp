@@ -49,6 +49,7 @@ Status World::Host::check_store(const Store& store, const Schema& component) con
                                     "World::singleton(), or let queries name it"));
     const BuiltIn* const built_in = shoal::find_built_in(component);
     if (!store.only_keeps() || built_in == nullptr || built_in->whose.empty()) return {};
+    if (built_in->may_have_manager && !store.places_whole_entities()) return {};
     return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,
                                 " of a world say, so it cannot be kept in ", store.kind(),
                                 "; call World::", built_in->maker, "() before it is used"));

@@ -153,10 +153,10 @@ TEST_P(Fleet, rows_come_in_the_order_of_a_field_and_equal_ones_as_they_lie) {
     const auto by_fuel = world.query<Write<&Missile::fuel>, Maybe<&Ship::crew>, Without<Cargo>>();
     const auto sorted = by_fuel.sorted_by<&Missile::fuel>();
     for (int frame = 0; frame < 6; ++frame) {
-        std::vector<std::pair<int, Entity>> expected, found;
-        by_fuel.for_each([&](Entity entity, int& fuel, const int*) { expected.emplace_back(fuel, entity); });
-        std::stable_sort(expected.begin(), expected.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::multimap<int, Entity> in_order;  // equal ones as they were inserted
+        by_fuel.for_each([&](Entity entity, int& fuel, const int*) { in_order.emplace(fuel, entity); });
+        const std::vector<std::pair<int, Entity>> expected(in_order.begin(), in_order.end());
+        std::vector<std::pair<int, Entity>> found;
         sorted.for_each([&](Entity entity, int& fuel, const int* crew) {
             found.emplace_back(fuel, entity);
             EXPECT_EQ(or_none(crew), ships.contains(entity) ? ships[entity].crew : -1);

@@ -59,7 +59,8 @@ struct WorldPose {
 SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// Who the parent of a transform is, for queries, Read<&ChildOf::parent>, and commands: `commands.add(sword, ChildOf{hand})`.
-/// Roots have none. Linking and unlinking change it; queries do not write it.
+/// Roots have none. Linking and unlinking change it; queries do not write it. A program without transforms may keep it in a
+/// manager of its own, World::manager<ChildOf>(), and say there who is whose parent: queries with Parent<> ask whoever keeps it.
 struct ChildOf {
     Entity parent;
 };
