@@ -38,6 +38,7 @@ struct Sea {
         database.component<Position>();
         database.component<Velocity>();
         database.component<Mass>();
+        database.component<Awake>();
     }
 
     void insert_all(bool heavy) {
@@ -47,14 +48,17 @@ struct Sea {
         const ComponentValues given[] = {{.component = database.component<Position>(), .columns = {&position, 1}},
                                          {.component = database.component<Velocity>(), .columns = {&velocity, 1}},
                                          {.component = database.component<Mass>(), .columns = {&mass, 1}}};
-        const Archetype& type =
-            heavy ? database.archetype<Position, Velocity, Mass>() : database.archetype<Position, Velocity>();
+        const Archetype& type = heavy ? archetype_of<Position, Velocity, Mass>() : archetype_of<Position, Velocity>();
         if (need(database.insert(ids, type, 0, std::span(given).first(heavy ? 3 : 2))).num_added != n)
             fail("an entity could not be inserted");
     }
     void insert_all_plain(bool heavy) {
         plain.add_all(heavy ? PlainSea::kHeavy : PlainSea::kLight, ids, values.position.data(), values.velocity.data(),
                       heavy ? values.mass.data() : nullptr);
+    }
+    template <class... Ts>
+    const Archetype& archetype_of() {
+        return is_enableable ? database.archetype<Ts..., Awake>() : database.archetype<Ts...>();
     }
     void clear() { database.drop(ids); }
 
@@ -80,6 +84,7 @@ struct Sea {
     std::vector<std::uint32_t> order;
     Database database;
     PlainSea plain;
+    bool is_enableable = false;  // whether rows have an enableable component besides
 };
 
 template <class Prepare, class Run, class PreparePlain, class RunPlain>
@@ -188,6 +193,12 @@ void change(Bench& bench, Sea& sea) {
     change_one(bench, sea, false, "_1_percent", few, 2.5);
     change_span(bench, sea, true, by_size(sea.n, 3, 2.2, 1.5));
     change_span(bench, sea, false, 3);
+    sea.is_enableable = true;
+    change_one(bench, sea, true, "_beside_enableable", all, 2.5);
+    change_one(bench, sea, true, "_beside_enableable_1_percent", few, 4);
+    change_one(bench, sea, false, "_beside_enableable", all, 3);
+    change_one(bench, sea, false, "_beside_enableable_1_percent", few, 4);
+    sea.is_enableable = false;
 }
 
 // --- destroying --------------------------------------------------------------------------------------------------
@@ -353,9 +364,9 @@ void look_up(Bench& bench, Sea& sea) {
     sea.plain.clear();
 }
 
-/// Entities fall asleep and wake up in random order, against a bit in a plain array.
-void enable_one(Bench& bench, std::size_t n) {
-    if (!bench.wants("database/enable_one")) return;
+/// Some entities fall asleep and wake up in random order, one by one or in one call, against a bit in a plain array.
+void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t num_asked, bool by_span, double target) {
+    if (!bench.wants(name)) return;
     EntityManager entities;
     PagePool pool;
     Database database(entities, pool);
@@ -367,7 +378,7 @@ void enable_one(Bench& bench, std::size_t n) {
     std::vector<std::uint64_t> bits(n / 64 + 1, ~std::uint64_t(0));
     const std::vector<std::uint32_t> order = shuffled_numbers(n, 5);
     std::vector<Entity> asked;
-    for (const std::uint32_t i : order) asked.push_back(ids[i]);
+    for (std::size_t i = 0; i < num_asked; ++i) asked.push_back(ids[order[i]]);
     bool on = false, on_plain = false;
     const auto count = [n](const std::uint64_t* words) {
         std::uint64_t result = 0;
@@ -376,12 +387,14 @@ void enable_one(Bench& bench, std::size_t n) {
     };
     const auto run = [&] {
         std::uint32_t num_changed = 0;
-        if (on)
+        if (by_span)
+            num_changed = on ? need(database.add(asked, Awake())).num_added : need(database.remove<Awake>(asked));
+        else if (on)
             for (const Entity entity : asked) num_changed += database.add(entity, Awake())->num_added;
         else
             for (const Entity entity : asked) num_changed += *database.remove<Awake>(entity);
         on = !on;
-        if (num_changed != n) fail("an entity did not change");
+        if (num_changed != asked.size()) fail("an entity did not change");
     };
     const auto run_plain = [&] {
         for (const Entity entity : asked) {
@@ -392,7 +405,7 @@ void enable_one(Bench& bench, std::size_t n) {
         }
         on_plain = !on_plain;
     };
-    bench.compare({"database/enable_one", n, 1.9},
+    bench.compare({name, asked.size(), target},
                   {{}, run, [&] { return count(database.find(ids[0]).table->presence(database.component<Awake>())); }},
                   {{}, run_plain, [&] { return count(bits.data()); }});
 }
@@ -408,7 +421,10 @@ void measure_databases(Bench& bench) {
             look_up(bench, sea);
         }
         Mortals(n).measure(bench);
-        enable_one(bench, n);
+        enable(bench, n, "database/enable_one", n, false, 1.9);
+        enable(bench, n, "database/enable_span", n, true, 1.9);
+        enable(bench, n, "database/enable_one_1_percent", n / 100, false, 0);
+        enable(bench, n, "database/enable_span_1_percent", n / 100, true, 0);
     }
 }
 

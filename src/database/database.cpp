@@ -162,14 +162,18 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
     return *(lists_[slot] = list);
 }
 
-/// Looks up where the next row of a list goes, unless it has bits.
+/// Looks up where the next row of a list goes.
 void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
     DatabaseTable* const table = find_table(*list.type, zone);
-    if (table == nullptr || !list.type->enableable().empty()) return;
+    if (table == nullptr) return;
     list.table = table;
     list.placement = table->table_.placement();
     list.columns.clear();
     list_columns(*table, components, list.columns);
+    list.bits.clear();
+    for (const ComponentType component : components)
+        if (const int index = list.type->enableable_index(component); index >= 0)
+            list.bits.push_back(&table->presence_[static_cast<std::size_t>(index)]);
 }
 
 // --- where rows go -----------------------------------------------------------------------------------------------
@@ -194,13 +198,22 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     return target;
 }
 
-/// Looks up the addresses of the step that a row has just taken, so that the next one need not look them up.
-void Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key,
-                       std::span<const ComponentValues> gained) {
-    if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return;
-    if (!moves_whole(from, *step.target) || !step.path.look_up(from.table_, step.target->table_)) return;
-    step.gained.clear();
-    for (const ComponentValues& given : gained) list_columns(*step.target, {&given.component, 1}, step.gained);
+/// Looks up the addresses of the step that a row has just taken, so that the next one need not look them up. `change`
+/// tells what happens to the bits of the component types that the call names, as names(component) says. Returns whether
+/// there was anything to look up.
+template <class Names>
+bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
+    if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return false;
+    DatabaseTable& to = *step.target;
+    if (from.has_many() || to.has_many() || !step.path.look_up(from.table_, to.table_)) return false;
+    step.bits.clear();
+    for (std::size_t i = 0; i < to.presence_.size(); ++i) {
+        const ComponentType component = to.type().enableable()[i];
+        const int there = from.type().enableable_index(component);
+        step.bits.push_back({there < 0 ? nullptr : &from.presence_[static_cast<std::size_t>(there)], &to.presence_[i],
+                             names(component) ? change : StepChange::kKeep});
+    }
+    return true;
 }
 
 /// Appends the addresses of all columns of some component types.
@@ -332,6 +345,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
         refuse_change("add()", values.empty() ? ComponentType() : values[0].component);
     if (entities.empty() || values.empty()) return AddCounts();
     Arguments arguments(*this, entities, values);
+    if (only_enables(arguments)) return enable_in_place(arguments);
     Result<DatabaseTable*> first = first_table(values);
     if (!first) return first.status();
     if (SHOAL_UNLIKELY(gives_many(values))) return add_further(arguments, **first);
@@ -390,6 +404,94 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
     return counts;
 }
 
+/// Whether a call has values for any column.
+bool Database::have_columns(std::span<const ComponentValues> values) const {
+    return std::ranges::any_of(values, [this](const ComponentValues& given) {
+        return given.has_values() && schema(given.component).num_columns() != 0;
+    });
+}
+
+/// Whether a call for many enables or disables and nothing else: the living have rows with all component types of the
+/// call, which are enableable. Then keeps what the call was given apart from the rows that it writes.
+bool Database::only_enables(Arguments& arguments) {
+    const std::span<const ComponentValues> values = arguments.values();
+    if (values.size() > RowBits::kMostTypes) return false;
+    for (const ComponentValues& given : values) {
+        graph_.require(given.component, arguments.entities()[0]);
+        if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
+    }
+    const bool writes = have_columns(values);
+    const DatabaseTable* last = nullptr;
+    for (std::size_t i = 0; i < arguments.entities().size(); ++i) {
+        fetch_ahead(directory_, arguments.entities(), i);
+        const Entity entity = arguments.entities()[i];
+        const DatabaseRow at = find(entity);
+        if (SHOAL_LIKELY(at && at.table == last)) continue;
+        const auto lacks = [&](const ComponentValues& given) { return !at.table->type().has(given.component); };
+        if (!at || std::ranges::any_of(values, lacks)) {
+            if (entities_.alive(entity)) return false;
+            continue;
+        }
+        last = at.table;
+        if (writes) arguments.keep_apart_from(*at.table);
+    }
+    return true;
+}
+
+/// Requires: only_enables().
+AddCounts Database::enable_in_place(const Arguments& arguments) {
+    selection_->require_empty();
+    const std::span<const Entity> entities = arguments.entities();
+    const bool writes = have_columns(arguments.values());
+    AddCounts counts;
+    RowBits bits;
+    std::uint64_t num_flips = 0;
+    for (std::uint32_t i = 0; i < entities.size(); ++i) {
+        const DatabaseRow at = find(entities[i]);
+        if (SHOAL_UNLIKELY(!at || is_dead(entities[i]))) {
+            ++counts.num_skipped;
+            continue;
+        }
+        if (SHOAL_UNLIKELY(!bits.are_of(*at.table))) {
+            bits.look_at(*at.table);
+            for (const ComponentValues& given : arguments.values()) bits.add(given.component, !given.is_disabled);
+        }
+        if (writes)
+            for (const ComponentValues& given : arguments.values()) write_given(at, given, i);
+        const RowBits::Change change = bits.set(at.row);
+        num_flips += change.flips;
+        counts.num_added += change.enables;
+    }
+    counts.num_set = static_cast<std::uint32_t>(entities.size()) - counts.num_skipped - counts.num_added;
+    tables_.count_changes(num_flips);
+    return counts;
+}
+
+/// Whether a call that takes component types only disables some.
+bool Database::only_disables(std::span<const ComponentType> components) const {
+    return components.size() <= RowBits::kMostTypes &&
+           std::ranges::all_of(components, [this](ComponentType component) { return schema(component).enableable(); });
+}
+
+/// Returns how many entities had any of the component types. Requires: only_disables().
+std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
+    selection_->require_empty();
+    std::uint32_t num_changed = 0;
+    RowBits bits;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        fetch_ahead(directory_, entities, i);
+        const DatabaseRow at = find(entities[i]);
+        if (SHOAL_UNLIKELY(!at)) continue;
+        if (SHOAL_UNLIKELY(!bits.are_of(*at.table))) {
+            bits.look_at(*at.table);
+            for (const ComponentType component : components) bits.add(component, false);
+        }
+        num_changed += bits.set(at.row).flips;
+    }
+    tables_.count_changes(num_changed);
+    return num_changed;
+}
+
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {
     if (SHOAL_UNLIKELY(directory_.is_held()))
         refuse_change("add()", values.empty() ? ComponentType() : values[0].component);
@@ -411,7 +513,12 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
             if (Status status = reserve_rows(**target, 1); !status) return status;
         DatabaseTable& from = *at.table;
         at = transfer_row(at, **target, plan_to(from, **target));
-        prepare(from, from.last_added_, key, values);
+        const auto names = [&](ComponentType component) { return find_values(values, component) != nullptr; };
+        if (prepare(from, from.last_added_, key, StepChange::kEnable, names)) {
+            from.last_added_.gained.clear();
+            for (const ComponentValues& given : values)
+                list_columns(**target, {&given.component, 1}, from.last_added_.gained);
+        }
     }
     write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{0, 1});
     const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && enable_as_given(at, values);
@@ -424,6 +531,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::sp
         refuse_change("remove()", components.empty() ? ComponentType() : components[0]);
     for (const ComponentType component : components)
         graph_.require(component, entities.empty() ? kNullEntity : entities[0]);
+    if (only_disables(components)) return disable_in_place(entities, components);
     Arguments arguments(*this, entities, {});
     const auto find_target = [&](DatabaseTable& from) { return target_without(from, components, nullptr); };
     Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
@@ -455,7 +563,8 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
     if (components.size() == 1) at.table->note_enableable(components.front(), key);
     if (SHOAL_LIKELY(moves)) {
         transfer_row(at, **target, plan_to(*at.table, **target));
-        prepare(*at.table, at.table->last_removed_, key, {});
+        const auto names = [&](ComponentType component) { return std::ranges::count(components, component) != 0; };
+        prepare(*at.table, at.table->last_removed_, key, StepChange::kDisable, names);
     }
     return moves || had;
 }

@@ -298,6 +298,16 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
+/// Writes the value that entity number `source` of a call is given to its row, which has the component type.
+void Database::write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source) {
+    const std::uint32_t num_columns = schema(given.component).num_columns();
+    if (num_columns == 0 || !given.has_values()) return;
+    const RowRange rows{at.row, at.row + 1};
+    write_component(*at.table, rows, given.component, &given, RowRange{source, source + 1});
+    const std::uint32_t first = at.table->first_column(given.component);
+    for (std::uint32_t c = 0; c < num_columns; ++c) at.table->table_.mark_written(first + c, rows);
+}
+
 /// Enables or disables the enableable component types that a row was given. Returns whether it lacked any that are
 /// enabled now.
 bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> values) {

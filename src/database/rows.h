@@ -30,7 +30,7 @@ Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
     return status;
 }
 
-/// Whether rows go from one table to another column by column.
+/// Whether many rows go from one table to another column by column.
 inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
     return &from != &to && from.is_plain() && to.is_plain();
 }
@@ -44,4 +44,56 @@ inline constexpr std::size_t kFewRows = 8;    // are moved one by one
 inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while rows are moved one by one
 
 }  // namespace detail
+
+/// The bits that a call sets in one row after another, of a table that it looks at once.
+class Database::RowBits {
+public:
+    static constexpr std::size_t kMostTypes = 16;
+
+    struct Change {
+        bool flips = false;    // whether any bit is another now
+        bool enables = false;  // whether one is set now, and was not
+    };
+
+    bool are_of(const DatabaseTable& table) const { return table_ == &table; }
+    /// Looks at another table from now on, and sets no bits of it yet.
+    void look_at(DatabaseTable& table) { table_ = &table, num_types_ = 0; }
+    /// Sets the bits of a component type to `is_enabled`, if the table has it. Requires: at most kMostTypes.
+    void add(ComponentType component, bool is_enabled) {
+        const int index = table_->type().enableable_index(component);
+        if (index < 0) return;
+        SHOAL_ASSERT(num_types_ < kMostTypes, "a call enables or disables too many component types at once");
+        types_[num_types_++] = {table_->presence_[static_cast<std::size_t>(index)].words(), is_enabled};
+    }
+    SHOAL_INLINE Change set(std::uint32_t row) {
+        Change change;
+        for (std::size_t i = 0; i < num_types_; ++i) {
+            std::uint64_t& word = types_[i].words[row / 64];
+            const std::uint64_t bit = std::uint64_t(1) << row % 64;
+            if (((word & bit) != 0) == types_[i].is_enabled) continue;
+            word ^= bit;
+            change.flips = true;
+            change.enables |= types_[i].is_enabled;
+        }
+        if (change.flips) table_->table_.stamp_row(row);
+        return change;
+    }
+
+private:
+    struct Type {
+        std::uint64_t* words;
+        bool is_enabled;
+    };
+
+    DatabaseTable* table_ = nullptr;
+    Type types_[kMostTypes];
+    std::size_t num_types_ = 0;
+};
+
+/// Fetches the entry of an entity of a call that comes some way after entity number `i`.
+SHOAL_INLINE void fetch_ahead(const DatabaseDirectory& directory, std::span<const Entity> entities, std::size_t i) {
+    if (entities.size() >= detail::kPrefetchFrom && i + detail::kPrefetchAhead < entities.size())
+        directory.prefetch(entities[i + detail::kPrefetchAhead]);
+}
+
 }  // namespace shoal

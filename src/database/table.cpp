@@ -46,6 +46,21 @@ DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone z
     for (std::size_t i = 0; i < type.enableable().size(); ++i) presence_.emplace_back(pool);
 }
 
+bool DatabaseTable::Step::has_reserved_bits() const {
+    for (const StepBit& bit : bits)
+        if (SHOAL_UNLIKELY(!bit.to->reaches(target->num_rows()))) return false;
+    return true;
+}
+
+void DatabaseTable::Step::move_bits(const DatabaseTable& from, std::uint32_t row) const {
+    const std::uint32_t last = from.num_rows() - 1, to_row = target->num_rows();
+    for (const StepBit& bit : bits) {
+        bit.to->set(to_row,
+                    bit.change == StepBit::Change::kKeep ? bit.from->get(row) : bit.change == StepBit::Change::kEnable);
+        if (bit.from != nullptr) bit.from->set(row, bit.from->get(last));
+    }
+}
+
 Status DatabaseTable::validate() const {
     if (Status status = table_.validate(); !status) return status;
     const auto broken = [this](std::string_view what) {

@@ -54,7 +54,7 @@ public:
     }
     std::size_t change() {
         const bool growing = (++num_steps_ / 300) % 2 == 0;
-        switch (random_.below(growing ? 17 : 20)) {
+        switch (random_.below(growing ? 18 : 21)) {
             case 0:
             case 1:
                 return create_some();
@@ -69,7 +69,7 @@ public:
             case 7:
                 return remove_some();
             case 8:
-                return remove_one();
+                return random_.below(2) == 0 ? remove_one() : enable_some();
             case 9:
                 return move_some();
             case 10:
@@ -87,6 +87,8 @@ public:
             case 16:
                 return change_values();
             case 17:
+                return random_.below(2) == 0 ? change_one_by_one() : insert_one_by_one();
+            case 18:
                 return random_.below(8) == 0 ? clear_zone() : 1;
             default:
                 return destroy_some(200);
@@ -284,11 +286,14 @@ private:
     }
 
     std::size_t add_some() {
+        std::vector<std::size_t> chosen = any_components(5);
+        if (chosen.empty()) chosen.push_back(random_.below(kNumComponents));
+        return add_some(chosen);
+    }
+    std::size_t add_some(const std::vector<std::size_t>& chosen) {
         std::vector<Entity> span = any_span(60);
         if (random_.below(3) == 0)
             for (const Entity entity : create(entities_, random_.below(10))) span.push_back(entity), know(entity);
-        std::vector<std::size_t> chosen = any_components(5);
-        if (chosen.empty()) chosen.push_back(random_.below(kNumComponents));
         std::vector<Given> given;
         Storage storage;
         const std::vector<ComponentValues> values = any_values(chosen, span.size(), given, storage);
@@ -361,6 +366,73 @@ private:
         return 1;
     }
 
+    /// The same call for one entity of a table after another, in their order or not, so that rows take the same step.
+    std::size_t change_one_by_one() {
+        if (database_.tables().empty()) return 1;
+        std::vector<Entity> span = of_one_table();
+        span.resize(std::min<std::size_t>(span.size(), 60));
+        const std::uint32_t kind = random_.below(8);
+        for (const Entity entity : span) {
+            const std::uint32_t number = random_.below(kMaxNumber);
+            const auto expect_added = [&](const Result<AddCounts>& counts, const std::vector<Given>& given) {
+                const AddCounts expected = add_to_model({&entity, 1}, given);
+                EXPECT_EQ(counts->num_added, expected.num_added);
+                EXPECT_EQ(counts->num_set, expected.num_set);
+            };
+            const auto expect_removed = [&](bool removed, const std::vector<std::size_t>& chosen) {
+                EXPECT_EQ(removed, remove_from_model(entity, chosen));
+            };
+            if (kind == 0)
+                expect_added(database_.add(entity, make_of(std::type_identity<Mass>(), number)),
+                             {{2, Given::kOne, {number}}});
+            else if (kind == 1)
+                expect_added(database_.add(entity, make_of(std::type_identity<Asleep>(), number)),
+                             {{4, Given::kOne, {number}}});
+            else if (kind == 2)
+                expect_added(database_.add(entity, Hungry(), make_of(std::type_identity<Position>(), number)),
+                             {{5, Given::kOne, {0}}, {0, Given::kOne, {number}}});
+            else if (kind == 3)
+                expect_added(database_.add(entity, Disabled{make_of(std::type_identity<Asleep>(), number)}),
+                             {{4, Given::kOne, {number}, true}});
+            else if (kind == 4)
+                expect_removed(*database_.remove<Mass>(entity), {2});
+            else if (kind == 5)
+                expect_removed(*database_.remove<Hungry>(entity), {5});
+            else
+                expect_removed(*database_.remove<Asleep, Position>(entity), {4, 0});
+        }
+        for (const Entity entity : span) compare(entity);
+        return span.size();
+    }
+    std::size_t insert_one_by_one() {
+        const std::vector<Entity> fresh = create(entities_, random_.below(40));
+        for (const Entity entity : fresh) {
+            const std::uint32_t number = random_.below(kMaxNumber);
+            const bool is_asleep = random_.below(2) == 0;
+            const Asleep asleep = make_of(std::type_identity<Asleep>(), number);
+            const Mass mass = make_of(std::type_identity<Mass>(), number);
+            EXPECT_TRUE(*(is_asleep ? database_.insert(entity, 37, mass, asleep, Disabled{Hungry()})
+                                    : database_.insert(entity, 37, mass, Disabled{asleep}, Hungry())));
+            put(entity, 37, {},
+                std::vector<Given>{{2, Given::kOne, {number}},
+                                   {4, Given::kOne, {number}, !is_asleep},
+                                   {5, Given::kOne, {0}, is_asleep}},
+                0);
+            know(entity);
+        }
+        for (const Entity entity : fresh) compare(entity);
+        return fresh.size();
+    }
+    /// Spans of which all component types are enableable.
+    std::size_t enable_some() {
+        std::vector<std::size_t> chosen;
+        while (chosen.empty()) {
+            if (random_.below(2) == 0) chosen.push_back(4);
+            if (random_.below(2) == 0) chosen.push_back(5);
+        }
+        return random_.below(2) == 0 ? add_some(chosen) : remove_some(chosen);
+    }
+
     bool remove_from_model(Entity entity, const std::vector<std::size_t>& chosen) {
         Has* has = find(entity);
         bool any = false;
@@ -374,9 +446,9 @@ private:
         }
         return any;
     }
-    std::size_t remove_some() {
+    std::size_t remove_some() { return remove_some(any_components(4)); }
+    std::size_t remove_some(const std::vector<std::size_t>& chosen) {
         const std::vector<Entity> span = any_span(60);
-        const std::vector<std::size_t> chosen = any_components(4);
         const Result<std::uint32_t> count = database_.remove(span, types_of(chosen));
         EXPECT_TRUE(count.ok()) << count.message();
         std::uint32_t expected = 0;

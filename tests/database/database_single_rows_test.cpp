@@ -1,5 +1,6 @@
 // Calls for one entity go short ways, and gathers for many look ahead: what they leave is the same.
 
+#include "support/allocation_count.h"
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>
@@ -153,6 +154,51 @@ TEST_F(SingleRows, enableable_components_of_one_table_are_disabled_each_by_itsel
         EXPECT_EQ(database.has<Frozen>(out[i]), i % 3 == 0);
         EXPECT_FALSE(database.has<Frozen>(cold[i]));
     }
+}
+
+// --- in one call -----------------------------------------------------------------------------------------------------
+
+TEST_F(SingleRows, many_are_enabled_and_disabled_in_one_call_where_they_are) {
+    constexpr std::size_t kEach = 3'000;
+    std::vector<Entity> hot(kEach), cold(kEach), both, plain(10);
+    ASSERT_TRUE((database.create<Position, Burning, Frozen>(hot, 0).ok()));
+    ASSERT_TRUE((database.create<Burning>(cold, 7).ok()));
+    ASSERT_TRUE((database.create<Position>(plain, 0).ok()));
+    for (std::size_t i = 0; i < kEach; ++i) both.push_back(hot[i * 7 % kEach]), both.push_back(cold[i * 11 % kEach]);
+    both.push_back(kNullEntity);
+    const DatabaseRow before[] = {database.find(both[0]), database.find(both[1])};
+    {
+        const AllocationCount allocations;
+        EXPECT_EQ(*database.remove<Burning>(both), 2 * kEach);
+        const Result<AddCounts> again = database.add(std::span<const Entity>(both).first(100), Burning{});
+        EXPECT_EQ(again->num_added, 100u);
+        const Result<AddCounts> rest = database.add(both, Burning{});
+        EXPECT_EQ(rest->num_added, 2 * kEach - 100);
+        EXPECT_EQ(rest->num_set, 100u);
+        EXPECT_EQ(rest->num_skipped, 1u);
+        EXPECT_EQ(allocations.count(), 0u) << "nothing was put in order";
+    }
+    EXPECT_EQ(database.find(both[0]), before[0]);
+    EXPECT_EQ(database.find(both[1]), before[1]);
+    both.insert(both.end(), plain.begin(), plain.end());
+    EXPECT_EQ((*database.remove<Burning, Glowing>(both)), 2 * kEach) << "others have neither";
+    for (const Entity entity : both) EXPECT_FALSE(database.has<Burning>(entity));
+    EXPECT_TRUE(database.has<Frozen>(hot[5])) << "of which nothing was said";
+}
+
+TEST_F(SingleRows, when_one_of_many_cannot_move_none_is_enabled) {
+    Database full(entities, pool, {.capacity_rows = 4});
+    std::vector<Entity> all(4), others(4), there(2);
+    ASSERT_TRUE((full.create<Burning>(all, 0).ok() && full.create<Tiny>(others, 0).ok()));
+    ASSERT_TRUE((full.create<Tiny, Burning>(there, 0).ok()));
+    ASSERT_EQ(*full.remove<Burning>(all), 4u);
+    all.insert(all.end(), others.begin(), others.end());
+    EXPECT_FALSE(full.add(all, Burning{}).ok()) << "the table has room for two";
+    for (const Entity entity : all) EXPECT_FALSE(full.has<Burning>(entity));
+    all.resize(6);
+    EXPECT_EQ(full.add(all, Burning{})->num_added, 6u);
+    for (const Entity entity : all) EXPECT_TRUE(full.has<Burning>(entity));
+    EXPECT_EQ(full.validate().message(), "");
 }
 
 TEST_F(SingleRows, gathers_of_many_find_what_gathers_of_few_find) {

@@ -107,6 +107,111 @@ TEST_F(Steps, short_ways_are_closed_while_a_loop_runs) {
     EXPECT_EQ(database.add(made[5], Mass{1})->num_added, 1u) << "and open again";
 }
 
+// --- beside enableable component types ----------------------------------------------------------------------------
+
+struct Drowsy : Steps {
+    /// Fish of which some sleep, and some are hungry.
+    std::vector<Entity> create_drowsy(std::size_t count) {
+        std::vector<Entity> out = create_fish(count);
+        EXPECT_TRUE(database.add(out, Asleep{}, Hungry{}).ok());
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i % 3 != 0) EXPECT_TRUE(*database.remove<Asleep>(out[i]));
+            if (i % 5 != 0) EXPECT_TRUE(*database.remove<Hungry>(out[i]));
+        }
+        return out;
+    }
+    void expect_drowsy(std::span<const Entity> made) const {
+        expect_fish(made);
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            ASSERT_EQ(database.has<Asleep>(made[i]), i % 3 == 0) << i;
+            ASSERT_EQ(database.has<Hungry>(made[i]), i % 5 == 0) << i;
+        }
+    }
+    template <bool kAdds, class... Ts>
+    bool is_way_short(Entity entity) {
+        return bool(RowMove::find<kAdds>(database, entity, detail::ListSlot<Ts...>::key()));
+    }
+    /// The entities of a list, in disorder.
+    static std::vector<std::size_t> disorder(std::size_t count) {
+        std::vector<std::size_t> order(count);
+        for (std::size_t i = 0; i < count; ++i) order[i] = i * 7919 % count;
+        return order;
+    }
+};
+
+TEST_F(Drowsy, rows_take_the_short_way_with_their_bits) {
+    const std::vector<Entity> made = create_drowsy(1'000);
+    ASSERT_TRUE((database.reserve<Fish, Position, Asleep, Hungry, Mass>(made.size()).ok()));
+    for (const std::size_t i : disorder(made.size())) {
+        if (i == 0) continue;  // it stays, and then no table becomes empty
+        ASSERT_EQ(database.add(made[i], Mass{float(i)})->num_added, 1u);
+        ASSERT_TRUE((is_way_short<true, Mass>(made[0]))) << i;
+    }
+    expect_drowsy(made);
+    for (std::size_t i = 1; i < made.size(); ++i)
+        ASSERT_EQ(database.get<&Mass::value>(database.find(made[i])), float(i));
+    for (const std::size_t i : disorder(made.size())) {
+        if (i < 2) continue;
+        ASSERT_TRUE(*database.remove<Mass>(made[i]));
+        ASSERT_TRUE((is_way_short<false, Mass>(made[1]))) << i;
+    }
+    expect_drowsy(made);
+}
+
+TEST_F(Drowsy, more_rows_than_the_bits_reach_take_the_way_all_the_same) {
+    const std::vector<Entity> made = create_drowsy(70'000);
+    for (const std::size_t i : disorder(made.size())) ASSERT_EQ(database.add(made[i], Mass{1})->num_added, 1u);
+    expect_drowsy(made);
+}
+
+TEST_F(Drowsy, an_enableable_component_comes_by_the_short_way) {
+    const std::vector<Entity> made = create_fish(500);
+    ASSERT_TRUE((database.reserve<Fish, Position, Asleep>(made.size()).ok()));
+    for (std::size_t i = 1; i < made.size(); ++i) {
+        ASSERT_EQ(database.add(made[i], Asleep{std::uint32_t(i)})->num_added, 1u);
+        ASSERT_TRUE((is_way_short<true, Asleep>(made[0]))) << i;
+        ASSERT_TRUE(database.has<Asleep>(made[i]));
+    }
+    expect_fish(made);
+    for (std::size_t i = 1; i < made.size(); ++i) ASSERT_EQ(database.get<&Asleep::since>(database.find(made[i])), i);
+}
+
+TEST_F(Drowsy, what_a_call_names_is_enabled_or_disabled_on_the_way) {
+    const std::vector<Entity> made = create_drowsy(300);
+    for (const std::size_t i : disorder(made.size()))
+        ASSERT_EQ(database.add(made[i], Mass{1}, Asleep{std::uint32_t(i)})->num_added, 1u);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        ASSERT_TRUE(database.has<Asleep>(made[i])) << i;
+        ASSERT_EQ(database.get<&Asleep::since>(database.find(made[i])), i);
+        ASSERT_EQ(database.has<Hungry>(made[i]), i % 5 == 0) << i;
+    }
+    for (const std::size_t i : disorder(made.size())) ASSERT_TRUE((*database.remove<Mass, Hungry>(made[i])));
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        ASSERT_TRUE(database.has<Asleep>(made[i])) << i;
+        ASSERT_FALSE(database.has<Hungry>(made[i])) << i;
+    }
+    expect_fish(made);
+}
+
+TEST_F(Drowsy, entities_inserted_one_by_one_have_what_was_given_enabled_or_not) {
+    const std::vector<Entity> made = make(70'000);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        const Fish fish{double(i)};
+        const Position position{{float(i), 1, 2}};
+        const Asleep asleep{std::uint32_t(i)};
+        ASSERT_TRUE(*(i % 3 == 0 ? database.insert(made[i], asleep, fish, Disabled{Hungry{}}, position)
+                                 : database.insert(made[i], Disabled{asleep}, fish, Hungry{}, position)));
+    }
+    expect_fish(made);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        ASSERT_EQ(database.has<Asleep>(made[i]), i % 3 == 0) << i;
+        ASSERT_EQ(database.has<Hungry>(made[i]), i % 3 != 0) << i;
+        ASSERT_EQ(database.get<&Asleep::since>(database.find(made[i])), i);
+    }
+}
+
+// --- many tables ---------------------------------------------------------------------------------------------------
+
 // Table numbers then take more than the 16 bits that the directory keeps at first, and that the short ways know.
 TEST_F(Steps, with_more_tables_than_16_bits_can_number_calls_for_one_entity_do_the_same) {
     constexpr Zone kNumZones = 33'000;

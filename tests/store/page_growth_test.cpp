@@ -1,34 +1,14 @@
 // Managers take memory by pages and slabs: nothing is allocated per row.
 
+#include "support/allocation_count.h"
 #include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <vector>
 
 namespace shoal_test {
 namespace {
-
-/// Counts what is asked of the bookkeeping heap while it lives.
-class AllocationCount {
-public:
-    AllocationCount()
-        : before_(set_memory_hooks({[](void* self, std::size_t bytes, const char*) {
-                                        ++static_cast<AllocationCount*>(self)->count_;
-                                        return std::malloc(bytes);
-                                    },
-                                    [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, this})) {}
-    ~AllocationCount() { set_memory_hooks(before_); }
-    AllocationCount(const AllocationCount&) = delete;
-    AllocationCount& operator=(const AllocationCount&) = delete;
-
-    std::uint64_t count() const { return count_; }
-
-private:
-    MemoryHooks before_;
-    std::uint64_t count_ = 0;
-};
 
 template <class T>
 struct PageGrowth : ::testing::Test {};

@@ -413,6 +413,7 @@ private:
     class Spawn;
     class Arguments;   // the entities and values of a call
     class Selection;   // the rows that a call is about, by table
+    class RowBits;     // the bits that a call sets in one row after another
     struct TypedList;  // a list of C++ types, as component types
 
     // C++ types.
@@ -434,8 +435,6 @@ private:
 
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
-    template <class... Ts>
-    Result<bool> insert_given(Entity entity, Zone zone, const Ts&... values);
     template <class... Ts>
     Result<bool> insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values);
     template <class... Ts>
@@ -480,7 +479,9 @@ private:
     Result<DatabaseTable*> step(DatabaseTable& from, DatabaseTable::Step& last, TypedKey key, FindType&& find_type);
     Result<DatabaseTable*> target_with(DatabaseTable& from, std::span<const ComponentValues> values, TypedKey key);
     Result<DatabaseTable*> target_without(DatabaseTable& from, std::span<const ComponentType> components, TypedKey key);
-    void prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, std::span<const ComponentValues> gained);
+    using StepChange = DatabaseTable::StepBit::Change;
+    template <class Names>
+    bool prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names);
     void list_columns(DatabaseTable& table, std::span<const ComponentType> components, Array<std::byte*>& columns);
     void forget_steps();
     Status reserve_rows(DatabaseTable& table, std::size_t count);
@@ -496,6 +497,11 @@ private:
                               std::size_t end);
     Result<AddCounts> add_values(Arguments& arguments, DatabaseTable& first);
     AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
+    bool have_columns(std::span<const ComponentValues> values) const;
+    bool only_enables(Arguments& arguments);
+    AddCounts enable_in_place(const Arguments& arguments);
+    bool only_disables(std::span<const ComponentType> components) const;
+    std::uint32_t disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components);
     void remove_row(DatabaseTable& table, std::uint32_t row);
     std::uint32_t drop_selected(std::span<const Entity> entities);
     std::uint32_t sweep(DatabaseTable& table);
@@ -513,6 +519,7 @@ private:
                     RowList sources);
     void write_component(DatabaseTable& table, RowRange rows, ComponentType component, const ComponentValues* given,
                          RowList sources);
+    void write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source);
     bool enable_as_given(DatabaseRow at, std::span<const ComponentValues> values);
     bool disable(DatabaseRow at, std::span<const ComponentType> components);
 

@@ -3,10 +3,10 @@
 // step that one of its rows has taken; the next row that takes the same step needs no look-up but that of its entity:
 //
 //     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
-//     make    owner, columns (from the row to the target; the table's last row into its place), index, stamps
+//     make    bits, owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
 // find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
-// moved, opaque columns, enableable component types, more than 65,536 tables, or rows that are held. Then the
+// moved, opaque columns, component types with several values, more than 65,536 tables, or rows that are held. Then the
 // call for spans of components runs; it prepares the next step, and ends the program while rows are held.
 // Thread: that of the database.
 
@@ -72,12 +72,13 @@ SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey k
     DatabaseTable& from = database.tables_[place.table];
     const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
     if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
-    if (SHOAL_UNLIKELY(!step.target->has_reserved_row() || (kAdds && database.is_dead(entity)))) return {};
+    if (SHOAL_UNLIKELY(!step.has_reserved_row() || (kAdds && database.is_dead(entity)))) return {};
     return {&from, &step, place.row};
 }
 
 template <class Take>
 SHOAL_INLINE MovedRow RowMove::make(Database& database, Entity entity, Take&& take) const {
+    if (SHOAL_UNLIKELY(!step_->bits.empty())) step_->move_bits(*from_, row_);
     const std::uint32_t row = take(step_->path, from_->table_, step_->target->table_, row_);
     database.directory_.set_reserved(entity, step_->target->number(), row);
     database.tables_.count_changes();

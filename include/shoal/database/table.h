@@ -32,6 +32,8 @@ public:
     }
     PresenceBits& operator=(PresenceBits&&) = delete;
 
+    /// Whether there is room for the bit of a row.
+    bool reaches(std::uint32_t row) const { return row / 64 < num_words_; }
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
     void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
@@ -138,12 +140,33 @@ private:
     bool has_reserved_plain_row() const { return has_reserved_row() && presence_.empty(); }
     bool has_reserved_row() const { return table_.has_room() && table_.num_rows() != 0; }
 
+    /// What a step does to the bit of one enableable component type.
+    struct StepBit {
+        enum class Change : std::uint8_t { kKeep, kEnable, kDisable };
+
+        PresenceBits* from;  // nullptr: only the target has the component type
+        PresenceBits* to;
+        Change change;
+    };
+
     /// The last way that an entity went from here by gaining or losing components.
     struct Step {
         TypedKey key = nullptr;  // which components
         DatabaseTable* target = nullptr;
         RowPath path;
         Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
+        Array<StepBit> bits{Owner("database table")};       // by place in target->type().enableable()
+
+        /// Whether a row can be appended to the target without memory, or a note that the table is not empty any more.
+        SHOAL_INLINE bool has_reserved_row() const {
+            return target->has_reserved_row() && (SHOAL_LIKELY(bits.empty()) || has_reserved_bits());
+        }
+        /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their place.
+        /// Apart, so that rows without bits do not pay for what this keeps in registers.
+        __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
+
+    private:
+        __attribute__((noinline)) SHOAL_API bool has_reserved_bits() const;
     };
 
     /// The component type that was last enabled or disabled by a call with C++ types.

@@ -10,9 +10,18 @@ namespace shoal {
 /// What the calls with one list of C++ types used last.
 struct Database::TypedList {
     const Archetype* type = nullptr;
-    DatabaseTable* table = nullptr;                // without enableable component types; or nullptr
+    DatabaseTable* table = nullptr;                // or nullptr
     std::uint64_t placement = 0;                   // of the table, when the addresses were looked up
     Array<std::byte*> columns{Owner("database")};  // those of each component type of the list, in its order
+    Array<PresenceBits*> bits{Owner("database")};  // those of each enableable one, in the order of the list
+
+    /// Whether a row can be appended to the table without memory, or a note that it is not empty any more.
+    SHOAL_INLINE bool has_reserved_row() const {
+        if (SHOAL_UNLIKELY(!table->has_reserved_row())) return false;
+        for (const PresenceBits* of_type : bits)
+            if (SHOAL_UNLIKELY(!of_type->reaches(table->num_rows()))) return false;
+        return true;
+    }
 };
 
 // --- component types ---------------------------------------------------------------------------------------------
@@ -88,7 +97,7 @@ ComponentValues Database::typed_values(const Value& value) {
 template <class Given>
 ComponentValues Database::values_of_given(const Given& given) {
     if constexpr (detail::kIsDisabled<Given>) {
-        ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(given.value);
+        ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(detail::value_of_given(given));
         result.is_disabled = true;
         return result;
     } else {
@@ -165,45 +174,36 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     static_assert(detail::kDiffer<detail::ComponentOfGiven<Ts>...>,
                   "a component type is named twice in one call; give each value once");
     require_unlocked_for<detail::ComponentOfGiven<Ts>...>("insert()");
-    if constexpr (detail::kSomeDisabled<Ts...>) {
-        return insert_given(entity, zone, values...);
-    } else {
-        TypedList& list = typed_list<Ts...>();
-        DatabaseTable* const table = list.table;
-        // What is left out here, such as the first row of a table, is done by the call below.
-        if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
-                         table->has_reserved_row() && directory_.is_free_unless_held(entity) &&
-                         entities_.alive(entity))) {
-            const std::uint32_t row = table->table_.append_one(entity);
-            directory_.set_reserved(entity, table->number_, row);
-            tables_.count_changes();
-            std::byte* const* columns = list.columns.data();
-            ((detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, values),
-              columns += detail::kNumColumns<Ts>),
-             ...);
-            return true;
-        }
-        return insert_through_span<Ts...>(entity, zone, list, values...);
+    TypedList& list = typed_list<detail::ComponentOfGiven<Ts>...>();
+    DatabaseTable* const table = list.table;
+    // What is left out here, such as the first row of a table, is done by the call below.
+    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
+                     list.has_reserved_row() && directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
+        const std::uint32_t row = table->table_.append_one(entity);
+        directory_.set_reserved(entity, table->number_, row);
+        tables_.count_changes();
+        std::byte* const* columns = list.columns.data();
+        [[maybe_unused]] PresenceBits* const* bits = list.bits.data();
+        const auto write = [&]<class Given>(const Given& given) SHOAL_INLINED {
+            using Component = detail::ComponentOfGiven<Given>;
+            detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, detail::value_of_given(given));
+            columns += detail::kNumColumns<Component>;
+            if constexpr (detail::kIsEnableable<Component>) (*bits++)->set(row, !detail::kIsDisabled<Given>);
+        };
+        (write(values), ...);
+        return true;
     }
+    return insert_through_span<Ts...>(entity, zone, list, values...);
 }
 
 /// By value: an address given away would keep insert() from holding its values in registers.
 template <class... Ts>
 SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values) {
-    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    const ComponentValues given[] = {values_of_given(values)...};
     Result<AddCounts> counts = insert(std::span<const Entity>(&entity, 1), *list.type, zone, given);
     if (!counts) return counts.status();
-    const ComponentType components[] = {component<Ts>()...};
+    const ComponentType components[] = {component<detail::ComponentOfGiven<Ts>>()...};
     note_table(list, zone, components);
-    return counts->num_added != 0;
-}
-
-template <class... Ts>
-Result<bool> Database::insert_given(Entity entity, Zone zone, const Ts&... values) {
-    const ComponentValues given[] = {values_of_given(values)...};
-    const Result<AddCounts> counts =
-        insert(std::span<const Entity>(&entity, 1), archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
-    if (!counts) return counts.status();
     return counts->num_added != 0;
 }
 
@@ -255,8 +255,9 @@ SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
                 const bool gains = set_enabled(at, true);
                 return AddCounts{.num_added = gains, .num_set = !gains};
             }
-        } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
-                   SHOAL_LIKELY(moved.step != nullptr)) {
+        }
+        if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
+            SHOAL_LIKELY(moved.step != nullptr)) {
             detail::write_gained(moved, values...);
             return AddCounts{.num_added = 1};
         }

@@ -50,6 +50,15 @@ inline constexpr bool kHasOpaque = [] {
 template <class T>
 inline constexpr bool kIsEnableable = shoal_describe(ComponentTag<T>{}).component.enableable;
 
+/// The value of a component that is given, disabled or not.
+template <class Given>
+SHOAL_INLINE const ComponentOfGiven<Given>& value_of_given(const Given& given) {
+    if constexpr (kIsDisabled<Given>)
+        return given.value;
+    else
+        return given;
+}
+
 /// Writes the component of a row to columns that data_of(c) gives, by number among those of the component.
 template <class T, class DataOf>
 SHOAL_INLINE void write_component_to(DataOf&& data_of, std::uint32_t row, const T& value) {
