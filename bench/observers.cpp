@@ -5,6 +5,7 @@
 #include "shoal/world/world.h"
 
 #include "body_components.h"
+#include "plain_sea.h"
 #include "workloads.h"
 
 #include <vector>
@@ -44,6 +45,51 @@ void on_add(Bench& bench, std::size_t n) {
     bench.compare({"observers/on_add", n, n == 100'000 ? 1.3 : 0},
                   {[&] { heard.leave(), num_told = 0; }, [&] { heard.join(); }, [&] { return num_told; }},
                   {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
+}
+
+/// Entities that are made in one call, and a function that reads what they have, against plain arrays.
+void on_create(Bench& bench, std::size_t n) {
+    if (!bench.wants("observers/on_create")) return;
+    EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});
+    World world(entities);
+    Database& database = world.database();
+    database.component<Position>();
+    database.component<Mass>();
+    PlainIds plain_ids(n);
+    PlainSea plain(n + 1, n);
+    const BodyValues values(n);
+    std::vector<Position> positions(n);
+    std::vector<Mass> masses(n);
+    for (std::size_t i = 0; i < n; ++i) positions[i] = {values.position[i]}, masses[i] = {values.mass[i]};
+    std::vector<Entity> ids(n), plain_ids_now(n);
+    float told = 0, plain_told = 0;
+    world.observers().on_add<Mass>([&](std::span<const Entity>, std::span<const Mass> added) {
+        for (const Mass& mass : added) told += mass.value;
+    });
+    bench.compare({"observers/on_create", n, n == 100'000 ? 1.5 : 0},
+                  {[&] {
+                       database.destroy(ids);
+                       world.settle();
+                       told = 0;
+                   },
+                   [&] {
+                       need_ok((database.create<Position, Mass>(ids, 0, positions, masses)));
+                       world.settle();
+                   },
+                   [&] { return std::uint64_t(told); }},
+                  {[&] {
+                       for (const Entity entity : plain_ids_now)
+                           if (entity) plain_ids.destroy(entity) && plain.remove(entity);
+                       plain_told = 0;
+                   },
+                   [&] {
+                       plain_ids.create_all(plain_ids_now);
+                       plain.add_all(PlainSea::kHeavy, plain_ids_now, values.position.data(), nullptr,
+                                     values.mass.data());
+                       const PlainSea::Columns& table = plain.table(PlainSea::kHeavy);
+                       for (std::size_t row = 0; row < table.num_rows; ++row) plain_told += table.mass[row];
+                   },
+                   [&] { return std::uint64_t(plain_told); }});
 }
 
 /// Every hundredth value of a column changes and is found, against a loop that compares with a copy.
@@ -88,6 +134,7 @@ void on_change(Bench& bench, std::size_t n) {
 void measure_observers(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         on_add(bench, n);
+        on_create(bench, n);
         on_change(bench, n);
     }
 }

@@ -37,6 +37,10 @@ public:
           tables_{Columns(1, 0), Columns(num_rows, 0), Columns(num_rows, 4)},
           capacity_(num_rows) {}
 
+    /// From now on, change() moves a bit per row too.
+    void keep_bits() {
+        for (std::vector<std::uint64_t>& bits : bits_) bits.assign(capacity_ / 64 + 1, ~std::uint64_t(0));
+    }
     Columns& table(Kind kind) { return tables_[kind]; }
     const RowLocation& place(shoal::Entity entity) const { return places_[entity.index()]; }
     bool is_current(const RowLocation& place, shoal::Entity entity) const {
@@ -84,7 +88,8 @@ public:
             places[entities[i].index()] = {std::uint32_t(first + i), kind, entities[i].generation()};
         std::memcpy(static_cast<void*>(table.owner.data() + first), entities.data(), count * sizeof(shoal::Entity));
         std::memcpy(static_cast<void*>(table.position.data() + first), position, count * sizeof(shoal::Vec3));
-        std::memcpy(static_cast<void*>(table.velocity.data() + first), velocity, count * sizeof(shoal::Vec3));
+        if (velocity != nullptr)
+            std::memcpy(static_cast<void*>(table.velocity.data() + first), velocity, count * sizeof(shoal::Vec3));
         if (mass != nullptr) std::memcpy(table.mass.data() + first, mass, count * sizeof(float));
         table.num_rows += count;
     }
@@ -100,6 +105,7 @@ public:
         to.position[row] = from.position[place.row];
         to.velocity[row] = from.velocity[place.row];
         if (to_kind == kHeavy) to.mass[row] = mass;
+        if (!bits_[to_kind].empty()) move_bit(place, to_kind, row);
         fill_hole(from, place.row, place.table == kHeavy);
         place = {std::uint32_t(row), to_kind, entity.generation()};
     }
@@ -154,9 +160,20 @@ private:
         places_[table.owner[row].index()].row = row;
     }
 
+    SHOAL_INLINE void move_bit(const RowLocation& place, Kind to_kind, std::size_t to_row) {
+        std::uint64_t* const from = bits_[place.table].data();
+        const std::size_t last = tables_[place.table].num_rows - 1;
+        const auto set = [](std::uint64_t* bits, std::size_t row, std::uint64_t bit) {
+            bits[row / 64] = (bits[row / 64] & ~(std::uint64_t(1) << row % 64)) | bit << row % 64;
+        };
+        set(bits_[to_kind].data(), to_row, from[place.row / 64] >> place.row % 64 & 1);
+        set(from, place.row, from[last / 64] >> last % 64 & 1);
+    }
+
     shoal::PageArray<RowLocation> places_;  // by entity index
     Columns tables_[3];                     // by Kind
     std::size_t capacity_;
+    std::vector<std::uint64_t> bits_[3];  // by Kind, if they are kept: a bit per row
 };
 
 /// Ids as anyone would write them: a generation per index, and a ring of freed ids with their next generation.

@@ -96,7 +96,7 @@ ObserverId Observers::require(const Schema& component, const ObservedChange& to,
 ObserverId Observers::add(Store& store, const Schema& component, const ObservedChange& to, Observer& observer,
                           void (*destroy)(Observer&)) {
     ComponentMirror& mirror = make_mirror(store, component, ComponentMirror::Start::kRowsOfNow);
-    if (to.wants_values) mirror.keep_values();
+    if (to.wants_values) to.kind == ObserverKind::kAdd ? mirror.take_added_values() : mirror.keep_values();
     for (std::uint32_t field = 0; to.kind == ObserverKind::kChange && field < component.fields().size(); ++field)
         if (to.field == ObservedChange::kAnyField || to.field == field) mirror.watch_field(field);
     entries_.push_back({{++num_made_}, to, &mirror, &observer, destroy});
@@ -187,11 +187,12 @@ void Observers::after_settle(const SettleContext& context) {
 void Observers::tell(const Entry& entry) {
     if (entry.is_removed) return;
     const ComponentMirror& mirror = *entry.mirror;
-    ObservedBatch batch{{}, nullptr, mirror.component()};
+    ObservedBatch batch{{}, nullptr, nullptr, mirror.component()};
     Array<Entity> entities{Owner("observers")};
     Array<std::byte> values{Owner("observers")};
     if (entry.to.kind == ObserverKind::kAdd) {
         batch.entities = mirror.added();
+        if (entry.to.wants_values) batch.values_now = mirror.added_values();
     } else if (entry.to.kind == ObserverKind::kRemove) {
         batch.entities = mirror.removed();
         batch.values_before = mirror.removed_values();

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/entity/saved_entities.h"
 #include "shoal/state/snapshot.h"
+#include "shoal/table/copy_elements.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
@@ -85,6 +86,13 @@ void ComponentMirror::keep_values() {
     for (std::uint32_t c = 0; c < component_.num_columns(); ++c) keep_column(c, false);
 }
 
+void ComponentMirror::take_added_values() {
+    SHOAL_ASSERT(!component_.has_opaque() && !component_.many(),
+                 "values are taken of components that are bytes, and of which an entity has one");
+    added_columns_.clear();
+    for (std::uint32_t c = 0; c < component_.num_columns(); ++c) added_columns_.push_back({c, false});
+}
+
 void ComponentMirror::keep_column(std::uint32_t number, bool is_compared) {
     for (Column& column : columns_)
         if (column.number == number) return static_cast<void>(column.is_compared |= is_compared);
@@ -134,39 +142,65 @@ void ComponentMirror::visit_texts(void (*visit)(void* context, const Field& fiel
     }
 }
 
-/// Remembers rows of a block as they are.
+/// Remembers rows as they are: some that were there, or those that come after all of them.
 void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
     const ComponentTable& at = picture.table;
-    if (owners_tell(at))
-        std::copy_n(at.table->entities().data() + rows.begin, rows.size(), picture.owners.data() + rows.begin);
+    const Entity* const owners = at.table->entities().data();
+    const bool are_new = rows.begin == picture.owners.size();
+    if (are_new && owners_tell(at))
+        picture.owners.insert(picture.owners.end(), owners + rows.begin, owners + rows.end);
+    else if (owners_tell(at))
+        std::copy_n(owners + rows.begin, rows.size(), picture.owners.data() + rows.begin);
     else
-        for (std::uint32_t row = rows.begin; row < rows.end; ++row) picture.owners[row] = holder(at, row);
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+            are_new ? picture.owners.push_back(holder(at, row))
+                    : static_cast<void>(picture.owners[row] = holder(at, row));
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const std::size_t bytes = component_.column(columns_[c].number).element_bytes;
-        std::memcpy(picture.columns[c].data() + rows.begin * bytes,
-                    element_of(at, component_, columns_[c].number, rows.begin), rows.size() * bytes);
+        const std::byte* const elements = element_of(at, component_, columns_[c].number, rows.begin);
+        Bytes& kept = picture.columns[c];
+        if (are_new)
+            kept.insert(kept.end(), elements, elements + rows.size() * bytes);
+        else
+            std::memcpy(kept.data() + rows.begin * bytes, elements, rows.size() * bytes);
     }
 }
 
-/// Appends the struct image of a row as it was.
-void ComponentMirror::append_image(const Picture& picture, std::uint32_t row, Bytes& images) const {
-    if (columns_.empty()) return;
-    const std::size_t first = images.size();
-    const auto defaults = component_.default_image();
-    images.insert(images.end(), defaults.begin(), defaults.end());
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const ColumnDefinition& column = component_.column(columns_[c].number);
-        std::memcpy(images.data() + first + column.struct_offset,
-                    picture.columns[c].data() + std::size_t(row) * column.element_bytes, column.element_bytes);
+/// Appends the struct images of rows, whose elements of columns[i] are those at data_of(i). Other fields have their
+/// defaults.
+template <class DataOf>
+void ComponentMirror::append_images(std::uint32_t count, std::span<const Column> columns, DataOf&& data_of,
+                                    Bytes& images) const {
+    if (columns.empty()) return;
+    const std::size_t bytes = component_.struct_bytes(), first = images.size();
+    if (columns.size() == 1 && component_.column(columns[0].number).element_bytes == bytes) {
+        images.insert(images.end(), data_of(0), data_of(0) + count * bytes);
+        return;
     }
+    images.resize(first + count * bytes);
+    fill_elements(images.data() + first, component_.default_image().data(), count, bytes);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const ColumnDefinition& column = component_.column(columns[c].number);
+        copy_strided(images.data() + first + column.struct_offset, bytes, {data_of(c), column.element_bytes}, count,
+                     column.element_bytes);
+    }
+}
+
+/// Appends the struct images of rows as they were.
+void ComponentMirror::append_images(const Picture& picture, RowRange rows, Bytes& images) const {
+    const auto data_of = [&](std::size_t c) {
+        return picture.columns[c].data() +
+               std::size_t(rows.begin) * component_.column(columns_[c].number).element_bytes;
+    };
+    append_images(rows.size(), columns_, data_of, images);
 }
 
 // --- comparing ---------------------------------------------------------------------------------------------------
 
 void ComponentMirror::compare() {
-    came_.clear(), gone_.clear(), came_runs_.clear(), gone_values_.clear();
+    came_.clear(), gone_.clear(), came_runs_.clear(), came_values_.clear(), gone_values_.clear();
     added_.clear(), removed_.clear(), changed_.clear();
-    changed_fields_.clear(), removed_values_.clear(), changed_values_.clear();
+    changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
     find_pictures();
     for (std::uint32_t picture = 0; picture < pictures_.size(); ++picture) compare_picture(picture);
     match_moves();
@@ -203,9 +237,6 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
     const ComponentTable& at = picture.table;
     const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
     const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
-    picture.owners.resize(std::max(num_before, num_rows));
-    for (std::size_t c = 0; c < columns_.size(); ++c)
-        picture.columns[c].resize(picture.owners.size() * component_.column(columns_[c].number).element_bytes);
     // Rows that both have, block by block. Then those that only one has.
     const std::uint32_t num_common = std::min(num_before, num_rows);
     for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
@@ -219,9 +250,10 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
         compare_owners(number, rows);
         take_rows(picture, rows);
     }
-    for (std::uint32_t row = num_common; row < num_before; ++row)
-        if (picture.owners[row]) list_gone(picture, row);
-    picture.owners.resize(num_rows);
+    list_gone(picture, {num_common, num_before});
+    picture.owners.resize(num_common);
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+        picture.columns[c].resize(num_common * component_.column(columns_[c].number).element_bytes);
     if (num_common < num_rows) {
         list_came(number, {num_common, num_rows});
         take_rows(picture, {num_common, num_rows});
@@ -240,7 +272,7 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
         const Entity now = holder(at, row);
         if (picture.owners[row] == now) continue;
-        if (picture.owners[row]) list_gone(picture, row);
+        list_gone(picture, {row, row + 1});
         if (now) list_came(number, {row, row + 1});
     }
 }
@@ -275,7 +307,7 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
         const Entity owner = picture.owners[rows.begin + i];
         if (fields[i] == 0 || !owner || owner != holder(picture.table, rows.begin + i)) continue;
         image.clear();
-        append_image(picture, rows.begin + i, image);
+        append_images(picture, {rows.begin + i, rows.begin + i + 1}, image);
         list_changed(owner, fields[i], image.data());
     }
 }
@@ -324,14 +356,24 @@ void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
                 last != nullptr && last->picture == picture && last->row + (came_.size() - last->first) == row;
             if (!follows) came_runs_.push_back({picture, row, static_cast<std::uint32_t>(came_.size())});
             came_.insert(came_.end(), owners + row, owners + end);
+            append_images(
+                end - row, added_columns_,
+                [&](std::size_t c) { return element_of(at, component_, added_columns_[c].number, row); }, came_values_);
         }
         row = end;
     }
 }
 
-void ComponentMirror::list_gone(const Picture& picture, std::uint32_t row) {
-    gone_.push_back(picture.owners[row]);
-    append_image(picture, row, gone_values_);
+/// Lists the owners that rows had.
+void ComponentMirror::list_gone(const Picture& picture, RowRange rows) {
+    const Entity* const owners = picture.owners.data();
+    for (std::uint32_t row = rows.begin; row < rows.end;) {
+        std::uint32_t end = row;
+        while (end < rows.end && owners[end]) ++end;
+        gone_.insert(gone_.end(), owners + row, owners + end);
+        append_images(picture, {row, end}, gone_values_);
+        row = end + 1;  // that one had no owner, or is the last
+    }
 }
 
 void ComponentMirror::list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image) {
@@ -344,11 +386,13 @@ void ComponentMirror::list_changed(Entity entity, std::uint64_t fields, const st
 void ComponentMirror::match_moves() {
     if (came_.empty() || gone_.empty()) {
         added_.swap(came_);
+        added_values_.swap(came_values_);
         removed_.swap(gone_);
         removed_values_.swap(gone_values_);
         return;
     }
     const std::size_t image_bytes = columns_.empty() ? 0 : component_.struct_bytes();
+    const std::size_t added_bytes = added_columns_.empty() ? 0 : component_.struct_bytes();
     ListIndices gone(gone_);
     BitSet has_moved{Owner("component mirror")};
     has_moved.clear(gone_.size());
@@ -356,6 +400,8 @@ void ComponentMirror::match_moves() {
         const std::uint32_t place = gone.take(came_[i]);
         if (place == ListIndices::kNone) {
             added_.push_back(came_[i]);
+            const std::byte* const image = came_values_.data() + i * added_bytes;
+            added_values_.insert(added_values_.end(), image, image + added_bytes);
             continue;
         }
         has_moved.set(place);
@@ -418,7 +464,7 @@ void ComponentMirror::forget_all() {
     pictures_.clear();
     picture_of_.clear();
     added_.clear(), removed_.clear(), changed_.clear();
-    changed_fields_.clear(), removed_values_.clear(), changed_values_.clear();
+    changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
 }
 
 Result<bool> ComponentMirror::load(SnapshotReader& from, Start otherwise) {

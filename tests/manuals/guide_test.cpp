@@ -458,9 +458,12 @@ TEST(Cookbook, a_renderer_is_told_what_it_draws) {
     World world(entities);
     auto& meshes = world.manager<Mesh>();
     std::size_t num_drawn = 0, num_changed = 0;
-    std::vector<int> released;
+    std::vector<int> uploaded, released;
     // [guide/observer]
-    world.observers().on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
+    world.observers().on_add<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> added) {
+        for (const Mesh& mesh : added) uploaded.push_back(mesh.handle);
+        num_drawn += entities.size();
+    });
     world.observers().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (const Mesh& mesh : before) released.push_back(mesh.handle);
         num_drawn -= entities.size();
@@ -478,6 +481,7 @@ TEST(Cookbook, a_renderer_is_told_what_it_draws) {
     EXPECT_EQ(num_drawn, 4u);
     EXPECT_EQ(num_changed, 1u);
     EXPECT_EQ(released, std::vector<int>{3});
+    EXPECT_EQ(uploaded, std::vector<int>(5, 3));
 }
 
 // [guide/relation]

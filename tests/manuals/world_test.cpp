@@ -315,9 +315,7 @@ SHOAL_COMPONENT(Door, is_open)
 TEST(WorldManuals, a_scene_and_its_sounds_follow_observers) {
     struct {
         std::map<Entity, int> all;
-        void insert(std::span<const Entity> entities) {
-            for (const Entity entity : entities) all[entity] = 7;
-        }
+        void insert(Entity entity, int handle) { all[entity] = handle; }
         void erase(Entity entity, int handle) { EXPECT_EQ(std::exchange(all[entity], 0), handle); }
     } scene;
     struct {
@@ -329,7 +327,9 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_observers) {
     auto& meshes = world.manager<Mesh>();
     auto& all_doors = world.manager<Door>();
     // [world/observers]
-    world.observers().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+    world.observers().on_add<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> added) {
+        for (std::size_t i = 0; i < entities.size(); ++i) scene.insert(entities[i], added[i].handle);
+    });
     world.observers().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
     });
@@ -341,6 +341,7 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_observers) {
     ASSERT_TRUE(all_doors.add(made, Door{}));
     world.settle();
     EXPECT_EQ(scene.all.size(), 3u);
+    EXPECT_EQ(scene.all[made[1]], 7);
     entities.destroy(made[1]);
     all_doors.set<&Door::is_open>(all_doors.instance(made[0]), true);
     world.settle();

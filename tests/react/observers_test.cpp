@@ -48,6 +48,9 @@ Entities sorted(std::span<const Entity> entities) {
     return result;
 }
 
+/// A lamp whose place follows from its entity.
+Lamp lamp_of(Entity entity, int oil) { return {oil, {float(entity.index()), 2, 3}}; }
+
 /// What an entity has; -1: it lacks the component.
 struct Has {
     int oil = -1, length = -1, lit = -1;
@@ -123,7 +126,7 @@ protected:
         switch (random.below(16)) {
             case 0:
                 house.known.push_back(*house.entities.create());
-                return house.add(house.known.back(), Lamp{value, {}});
+                return house.add(house.known.back(), lamp_of(house.known.back(), value));
             case 1:
                 return commands.destroy(entity);
             case 2:
@@ -136,7 +139,7 @@ protected:
                 return commands.remove<Filler>(entity);
             case 6:
             case 7:
-                return house.add(entity, Lamp{value, {}});
+                return house.add(entity, lamp_of(entity, value));
             case 8:
                 return house.remove<Lamp>(entity);
             case 9:
@@ -184,7 +187,14 @@ TEST_P(ObserversOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         for (std::size_t i = 0; i < entities.size(); ++i) EXPECT_EQ(value_before(i), before[entities[i]].*member);
     };
     World& world = house.world;
-    world.observers().on_add<Lamp>([&](std::span<const Entity> entities) { tell("lamp came", entities); });
+    world.observers().on_add<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> lamps) {
+        tell("lamp came", entities);
+        ASSERT_EQ(lamps.size(), entities.size());
+        for (std::size_t i = 0; i < entities.size(); ++i) {
+            EXPECT_EQ(lamps[i].oil, house.value<&Lamp::oil>(entities[i]));
+            EXPECT_EQ(lamps[i].at, lamp_of(entities[i], 0).at);
+        }
+    });
     world.observers().on_remove<Lamp>([&](std::span<const Entity> entities, std::span<const Lamp> old) {
         tell("lamp went", entities);
         check_values(entities, [&](std::size_t i) { return old[i].oil; }, &Has::oil);
@@ -194,18 +204,26 @@ TEST_P(ObserversOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         check_values(entities, [&](std::size_t i) { return old[i]; }, &Has::oil);
     });
     world.observers().on_change<&Lamp::at>([&](std::span<const Entity> entities) { tell("at changed", entities); });
-    world.observers().on_add<Wick>([&](std::span<const Entity> entities) { tell("wick came", entities); });
+    world.observers().on_add<Wick>([&](std::span<const Entity> entities, std::span<const Wick> wicks) {
+        tell("wick came", entities);
+        for (std::size_t i = 0; i < entities.size(); ++i)
+            EXPECT_EQ(wicks[i].length, house.value<&Wick::length>(entities[i]));
+    });
     world.observers().on_remove<Wick>([&](std::span<const Entity> entities) { tell("wick went", entities); });
     world.observers().on_change<Wick>([&](std::span<const Entity> entities, std::span<const Wick> old) {
         tell("wick changed", entities);
         check_values(entities, [&](std::size_t i) { return int(old[i].length); }, &Has::length);
     });
-    world.observers().on_add<Lit>([&](std::span<const Entity> entities) { tell("lit came", entities); });
+    world.observers().on_add<Lit>([&](std::span<const Entity> entities, std::span<const Lit> lit) {
+        tell("lit came", entities);
+        for (std::size_t i = 0; i < entities.size(); ++i)
+            EXPECT_EQ(lit[i].since, house.value<&Lit::since>(entities[i]));
+    });
     world.observers().on_remove<Lit>([&](std::span<const Entity> entities) { tell("lit went", entities); });
     world.observers().keep_journal(1'000'000);
     house.known.resize(1500);
     ASSERT_TRUE(house.entities.create(house.known));
-    for (const Entity entity : house.known) house.add(entity, Lamp{1, {}});
+    for (const Entity entity : house.known) house.add(entity, lamp_of(entity, 1));
     const std::int64_t num_frames = shoal_test::scaled_operations(60);
     for (std::int64_t frame = 0; frame < num_frames; ++frame) {
         const std::uint64_t stamp = world.stamp();
@@ -272,6 +290,38 @@ TEST_F(ObserverRules, what_was_there_before_is_not_told) {
     EXPECT_EQ(num_told, 3);
     world.settle();
     EXPECT_EQ(num_told, 3);
+}
+
+TEST_F(ObserverRules, values_of_additions_are_those_before_any_observer_was_called) {
+    Entities told;
+    std::vector<int> oil;
+    world.observers().on_add<Lamp>([&](std::span<const Entity> added) {
+        for (const Entity entity : added) lamps.set<&Lamp::oil>(lamps.instance(entity), -1);
+        lamps.remove(added.front());
+        ASSERT_TRUE(lamps.add(make(5000), Lamp{}));  // which may move the columns
+    });
+    world.observers().on_add<Lamp>([&](std::span<const Entity> added, std::span<const Lamp> values) {
+        ASSERT_EQ(values.size(), added.size());
+        for (std::size_t i = 0; i < added.size(); ++i) told.push_back(added[i]), oil.push_back(values[i].oil);
+    });
+    const Entities made = make(3);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(lamps.add(made[std::size_t(i)], Lamp{i, {}}));
+    world.settle();
+    EXPECT_EQ(told, made);
+    EXPECT_EQ(oil, (std::vector<int>{0, 1, 2}));
+}
+
+TEST_F(ObserverRules, values_of_additions_need_no_memory_of_what_was) {
+    world.observers().on_add<Lamp>(
+        [&](std::span<const Entity> added, std::span<const Lamp>) { num_told += int(added.size()); });
+    const Entities made = make(2000);
+    ASSERT_TRUE(lamps.add(made, Lamp{}));
+    world.settle();
+    for (const Entity entity : made) lamps.set<&Lamp::oil>(lamps.instance(entity), 3);
+    world.settle();
+    EXPECT_EQ(num_told, 2000) << "others than those that came are not told of";
+    EXPECT_DEATH(world.observers().on_add<Filler>([](std::span<const Entity>, std::span<const Filler>) {}),
+                 "no store of the world keeps");
 }
 
 TEST_F(ObserverRules, what_comes_and_goes_in_between_is_not_told) {

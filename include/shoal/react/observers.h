@@ -1,7 +1,9 @@
 #pragma once
 // Observers: functions that are called when entities have gained, lost or changed a component.
 //
-//     world.observers().on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+//     world.observers().on_add<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> added) {
+//         for (std::size_t i = 0; i < entities.size(); ++i) scene.insert(entities[i], added[i].handle);
+//     });
 //     world.observers().on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
 //         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
 //     });
@@ -17,7 +19,8 @@
 // - A component that comes and goes in between is not told of. One that goes and comes back was not removed.
 // - It does not matter which store keeps the component, nor how it was changed. A disabled component counts
 //   as not there. With `many`, an entity is named once for each component that it gains or loses.
-// - The values before are those of the last settle.
+// - Values are optional. Those of additions are what the components are when the settle ends, before any observer is
+//   called; those of removals and changes are what they were at the end of the last settle.
 // - Entities are in the order of their rows, so the order does not depend on the number of workers.
 // - An observer may spawn, destroy, add and remove, at once or by command, and may add and remove observers. What it
 //   changes is told at the end of the next settle: observers that cause each other, also in a circle, go one round per
@@ -52,8 +55,10 @@ struct ObserverId {
 /// What an observer is told.
 struct ObservedBatch {
     std::span<const Entity> entities;
-    /// For removals and changes: what the components were. Shape: a struct image for each entity; for changes, only the
-    /// field is what it was.
+    /// For additions: what the components are, if the observer wants values. Shape: a struct image for each entity, aligned
+    /// as allocate_memory() does.
+    const std::byte* values_now = nullptr;
+    /// For removals and changes: what the components were. Shape: as above; for changes, only the field is what it was.
     const std::byte* values_before = nullptr;
     const Schema& component;
 };
@@ -71,20 +76,10 @@ struct ObservedChange {
 
     ObserverKind kind = ObserverKind::kAdd;
     std::uint32_t field = kAnyField;  ///< for changes: its place in the schema
-    bool wants_values = false;        ///< for removals: what the components were
+    bool wants_values = false;        ///< for additions: what the components are; for removals: what they were
 };
 
 namespace detail {
-
-template <class T, class Function>
-class AddObserver final : public Observer {
-public:
-    explicit AddObserver(Function function) : function_(std::move(function)) {}
-    void run(const ObservedBatch& batch) override { function_(batch.entities); }
-
-private:
-    Function function_;
-};
 
 /// A value in an array, because an array of bool has no addresses.
 template <class Value>
@@ -92,7 +87,7 @@ struct HeldValue {
     Value value{};
 };
 
-/// Takes the values before from struct images, where they begin at `offset`: whole components, or one field of each.
+/// Takes the values from struct images, where they begin at `offset`: whole components, or one field of each.
 template <class Value, class Function>
 class ValueObserver final : public Observer {
 public:
@@ -102,13 +97,20 @@ public:
             function_(batch.entities);
         } else {
             static_assert(sizeof(HeldValue<Value>) == sizeof(Value) && alignof(Value) <= alignof(std::max_align_t));
-            Array<HeldValue<Value>> before(batch.entities.size(), HeldValue<Value>(), "observers");
-            const std::byte* image = batch.values_before + offset_;
-            for (HeldValue<Value>& held : before) {
+            const std::byte* image = batch.values_now != nullptr ? batch.values_now : batch.values_before;
+            if (std::is_trivially_copyable_v<Value> && sizeof(Value) == batch.component.struct_bytes()) {
+                // The images are an array of it.
+                const auto* const first = reinterpret_cast<const Value*>(image);
+                return static_cast<void>(
+                    function_(batch.entities, std::span<const Value>(first, batch.entities.size())));
+            }
+            Array<HeldValue<Value>> values(batch.entities.size(), HeldValue<Value>(), "observers");
+            image += offset_;
+            for (HeldValue<Value>& held : values) {
                 copy_bytes(static_cast<void*>(&held.value), image, sizeof(Value));
                 image += batch.component.struct_bytes();
             }
-            function_(batch.entities, std::span<const Value>(&before.data()->value, before.size()));
+            function_(batch.entities, std::span<const Value>(&values.data()->value, values.size()));
         }
     }
 
@@ -141,24 +143,18 @@ public:
         : WorldService("observers", ServiceStage::kObservers), directory_(directory) {}
     SHOAL_API ~Observers() override;
 
-    /// Calls function(entities) at the end of each settle in which entities have gained a component of type T since the
-    /// settle before. Requires: a store keeps T; no passes run.
+    /// Calls function(entities), or function(entities, std::span<const T> values), at the end of each settle in which
+    /// entities have gained a component of type T since the settle before. Requires: a store keeps T; no passes run; for
+    /// values, T is bytes, and an entity has one. Cost: values are copied in order, where looking them up takes a random
+    /// access each.
     template <class T, class Function>
     ObserverId on_add(Function function) {
-        static_assert(std::is_invocable_v<Function&, std::span<const Entity>>,
-                      "the function takes a std::span<const Entity>");
-        return observe<T, detail::AddObserver<T, Function>>({ObserverKind::kAdd}, std::move(function));
+        return observe_whole<T>(ObserverKind::kAdd, std::move(function));
     }
-    /// The same for those that have lost one: function(entities), or function(entities, std::span<const T> before).
-    /// Requires: as above; for values, T is bytes, and an entity has one.
+    /// The same for those that have lost one; the values are what they were.
     template <class T, class Function>
     ObserverId on_remove(Function function) {
-        static_assert(detail::kObserves<T, Function>,
-                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
-        constexpr bool kWantsValues = !std::is_invocable_v<Function&, std::span<const Entity>>;
-        static_assert(!kWantsValues || std::is_trivially_copyable_v<T>, "only values that are bytes are kept");
-        return observe<T, detail::ValueObserver<T, Function>>(
-            {ObserverKind::kRemove, ObservedChange::kAnyField, kWantsValues}, std::move(function), std::size_t(0));
+        return observe_whole<T>(ObserverKind::kRemove, std::move(function));
     }
     /// The same for those whose component differs, in any field, or in one: on_change<&Door::is_open>(...).
     /// The values before are components, or values of the field. Requires: as above.
@@ -222,6 +218,15 @@ private:
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         return require(schema_of<T>(), to, detail::make_observer<R>(std::forward<Arguments>(arguments)...),
                        detail::destroy_observer<R>);
+    }
+    template <class T, class Function>
+    ObserverId observe_whole(ObserverKind kind, Function function) {
+        static_assert(detail::kObserves<T, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
+        constexpr bool kWantsValues = !std::is_invocable_v<Function&, std::span<const Entity>>;
+        static_assert(!kWantsValues || std::is_trivially_copyable_v<T>, "only values that are bytes are kept");
+        return observe<T, detail::ValueObserver<T, Function>>({kind, ObservedChange::kAnyField, kWantsValues},
+                                                              std::move(function), std::size_t(0));
     }
     SHOAL_API ObserverId require(const Schema& component, const ObservedChange& to, Observer& observer,
                                  void (*destroy)(Observer&));

@@ -47,6 +47,9 @@ public:
     /// opaque; otherwise as watch_field().
     SHOAL_API void keep_values();
 
+    /// From now on, compare() takes the values of those that were added. Requires: as keep_values().
+    SHOAL_API void take_added_values();
+
     /// Finds what differs from the last time, and remembers what is there now.
     SHOAL_API void compare();
 
@@ -58,6 +61,8 @@ public:
     std::span<const Entity> changed() const { return changed_; }
     /// Bit i: field i differs. Shape: as changed().
     std::span<const std::uint64_t> changed_fields() const { return changed_fields_; }
+    /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each entity.
+    const std::byte* added_values() const { return added_values_.data(); }
     /// What watched fields were before. Shape: a struct image for each entity; other fields have their defaults.
     const std::byte* removed_values() const { return removed_values_.data(); }
     const std::byte* changed_values() const { return changed_values_.data(); }
@@ -110,13 +115,15 @@ private:
                         std::span<std::uint64_t> fields) const;
     void take_rows(Picture& picture, RowRange rows);
     void list_came(std::uint32_t picture, RowRange rows);
-    void list_gone(const Picture& picture, std::uint32_t row);
+    void list_gone(const Picture& picture, RowRange rows);
     void list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image);
     void drop_pictures();
     void match_moves();
     std::uint64_t differing_fields(const std::byte* old_image, std::size_t came) const;
     std::uint64_t differing_fields(const Column& column, const std::byte* before, const std::byte* now) const;
-    void append_image(const Picture& picture, std::uint32_t row, Bytes& images) const;
+    void append_images(const Picture& picture, RowRange rows, Bytes& images) const;
+    template <class DataOf>
+    void append_images(std::uint32_t count, std::span<const Column> columns, DataOf&& data_of, Bytes& images) const;
 
     Store& store_;
     Schema component_;
@@ -127,11 +134,13 @@ private:
     HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
     Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Array<RowSpan> came_runs_{Owner("component mirror")};
-    Bytes gone_values_{Owner("component mirror")};
+    Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};
+    Array<Column> added_columns_{Owner("component mirror")};  // of which the values of those that were added are taken
     Array<Entity> added_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};
     Array<std::uint64_t> changed_fields_{Owner("component mirror")};
-    Bytes removed_values_{Owner("component mirror")}, changed_values_{Owner("component mirror")};
+    Bytes added_values_{Owner("component mirror")}, removed_values_{Owner("component mirror")},
+        changed_values_{Owner("component mirror")};
 };
 
 }  // namespace shoal
