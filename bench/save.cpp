@@ -12,6 +12,8 @@
 #include "shoal/state/snapshot.h"
 #include "shoal/world/world.h"
 
+#include "body_components.h"
+#include "plain_sea.h"
 #include "workloads.h"
 
 #include <cmath>
@@ -129,6 +131,40 @@ void load_whole(Bench& bench, std::size_t n, const char* name, std::size_t num_r
         {name, n, from_100k(n, 1.5), n * 104},
         {[&] { fleet.touch(num_rows, 1); }, [&] { need_ok(load(fleet.world, fleet.state)); }, [&] { return n; }},
         {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
+}
+
+/// Brings back a database of three component types, whose entities were all made anew after it was saved.
+void load_database(Bench& bench, std::size_t n) {
+    if (!bench.wants("save/load_database")) return;
+    EntityManager entities({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1});
+    World world(entities);
+    std::vector<Entity> ids(n);
+    Snapshot state;
+    const auto create = [&] {
+        need_ok((world.database().create<Position, Velocity, Mass>(ids, 0, Position{{1, 2, 3}}, Velocity{}, Mass{2})));
+        world.settle();
+    };
+    create();
+    need_ok(save(world, state));
+    const std::vector<Entity> saved = ids;
+    PlainSea plain(n + 1, n);
+    const BodyValues values(n);
+    std::vector<Generation> generations(n + 1), saved_generations(n + 1, 1);
+    bench.compare({"save/load_database", n, n == 100'000 ? 1.8 : 0},
+                  {[&] {
+                       ids.assign(n, kNullEntity);
+                       world.database().clear_zone(0);
+                       create();
+                   },
+                   [&] { need_ok(load(world, state)); },
+                   [&] { return world.database().num_rows() + entities.alive(saved[n / 2]); }},
+                  {[&] { plain.clear(); },
+                   [&] {
+                       generations = saved_generations;
+                       plain.add_all(PlainSea::kHeavy, saved, values.position.data(), values.velocity.data(),
+                                     values.mass.data());
+                   },
+                   [&] { return plain.table(PlainSea::kHeavy).num_rows + generations[n / 2]; }});
 }
 
 /// One row in a hundred has changed since the state before: side by side, or one in each hundred.
@@ -277,6 +313,7 @@ void measure_saving(Bench& bench) {
     for (const std::size_t n : bench.sizes({20'000, 100'000, 1'000'000})) {
         save_whole(bench, n);
         load_whole(bench, n, "save/load", n);
+        load_database(bench, n);
         load_whole(bench, n, "save/load_little", n / 100);
         keep_frame(bench, n, "save/frame_blocks", 0.1, n / 100, 1);
         keep_frame(bench, n, "save/frame_scattered", 0.4, n, 100);

@@ -108,7 +108,7 @@ Status DatabaseTable::load(SnapshotReader& from, std::span<const Schema* const> 
             !status)
             return status;
     }
-    last_added_ = last_removed_ = {};
+    last_added_ = {}, last_removed_ = {};
     last_enableable_ = {};
     return {};
 }
@@ -234,17 +234,12 @@ Status Database::load_rows(SnapshotReader& from) {
 
 Status Database::note_loaded(SnapshotReader& from, DatabaseTable& table) {
     const std::span<const Entity> owners = table.entities();
-    for (std::uint32_t row = 0; row < owners.size(); ++row) {
-        const Entity owner = owners[row];
-        if (!is_possible(owner) || owner.index() > entities_.num_indices_used())
-            return from.error("owner",
-                              concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
-        if (directory_.rows().find_any_generation(owner) != kNilRow)
-            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner), ", which has another"));
-        directory_.rows().set(owner, row);
-        directory_.set_table(owner.index(), table.number());
-    }
-    return {};
+    const auto num_indices = static_cast<std::uint32_t>(entities_.num_indices_used());
+    const std::uint32_t row = directory_.set_owners(owners, num_indices, table.number());
+    if (row == owners.size()) return {};
+    const bool is_id = is_possible(owners[row]) && owners[row].index() <= num_indices;
+    return from.error("owner", concat("row ", row, " belongs to ", entity_text(owners[row]),
+                                      is_id ? ", which has another" : ", which cannot own it"));
 }
 
 }  // namespace shoal

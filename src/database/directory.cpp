@@ -37,8 +37,9 @@ void DatabaseDirectory::set_table(std::span<const Entity> entities, std::uint32_
     for (const Entity entity : entities) upper_tables_[entity.index()] = static_cast<std::uint16_t>(table >> 16);
 }
 
-std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, const EntityManager& living,
-                                             std::uint32_t table, std::uint32_t first_row) {
+template <class Living>
+std::uint32_t DatabaseDirectory::set_rows(std::span<const Entity> entities, const Living& living, std::uint32_t table,
+                                          std::uint32_t first_row) {
     return rows_.set_leading(entities, living, first_row, [&](std::span<const Entity> placed, bool are_run) {
         if (!are_run) return set_table(placed, table);
         const std::uint32_t first = placed.front().index();
@@ -46,6 +47,37 @@ std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, c
         if (upper_tables_.capacity() != 0)
             std::fill_n(upper_tables_.data() + first, placed.size(), static_cast<std::uint16_t>(table >> 16));
     });
+}
+
+std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, const EntityManager& living,
+                                             std::uint32_t table, std::uint32_t first_row) {
+    return set_rows(entities, living, table, first_row);
+}
+
+namespace {
+
+/// Asked like an EntityManager: which ids may own rows of a state, of the living and of the dead.
+struct PossibleOwners {
+    std::uint32_t max_index;
+
+    bool alive(Entity entity) const { return is_possible(entity) && entity.index() <= max_index; }
+    /// Whether all are possible, and their ids consecutive.
+    bool is_living_run(std::span<const Entity> entities) const {
+        const Entity first = entities.front(), last = entities.back();
+        if (!alive(first) || !alive(last) || last.index() - first.index() != entities.size() - 1) return false;
+        EntityBits differ = 0;
+        for (std::size_t i = 0; i < entities.size(); ++i)
+            differ |= entities[i].id ^ (first.id + static_cast<EntityBits>(i));
+        return differ == 0;
+    }
+};
+
+}  // namespace
+
+std::uint32_t DatabaseDirectory::set_owners(std::span<const Entity> owners, std::uint32_t max_index,
+                                            std::uint32_t table) {
+    SHOAL_ASSERT(max_index <= rows_.max_index(), "the directory has no room for the owners");
+    return set_rows(owners, PossibleOwners{max_index}, table, 0);
 }
 
 MemoryUse DatabaseDirectory::memory_use() const {

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/table/table.h"
 
+#include <utility>
 #include <vector>
 
 namespace shoal {
@@ -32,8 +33,23 @@ bool Table::is_displaced(Entity owner) const {
     return row < num_rows() && entities()[row] != owner && entities()[row].index() == owner.index();
 }
 
+/// Whether the index has exactly the rows of their owners. Without a branch for each row; false may also mean that an
+/// owner is displaced.
+bool Table::has_exact_index() const {
+    if (!is_packed_ || !index_->covers(entities())) return false;
+    const std::span<const EntityBits> entries = std::as_const(*index_).entries();
+    EntityBits differ = 0;
+    std::uint32_t num_null = 0;
+    for (std::uint32_t row = 0; row < num_rows(); ++row) {
+        const Entity owner = entities()[row];
+        num_null += owner ? 0 : 1;
+        differ |= entries[owner.index()] ^ RowIndex::entry_of(owner, row);
+    }
+    return differ == 0 && num_null == 0;
+}
+
 Status Table::validate_index() const {
-    if (index_ == nullptr) return {};
+    if (index_ == nullptr || has_exact_index()) return {};
     std::uint32_t num_holes = 0;
     for (std::uint32_t row = 0; row < num_rows(); ++row) {
         if (!entities()[row]) {

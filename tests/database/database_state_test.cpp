@@ -1,10 +1,12 @@
 // Databases that are written to snapshots and read back.
 
 #include "shoal/state/snapshot.h"
+#include "support/changed_state.h"
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,6 +106,62 @@ TEST_F(DatabaseState, tables_that_are_empty_go_when_they_would_have_gone) {
         }
     }
     EXPECT_TRUE(any_has_gone);
+}
+
+// Ids follow each other in the rows, or not; some entities are dead, and of some a newer one is on the index.
+TEST_F(DatabaseState, every_owner_is_found_again_whatever_the_order_of_rows) {
+    std::vector<Entity> made = make_masses(3'000, 1);
+    const std::vector<Entity> others = make_masses(2'000, 2);
+    for (std::size_t i = 0; i < made.size(); i += 7) ASSERT_TRUE(database.add(made[i], Velocity{}).ok());
+    for (std::size_t i = 0; i < made.size(); i += 5) database.destroy(made[i]);
+    for (std::size_t i = 0; i < others.size(); i += 9) entities.destroy(others[i]);
+    for (const Entity entity : make_masses(500, 1)) made.push_back(entity);
+    for (std::size_t i = 0; i < made.size(); ++i)
+        if (const DatabaseRow row = database.find(made[i])) database.set<&Mass::value>(row, float(i));
+    const Snapshot state = save(database);
+    Database other(entities, pool);
+    register_all(other);
+    ASSERT_TRUE(load(other, state));
+    EXPECT_EQ(other.validate().message(), "");
+    ASSERT_EQ(other.num_rows(), database.num_rows());
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        ASSERT_EQ(other.has<Mass>(made[i]), database.has<Mass>(made[i])) << i;
+        if (const DatabaseRow row = other.find(made[i])) ASSERT_EQ(other.get<&Mass::value>(row), float(i));
+    }
+    for (const Entity entity : others) ASSERT_EQ(other.find(entity).row, database.find(entity).row);
+    EXPECT_FALSE(entities.alive(others[0]));
+    EXPECT_TRUE(other.has_row(others[0])) << "until it settles";
+}
+
+TEST_F(DatabaseState, owners_that_have_a_row_or_cannot_have_one_are_refused) {
+    const std::vector<Entity> made = make_masses(2'000, 1), others = make_masses(10, 2);
+    const Snapshot sound = save(database);
+    std::string path;
+    for (std::size_t i = 0; i < sound.num_parts(); ++i)
+        if (sound.part(i).path.ends_with("owner") && sound.part(i).num_elements == made.size())
+            path = sound.part(i).path;
+    const auto with_owner = [&](std::size_t row, Entity owner) {
+        return with_part(sound, path, [&](std::vector<std::byte>& bytes) {
+            std::memcpy(bytes.data() + row * sizeof(Entity), &owner, sizeof(Entity));
+        });
+    };
+    const Entity stranger = make_entity(made.back().index() + 100, 1);
+    struct Case {
+        std::size_t row;
+        Entity owner;
+        std::string_view expected;
+    };
+    const Case cases[] = {{1'700, made[3], "row 1700 belongs to"},  {1'999, others[0], "which has another"},
+                          {0, others[0], "which has another"},      {5, kNullEntity, "row 5 belongs to"},
+                          {1'999, stranger, "which cannot own it"}, {0, stranger, "which cannot own it"}};
+    for (const Case& one : cases) {
+        const Status status = load(database, with_owner(one.row, one.owner));
+        EXPECT_NE(status.message().find(one.expected), std::string_view::npos) << status.message();
+        expect_no_rows();
+        ASSERT_TRUE(load(database, sound));
+        EXPECT_EQ(database.validate().message(), "");
+        EXPECT_TRUE(database.has<Mass>(made[1'999]));
+    }
 }
 
 /// What can be wrong, where it is read: before rows, with them, and after them.

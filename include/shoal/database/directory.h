@@ -85,6 +85,9 @@ public:
     /// they are. Requires: reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
                                         std::uint32_t table, std::uint32_t first_row);
+    /// The same for the owners of all rows of a table that was loaded: they need not live, but are ids with indices up to
+    /// `max_index`.
+    SHOAL_API std::uint32_t set_owners(std::span<const Entity> owners, std::uint32_t max_index, std::uint32_t table);
     SHOAL_INLINE void prefetch(Entity entity) const {
         rows_.prefetch(entity);
         if (entity.index() < tables_.capacity()) __builtin_prefetch(tables_.data() + entity.index());
@@ -112,6 +115,9 @@ private:
 
     SHOAL_INLINE bool is_open(std::uint32_t entity_index) const { return std::int64_t(entity_index) < gate_; }
     void note_width();
+    template <class Living>
+    std::uint32_t set_rows(std::span<const Entity> entities, const Living& living, std::uint32_t table,
+                           std::uint32_t first_row);
 
     RowIndex rows_ = RowIndex(RowIndexKind::kPaged);
     PageArray<std::uint16_t> tables_;        // by entity index

@@ -275,6 +275,7 @@ private:
     Status load_rows(SnapshotReader& from, std::uint64_t source);
     Status check_values(SnapshotReader& from) const;
     void clear_rows();
+    bool has_exact_index() const;
     Status validate_index() const;
     Status validate_chains() const;
     bool is_displaced(Entity owner) const;
