@@ -203,7 +203,9 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
 /// there was anything to look up.
 template <class Names>
 bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, StepChange change, Names&& names) {
-    if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return false;
+    if (step.key != key) return false;
+    step.look_up_reach();
+    if (step.path.is_known(from.table_, step.target->table_)) return false;
     DatabaseTable& to = *step.target;
     if (from.has_many() || to.has_many() || !step.path.look_up(from.table_, to.table_)) return false;
     step.bits.clear();
@@ -213,6 +215,7 @@ bool Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey 
         step.bits.push_back({there < 0 ? nullptr : &from.presence_[static_cast<std::size_t>(there)], &to.presence_[i],
                              names(component) ? change : StepChange::kKeep});
     }
+    step.look_up_reach();
     return true;
 }
 
@@ -267,7 +270,7 @@ const TakePlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable
 void Database::forget_steps() {
     for (TypedList* list : lists_)
         if (list != nullptr) list->table = nullptr;
-    tables_.for_each([](DatabaseTable& table) { table.last_added_ = table.last_removed_ = {}; });
+    tables_.for_each([](DatabaseTable& table) { table.last_added_ = {}, table.last_removed_ = {}; });
 }
 
 /// Moves rows at once when the entities own consecutive rows of a table, and gives them the values of the call.
@@ -421,19 +424,20 @@ bool Database::only_enables(Arguments& arguments) {
         if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
     }
     const bool writes = have_columns(values);
-    const DatabaseTable* last = nullptr;
+    const LocationOf location_of(directory_, arguments.entities());
+    std::uint32_t last = LocationOf::kNoTable;
     for (std::size_t i = 0; i < arguments.entities().size(); ++i) {
         fetch_ahead(directory_, arguments.entities(), i);
         const Entity entity = arguments.entities()[i];
-        const DatabaseRow at = find(entity);
+        const DatabaseDirectory::Location at = location_of(entity);
         if (SHOAL_LIKELY(at && at.table == last)) continue;
-        const auto lacks = [&](const ComponentValues& given) { return !at.table->type().has(given.component); };
+        const auto lacks = [&](const ComponentValues& given) { return !tables_[at.table].type().has(given.component); };
         if (!at || std::ranges::any_of(values, lacks)) {
             if (entities_.alive(entity)) return false;
             continue;
         }
         last = at.table;
-        if (writes) arguments.keep_apart_from(*at.table);
+        if (writes) arguments.keep_apart_from(tables_[at.table]);
     }
     return true;
 }
@@ -442,29 +446,26 @@ bool Database::only_enables(Arguments& arguments) {
 AddCounts Database::enable_in_place(const Arguments& arguments) {
     selection_->require_empty();
     const std::span<const Entity> entities = arguments.entities();
-    const bool writes = have_columns(arguments.values());
-    AddCounts counts;
+    const std::span<const ComponentValues> values = arguments.values();
+    const bool writes = have_columns(values), awaits = awaits_deaths();
+    const LocationOf location_of(directory_, entities);
+    std::uint32_t num_skipped = 0;
     RowBits bits;
-    std::uint64_t num_flips = 0;
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        const DatabaseRow at = find(entities[i]);
-        if (SHOAL_UNLIKELY(!at || is_dead(entities[i]))) {
-            ++counts.num_skipped;
+        const DatabaseDirectory::Location at = location_of(entities[i]);
+        if (SHOAL_UNLIKELY(!at || (awaits && !entities_.alive(entities[i])))) {
+            ++num_skipped;
             continue;
         }
-        if (SHOAL_UNLIKELY(!bits.are_of(*at.table))) {
-            bits.look_at(*at.table);
-            for (const ComponentValues& given : arguments.values()) bits.add(given.component, !given.is_disabled);
-        }
         if (writes)
-            for (const ComponentValues& given : arguments.values()) write_given(at, given, i);
-        const RowBits::Change change = bits.set(at.row);
-        num_flips += change.flips;
-        counts.num_added += change.enables;
+            for (const ComponentValues& given : values) write_given({&tables_[at.table], at.row}, given, i);
+        bits.set(tables_, at.table, at.row, [&](auto&& add) {
+            for (const ComponentValues& given : values) add(given.component, !given.is_disabled);
+        });
     }
-    counts.num_set = static_cast<std::uint32_t>(entities.size()) - counts.num_skipped - counts.num_added;
-    tables_.count_changes(num_flips);
-    return counts;
+    tables_.count_changes(bits.num_flipped());
+    const auto num_found = static_cast<std::uint32_t>(entities.size()) - num_skipped;
+    return {.num_added = bits.num_enabled(), .num_set = num_found - bits.num_enabled(), .num_skipped = num_skipped};
 }
 
 /// Whether a call that takes component types only disables some.
@@ -476,20 +477,18 @@ bool Database::only_disables(std::span<const ComponentType> components) const {
 /// Returns how many entities had any of the component types. Requires: only_disables().
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
-    std::uint32_t num_changed = 0;
+    const LocationOf location_of(directory_, entities);
     RowBits bits;
     for (std::size_t i = 0; i < entities.size(); ++i) {
         fetch_ahead(directory_, entities, i);
-        const DatabaseRow at = find(entities[i]);
+        const DatabaseDirectory::Location at = location_of(entities[i]);
         if (SHOAL_UNLIKELY(!at)) continue;
-        if (SHOAL_UNLIKELY(!bits.are_of(*at.table))) {
-            bits.look_at(*at.table);
-            for (const ComponentType component : components) bits.add(component, false);
-        }
-        num_changed += bits.set(at.row).flips;
+        bits.set(tables_, at.table, at.row, [&](auto&& add) {
+            for (const ComponentType component : components) add(component, false);
+        });
     }
-    tables_.count_changes(num_changed);
-    return num_changed;
+    tables_.count_changes(bits.num_flipped());
+    return bits.num_flipped();
 }
 
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {

@@ -193,11 +193,21 @@ DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const 
 
 template <bool kAdds>
 MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key) {
-    const RowMove move = find<kAdds>(database, entity, key);
+    const RowMove move = find_step<kAdds>(database, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make(database, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
-        return path.take<!kAdds>(from, to, row, entity);
-    });
+    if (SHOAL_UNLIKELY(!move.step_->bits.empty())) return move.make_with_bits<kAdds>(database, entity);
+    return move.make_but_bits(database, entity,
+                              [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row)
+                                  SHOAL_INLINED { return path.take<!kAdds>(from, to, row, entity); });
+}
+
+/// Apart, so that rows without bits do not pay for what this keeps in registers.
+template <bool kAdds>
+MovedRow RowMove::make_with_bits(Database& database, Entity entity) const {
+    if (SHOAL_UNLIKELY(!step_->has_reserved_bits())) return {};
+    return make(database, entity,
+                [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row)
+                    SHOAL_INLINED { return path.take<!kAdds>(from, to, row, entity); });
 }
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);

@@ -45,49 +45,78 @@ inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while
 
 }  // namespace detail
 
-/// The bits that a call sets in one row after another, of a table that it looks at once.
-class Database::RowBits {
+/// Finds the rows of the entities of a call, without a test for each whether the directory reaches so far.
+class LocationOf {
 public:
-    static constexpr std::size_t kMostTypes = 16;
+    static constexpr std::uint32_t kNoTable = 0xFFFFFFFF;
 
-    struct Change {
-        bool flips = false;    // whether any bit is another now
-        bool enables = false;  // whether one is set now, and was not
-    };
-
-    bool are_of(const DatabaseTable& table) const { return table_ == &table; }
-    /// Looks at another table from now on, and sets no bits of it yet.
-    void look_at(DatabaseTable& table) { table_ = &table, num_types_ = 0; }
-    /// Sets the bits of a component type to `is_enabled`, if the table has it. Requires: at most kMostTypes.
-    void add(ComponentType component, bool is_enabled) {
-        const int index = table_->type().enableable_index(component);
-        if (index < 0) return;
-        SHOAL_ASSERT(num_types_ < kMostTypes, "a call enables or disables too many component types at once");
-        types_[num_types_++] = {table_->presence_[static_cast<std::size_t>(index)].words(), is_enabled};
-    }
-    SHOAL_INLINE Change set(std::uint32_t row) {
-        Change change;
-        for (std::size_t i = 0; i < num_types_; ++i) {
-            std::uint64_t& word = types_[i].words[row / 64];
-            const std::uint64_t bit = std::uint64_t(1) << row % 64;
-            if (((word & bit) != 0) == types_[i].is_enabled) continue;
-            word ^= bit;
-            change.flips = true;
-            change.enables |= types_[i].is_enabled;
-        }
-        if (change.flips) table_->table_.stamp_row(row);
-        return change;
+    LocationOf(const DatabaseDirectory& directory, std::span<const Entity> entities)
+        : directory_(directory), are_covered_(directory.covers(entities)) {}
+    SHOAL_INLINE DatabaseDirectory::Location operator()(Entity entity) const {
+        return SHOAL_LIKELY(are_covered_) ? directory_.find_covered(entity) : directory_.find(entity);
     }
 
 private:
+    const DatabaseDirectory& directory_;
+    bool are_covered_;
+};
+
+/// The bits that a call sets in one row after another. Those of a few tables stay looked up, because entities of several
+/// kinds mostly come in any order.
+class Database::RowBits {
+public:
+    static constexpr std::size_t kMostTypes = 8;
+
+    /// Sets the bits of a row of table number `number`. If its bits are not looked up, name_types(add) calls
+    /// add(component, is_enabled) for each component type of the call, at most kMostTypes.
+    template <class NameTypes>
+    SHOAL_INLINE void set(const TableSet& tables, std::uint32_t number, std::uint32_t row, NameTypes&& name_types) {
+        Target& target = targets_[number % kNumTargets];
+        if (SHOAL_UNLIKELY(target.number != number)) {
+            target.number = number, target.table = &tables[number], target.num_types = 0;
+            name_types([&](ComponentType component, bool is_enabled) { add(target, component, is_enabled); });
+        }
+        bool flips = false, enables = false;
+        for (std::uint32_t t = 0; t < target.num_types; ++t) {
+            const Type& type = target.types[t];
+            std::uint64_t& word = type.words[row / 64];
+            const std::uint64_t bit = std::uint64_t(1) << row % 64;
+            if (((word & bit) != 0) == type.is_enabled) continue;
+            word ^= bit;
+            flips = true;
+            enables |= type.is_enabled;
+        }
+        if (flips) target.table->table_.stamp_row(row);
+        num_flipped_ += flips;
+        num_enabled_ += enables;
+    }
+    /// How many rows have another bit now, and how many one that is set now and was not.
+    std::uint32_t num_flipped() const { return num_flipped_; }
+    std::uint32_t num_enabled() const { return num_enabled_; }
+
+private:
+    static constexpr std::size_t kNumTargets = 16;
+
     struct Type {
         std::uint64_t* words;
         bool is_enabled;
     };
+    struct Target {
+        std::uint32_t number = LocationOf::kNoTable, num_types;
+        DatabaseTable* table;
+        Type types[kMostTypes];
+    };
 
-    DatabaseTable* table_ = nullptr;
-    Type types_[kMostTypes];
-    std::size_t num_types_ = 0;
+    static void add(Target& target, ComponentType component, bool is_enabled) {
+        const int index = target.table->type().enableable_index(component);
+        if (index < 0) return;
+        SHOAL_ASSERT(target.num_types < kMostTypes, "a call enables or disables too many component types at once");
+        target.types[target.num_types++] = {target.table->presence_[static_cast<std::size_t>(index)].words(),
+                                            is_enabled};
+    }
+
+    Target targets_[kNumTargets];  // by table number % kNumTargets
+    std::uint32_t num_flipped_ = 0, num_enabled_ = 0;
 };
 
 /// Fetches the entry of an entity of a call that comes some way after entity number `i`.

@@ -46,10 +46,9 @@ DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone z
     for (std::size_t i = 0; i < type.enableable().size(); ++i) presence_.emplace_back(pool);
 }
 
-bool DatabaseTable::Step::has_reserved_bits() const {
-    for (const StepBit& bit : bits)
-        if (SHOAL_UNLIKELY(!bit.to->reaches(target->num_rows()))) return false;
-    return true;
+void DatabaseTable::Step::look_up_reach() {
+    num_reached = 0xFFFFFFFF;
+    for (const StepBit& bit : bits) num_reached = std::min(num_reached, bit.to->num_reached());
 }
 
 void DatabaseTable::Step::move_bits(const DatabaseTable& from, std::uint32_t row) const {

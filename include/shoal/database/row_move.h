@@ -39,6 +39,13 @@ public:
     SHOAL_API static MovedRow find_and_make(Database& database, Entity entity, TypedKey key);
 
 private:
+    template <bool kAdds>
+    SHOAL_INLINE static RowMove find_step(Database& database, Entity entity, TypedKey key);
+    template <class Take>
+    SHOAL_INLINE MovedRow make_but_bits(Database& database, Entity entity, Take&& take) const;
+    template <bool kAdds>
+    __attribute__((noinline)) MovedRow make_with_bits(Database& database, Entity entity) const;
+
     RowMove() = default;
     RowMove(DatabaseTable* from, const DatabaseTable::Step* step, std::uint32_t row)
         : from_(from), step_(step), row_(row) {}
@@ -66,19 +73,31 @@ SHOAL_INLINE void write_gained(const MovedRow& moved, const Ts&... values) {
 namespace shoal {
 
 template <bool kAdds>
-SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey key) {
+SHOAL_INLINE RowMove RowMove::find_step(Database& database, Entity entity, TypedKey key) {
     const DatabaseDirectory::Location place = database.directory_.find_unless_held(entity);
     if (SHOAL_UNLIKELY(!place)) return {};
     DatabaseTable& from = database.tables_[place.table];
     const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
     if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
-    if (SHOAL_UNLIKELY(!step.has_reserved_row() || (kAdds && database.is_dead(entity)))) return {};
+    if (SHOAL_UNLIKELY(!step.target->has_reserved_row() || (kAdds && database.is_dead(entity)))) return {};
     return {&from, &step, place.row};
+}
+
+template <bool kAdds>
+SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey key) {
+    const RowMove move = find_step<kAdds>(database, entity, key);
+    if (SHOAL_UNLIKELY(!move || !(move.step_->bits.empty() || move.step_->has_reserved_bits()))) return {};
+    return move;
 }
 
 template <class Take>
 SHOAL_INLINE MovedRow RowMove::make(Database& database, Entity entity, Take&& take) const {
     if (SHOAL_UNLIKELY(!step_->bits.empty())) step_->move_bits(*from_, row_);
+    return make_but_bits(database, entity, take);
+}
+
+template <class Take>
+SHOAL_INLINE MovedRow RowMove::make_but_bits(Database& database, Entity entity, Take&& take) const {
     const std::uint32_t row = take(step_->path, from_->table_, step_->target->table_, row_);
     database.directory_.set_reserved(entity, step_->target->number(), row);
     database.tables_.count_changes();

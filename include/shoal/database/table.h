@@ -32,8 +32,8 @@ public:
     }
     PresenceBits& operator=(PresenceBits&&) = delete;
 
-    /// Whether there is room for the bit of a row.
-    bool reaches(std::uint32_t row) const { return row / 64 < num_words_; }
+    /// For how many rows there is room.
+    std::uint32_t num_reached() const { return static_cast<std::uint32_t>(num_words_ * 64); }
     bool get(std::uint32_t row) const { return test_bit(words_, row); }
     void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
     void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
@@ -157,16 +157,15 @@ private:
         Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
         Array<StepBit> bits{Owner("database table")};       // by place in target->type().enableable()
 
-        /// Whether a row can be appended to the target without memory, or a note that the table is not empty any more.
-        SHOAL_INLINE bool has_reserved_row() const {
-            return target->has_reserved_row() && (SHOAL_LIKELY(bits.empty()) || has_reserved_bits());
-        }
+        /// Whether the target has room for the bits of one more row.
+        bool has_reserved_bits() const { return target->num_rows() < num_reached; }
+        /// Looks up how far the bits of the target reach.
+        SHOAL_API void look_up_reach();
         /// Writes the bits of a row that goes to the end of the target; those of the last row of `from` take their place.
         /// Apart, so that rows without bits do not pay for what this keeps in registers.
         __attribute__((noinline)) SHOAL_API void move_bits(const DatabaseTable& from, std::uint32_t row) const;
 
-    private:
-        __attribute__((noinline)) SHOAL_API bool has_reserved_bits() const;
+        std::uint32_t num_reached = 0;  // rows of the target that all bits have room for; they only gain room
     };
 
     /// The component type that was last enabled or disabled by a call with C++ types.

@@ -138,20 +138,32 @@ public:
     const Column* end() const { return all_.data() + all_.size(); }
     std::size_t size() const { return all_.size(); }
 
+    /// Where the columns of each size end in an array of their addresses.
+    template <class Address>
+    struct Ends {
+        const Address *of_4 = nullptr, *of_8 = nullptr, *of_12 = nullptr, *of_16 = nullptr, *all = nullptr;
+    };
+    template <class Address>
+    Ends<Address> ends_in(const Address* addresses) const {
+        return {addresses + ends_[0], addresses + ends_[1], addresses + ends_[2], addresses + ends_[3],
+                addresses + all_.size()};
+    }
+
     /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size.
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, Copy&& copy) const {
+        for_each(addresses, ends_in(addresses), copy);
+    }
+    /// The same for whoever keeps the ends from call to call: three instructions less for each size.
+    template <class Address, class Copy>
+    SHOAL_INLINE void for_each(const Address* addresses, const Ends<Address>& ends, Copy&& copy) const {
         const Address* address = addresses;
-        for (const Address* end = addresses + ends_[0]; address != end; ++address)
-            copy.template operator()<4>(*address, 4);
-        for (const Address* end = addresses + ends_[1]; address != end; ++address)
-            copy.template operator()<8>(*address, 8);
-        for (const Address* end = addresses + ends_[2]; address != end; ++address)
-            copy.template operator()<12>(*address, 12);
-        for (const Address* end = addresses + ends_[3]; address != end; ++address)
-            copy.template operator()<16>(*address, 16);
-        for (std::size_t i = ends_[3]; SHOAL_UNLIKELY(i != all_.size()); ++i)
-            copy.template operator()<0>(addresses[i], all_[i].bytes);
+        for (; address != ends.of_4; ++address) copy.template operator()<4>(*address, 4);
+        for (; address != ends.of_8; ++address) copy.template operator()<8>(*address, 8);
+        for (; address != ends.of_12; ++address) copy.template operator()<12>(*address, 12);
+        for (; address != ends.of_16; ++address) copy.template operator()<16>(*address, 16);
+        for (; SHOAL_UNLIKELY(address != ends.all); ++address)
+            copy.template operator()<0>(*address, all_[static_cast<std::size_t>(address - addresses)].bytes);
     }
 
 private:

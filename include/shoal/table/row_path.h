@@ -19,6 +19,10 @@ public:
         std::byte* to;  ///< nullptr: the row loses it
     };
 
+    RowPath() = default;
+    RowPath(RowPath&&) = default;  // but no copies: the ends are addresses in the array
+    RowPath& operator=(RowPath&&) = default;
+
     const TakePlan* plan() const { return plan_; }
     const Array<Column>& columns() const { return columns_; }
 
@@ -51,7 +55,7 @@ public:
 private:
     template <bool kDrops>
     SHOAL_INLINE void copy(std::size_t row, std::size_t last, std::size_t to_row) const {
-        plan_->kept().for_each(columns_.data(),
+        plan_->kept().for_each(columns_.data(), kept_ends_,
                                [&]<std::size_t kBytes>(const Column& column, std::size_t bytes) SHOAL_INLINED {
                                    std::byte* const hole = column.from + row * bytes;
                                    copy_element<kBytes>(column.to + to_row * bytes, hole, bytes);
@@ -59,7 +63,7 @@ private:
                                });
         if constexpr (!kDrops) return;
         plan_->dropped().for_each(
-            columns_.data() + plan_->kept().size(),
+            kept_ends_.all, dropped_ends_,
             [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
                 SHOAL_INLINED { copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes, bytes); });
     }
@@ -67,6 +71,7 @@ private:
     const TakePlan* plan_ = nullptr;
     std::uint64_t placements_ = 0;  // of both tables when the addresses were looked up, added up; 0: they were not
     Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
+    ColumnsBySize::Ends<Column> kept_ends_, dropped_ends_;
 };
 
 }  // namespace shoal

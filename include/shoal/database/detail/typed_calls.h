@@ -19,7 +19,7 @@ struct Database::TypedList {
     SHOAL_INLINE bool has_reserved_row() const {
         if (SHOAL_UNLIKELY(!table->has_reserved_row())) return false;
         for (const PresenceBits* of_type : bits)
-            if (SHOAL_UNLIKELY(!of_type->reaches(table->num_rows()))) return false;
+            if (SHOAL_UNLIKELY(table->num_rows() >= of_type->num_reached())) return false;
         return true;
     }
 };
