@@ -8,7 +8,6 @@
 #include "plain_sea.h"
 #include "workloads.h"
 
-#include <bit>
 #include <optional>
 #include <vector>
 
@@ -194,6 +193,7 @@ void change(Bench& bench, Sea& sea) {
     change_span(bench, sea, true, by_size(sea.n, 3, 2.2, 1.5));
     change_span(bench, sea, false, 3);
     sea.is_enableable = true;
+    sea.plain.keep_bits();
     change_one(bench, sea, true, "_beside_enableable", all, 2.5);
     change_one(bench, sea, true, "_beside_enableable_1_percent", few, 4);
     change_one(bench, sea, false, "_beside_enableable", all, 3);
@@ -289,6 +289,125 @@ private:
     BodyValues values_;
 };
 
+// --- being born --------------------------------------------------------------------------------------------------
+
+/// Entities that are born in a frame, a few of a kind in a call, with values of their own, and asleep.
+class Births {
+public:
+    explicit Births(std::size_t n)
+        : n_(n),
+          entities_({.minimum_free_ids = 1, .max_entities = n, .max_death_list = 1}),
+          database_(entities_, pool_),
+          plain_ids_(n),
+          plain_(n + 1, n),
+          ids_(n),
+          other_ids_(n),
+          awake_(n / 64 + 1) {}
+
+    void measure(Bench& bench) {
+        const auto sum = [&] { return this->sum(); };
+        const Side plain = {
+            [&] { clear_plain(); },
+            [&] { for_each_call([&](std::size_t begin, std::size_t end) { create_plain(begin, end); }); },
+            [&] { return plain_sum(); }};
+        if (bench.wants("database/create_disabled"))
+            bench.compare(
+                {"database/create_disabled", n_, from_100k(n_, 2.5)},
+                {[&] { database_.destroy(ids_); },
+                 [&] { for_each_call([&](std::size_t begin, std::size_t end) { create(begin, end); }); }, sum},
+                plain);
+        if (bench.wants("database/create_in_place"))
+            bench.compare(
+                {"database/create_in_place", n_, from_100k(n_, 2)},
+                {[&] { database_.destroy(ids_); },
+                 [&] { for_each_call([&](std::size_t begin, std::size_t end) { create_in_place(begin, end); }); }, sum},
+                plain);
+    }
+
+private:
+    static constexpr std::size_t kInCall = 90;
+
+    template <class Visit>
+    void for_each_call(Visit&& visit) const {
+        for (std::size_t begin = 0; begin < n_; begin += kInCall) visit(begin, std::min(begin + kInCall, n_));
+    }
+    void create(std::size_t begin, std::size_t end) {
+        positions_.clear(), velocities_.clear(), masses_.clear();
+        for (std::size_t i = begin; i < end; ++i) {
+            const Body body = body_of(i);
+            positions_.push_back({body.position});
+            velocities_.push_back({body.velocity});
+            masses_.push_back({body.mass});
+        }
+        const std::span<Entity> out = std::span(ids_).subspan(begin, end - begin);
+        need_ok((database_.create<Position, Velocity, Mass, Disabled<Awake>>(out, 0, positions_, velocities_, masses_,
+                                                                             std::span(naps_).first(out.size()))));
+    }
+    void create_in_place(std::size_t begin, std::size_t end) {
+        const auto fill = [&](const NewRows& rows) {
+            const Column position = rows.column<&Position::value>();
+            const Column velocity = rows.column<&Velocity::value>();
+            const Column mass = rows.column<&Mass::value>();
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const std::size_t number = begin + rows.first() + i;
+                position[i] = body_of(number).position;
+                velocity[i] = body_of(number).velocity;
+                mass[i] = body_of(number).mass;
+            }
+        };
+        const std::span<Entity> out = std::span(ids_).subspan(begin, end - begin);
+        need_ok((database_.create_in_place<Position, Velocity, Mass, Disabled<Awake>>(out, 0, fill)));
+    }
+    void clear_plain() {
+        for (const Entity entity : other_ids_)
+            if (entity) plain_ids_.destroy(entity) && plain_.remove(entity);
+    }
+    void create_plain(std::size_t begin, std::size_t end) {
+        const std::span<Entity> out = std::span(other_ids_).subspan(begin, end - begin);
+        plain_ids_.create_all(out);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t row = plain_.table(PlainSea::kHeavy).num_rows;
+            awake_[row / 64] &= ~(std::uint64_t(1) << row % 64);
+            const Body body = body_of(i);
+            plain_.add(other_ids_[i], body.position, body.velocity, body.mass);
+        }
+    }
+    /// The ids of both sides differ, and do not count.
+    std::uint64_t sum() {
+        std::uint64_t result = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const DatabaseRow row = database_.find(ids_[i]);
+            result += bits_of({EntityBits(i)}, database_.get<&Position::value>(row),
+                              database_.get<&Velocity::value>(row), database_.get<&Mass::value>(row)) +
+                      database_.has<Awake>(ids_[i]);
+        }
+        return result;
+    }
+    std::uint64_t plain_sum() {
+        std::uint64_t result = 0;
+        PlainSea::Columns& table = plain_.table(PlainSea::kHeavy);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const std::size_t row = plain_.place(other_ids_[i]).row;
+            result += bits_of({EntityBits(i)}, table.position[row], table.velocity[row], table.mass[row]) +
+                      (awake_[row / 64] >> row % 64 & 1);
+        }
+        return result;
+    }
+
+    std::size_t n_;
+    EntityManager entities_;
+    PagePool pool_;
+    Database database_;
+    PlainIds plain_ids_;
+    PlainSea plain_;
+    std::vector<Entity> ids_, other_ids_;
+    std::vector<std::uint64_t> awake_;  // bits of the plain rows
+    std::vector<Position> positions_;
+    std::vector<Velocity> velocities_;
+    std::vector<Mass> masses_;
+    std::vector<Awake> naps_ = std::vector<Awake>(kInCall);
+};
+
 // --- looking up --------------------------------------------------------------------------------------------------
 
 /// Half of the entities are light, half heavy; they are looked up in random order, and every tenth is stale.
@@ -365,13 +484,17 @@ void look_up(Bench& bench, Sea& sea) {
 }
 
 /// Some entities fall asleep and wake up in random order, one by one or in one call, against a bit in a plain array.
-void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t num_asked, bool by_span, double target) {
+void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t num_asked, bool by_span, double target,
+            std::size_t num_tables = 1) {
     if (!bench.wants(name)) return;
     EntityManager entities;
     PagePool pool;
     Database database(entities, pool);
     std::vector<Entity> ids(n);
-    need_ok((database.create<Position, Velocity, Awake>(ids, 0)));
+    for (std::size_t table = 0; table < num_tables; ++table) {
+        const std::size_t begin = n * table / num_tables, end = n * (table + 1) / num_tables;
+        need_ok((database.create<Position, Velocity, Awake>(std::span(ids).subspan(begin, end - begin), Zone(table))));
+    }
     PlainSea plain(n + 1, n);
     const BodyValues values(n);
     plain.add_all(PlainSea::kHeavy, ids, values.position.data(), values.velocity.data(), values.mass.data());
@@ -382,7 +505,7 @@ void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t nu
     bool on = false, on_plain = false;
     const auto count = [n](const std::uint64_t* words) {
         std::uint64_t result = 0;
-        for (std::size_t i = 0; i < n / 64; ++i) result += std::uint64_t(std::popcount(words[i]));
+        for (std::size_t i = 0; i < n; ++i) result += words[i / 64] >> i % 64 & 1;
         return result;
     };
     const auto run = [&] {
@@ -406,7 +529,13 @@ void enable(Bench& bench, std::size_t n, const std::string& name, std::size_t nu
         on_plain = !on_plain;
     };
     bench.compare({name, asked.size(), target},
-                  {{}, run, [&] { return count(database.find(ids[0]).table->presence(database.component<Awake>())); }},
+                  {{},
+                   run,
+                   [&] {
+                       std::uint64_t result = 0;
+                       for (const Entity entity : ids) result += database.has<Awake>(entity);
+                       return result;
+                   }},
                   {{}, run_plain, [&] { return count(bits.data()); }});
 }
 
@@ -421,10 +550,13 @@ void measure_databases(Bench& bench) {
             look_up(bench, sea);
         }
         Mortals(n).measure(bench);
+        Births(n).measure(bench);
         enable(bench, n, "database/enable_one", n, false, 1.9);
         enable(bench, n, "database/enable_span", n, true, 1.9);
         enable(bench, n, "database/enable_one_1_percent", n / 100, false, 0);
         enable(bench, n, "database/enable_span_1_percent", n / 100, true, 0);
+        enable(bench, n, "database/enable_one_12_tables", n / 100, false, 0, 12);
+        enable(bench, n, "database/enable_span_12_tables", n / 100, true, 0, 12);
     }
 }
 

@@ -10,13 +10,6 @@
 #include <cstring>
 
 namespace shoal {
-namespace {
-
-bool gives_disabled(std::span<const ComponentValues> values) {
-    return std::any_of(values.begin(), values.end(), [](const ComponentValues& given) { return given.is_disabled; });
-}
-
-}  // namespace
 
 // --- room --------------------------------------------------------------------------------------------------------
 
@@ -88,8 +81,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
         const std::uint32_t first = table.num_rows();
         if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
             write_rows(table, {first, first + count}, nullptr, arguments.values(), RowRange{source, source + count});
-            for (std::uint32_t row = first; gives_disabled(arguments.values()) && row < first + count; ++row)
-                enable_as_given({&table, row}, arguments.values());
+            disable_as_given(table, {first, first + count}, arguments.values());
             counts.num_added += count;
             i += count;
             continue;
@@ -333,6 +325,13 @@ bool Database::enable_as_given(DatabaseRow at, std::span<const ComponentValues> 
     if (any_changed) at.table->table_.stamp_row(at.row);
     tables_.count_changes(any_changed);
     return lacked;
+}
+
+/// Disables the enableable component types that rows which have just come were given disabled.
+void Database::disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values) {
+    for (const ComponentValues& given : values)
+        if (const int index = given.is_disabled ? table.type().enableable_index(given.component) : -1; index >= 0)
+            table.presence_[static_cast<std::size_t>(index)].set(rows, false);
 }
 
 /// Takes enableable component types from a row. Returns whether it had any.

@@ -60,11 +60,13 @@ void copy_strided(std::byte* to, std::size_t to_stride, ElementSource from, std:
     });
 }
 
-/// Copies what is filled to what comes after it, so that memcpy does the work.
+/// Copies what is filled to what comes after it, so that memcpy does the work. For a few zeros, one call does.
 void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes) {
     if (count == 0 || bytes == 0) return;
-    std::memcpy(to, element, bytes);
     constexpr std::size_t kMaxStep = 4096;  // a source that stays in the first-level cache
+    if (count * bytes <= kMaxStep && element[0] == std::byte(0) && std::memcmp(element, element + 1, bytes - 1) == 0)
+        return static_cast<void>(std::memset(to, 0, count * bytes));
+    std::memcpy(to, element, bytes);
     for (std::size_t done = 1; done < count;) {
         std::size_t step = std::min(done, count - done);
         if (step * bytes > kMaxStep) step = std::max<std::size_t>(1, kMaxStep / bytes);

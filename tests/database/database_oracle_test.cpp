@@ -56,8 +56,9 @@ public:
         const bool growing = (++num_steps_ / 300) % 2 == 0;
         switch (random_.below(growing ? 18 : 21)) {
             case 0:
-            case 1:
                 return create_some();
+            case 1:
+                return random_.below(4) == 0 ? create_in_place() : create_some();
             case 2:
                 return insert_some();
             case 3:
@@ -255,6 +256,35 @@ private:
         for (std::size_t i = 0; i < out.size(); ++i) {
             put(out[i], zone, chosen, given, i);
             know(out[i]);
+        }
+        return out.size();
+    }
+    /// Rows that are filled where they are, of which some components are disabled.
+    std::size_t create_in_place() {
+        std::vector<Entity> out(random_.below(40));
+        const std::uint32_t first = random_.below(kMaxNumber / 2);
+        const bool is_asleep = random_.below(2) == 0;
+        const auto fill = [&](const NewRows& rows) {
+            const Column mass = rows.column<&Mass::value>();
+            const Column since = rows.column<&Asleep::since>();
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const auto number = first + std::uint32_t(rows.first() + i);
+                mass[i] = float(number), since[i] = number;
+            }
+        };
+        const Status status = is_asleep
+                                  ? database_.create_in_place<Mass, Asleep, Disabled<Hungry>, Velocity>(out, 37, fill)
+                                  : database_.create_in_place<Mass, Disabled<Asleep>, Hungry, Position>(out, 37, fill);
+        EXPECT_TRUE(status.ok()) << status.message();
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const std::uint32_t number = first + std::uint32_t(i);
+            put(out[i], 37, {is_asleep ? std::size_t(1) : std::size_t(0)},
+                std::vector<Given>{{2, Given::kOne, {number}},
+                                   {4, Given::kOne, {number}, !is_asleep},
+                                   {5, Given::kOne, {0}, is_asleep}},
+                0);
+            know(out[i]);
+            compare(out[i]);
         }
         return out.size();
     }

@@ -25,6 +25,8 @@ struct Mass {
 SHOAL_COMPONENT(Mass, value)
 struct Hungry {};
 SHOAL_COMPONENT(Hungry)
+struct Asleep {};
+SHOAL_COMPONENT((Asleep, enableable))
 
 Status change_fish(World& world, EntityManager& entities, std::span<Entity> fish, Zone near, Zone far) {
     // [database/database]
@@ -53,6 +55,34 @@ TEST(DatabaseManuals, entities_change_their_components_and_zones) {
     World world(entities);
     std::vector<Entity> fish(8);
     EXPECT_TRUE(change_fish(world, entities, fish, 3, 4));
+}
+
+Status create_apart(Database& sea, std::span<Entity> fish, Zone near) {
+    // [table/new_rows]
+    const auto swim_apart = [&](const NewRows& rows) {
+        const Column position = rows.column<&Position::value>();
+        const Column velocity = rows.column<&Velocity::value>();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            position[i] = {float(rows.first() + i), 0, 0};
+            velocity[i] = {0, 1, 0};
+        }
+    };
+    const Status made = sea.create_in_place<Position, Velocity, Disabled<Asleep>>(fish, near, swim_apart);
+    // [table/new_rows]
+    return made;
+}
+
+TEST(DatabaseManuals, new_rows_are_filled_where_they_are) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    std::vector<Entity> fish(8);
+    ASSERT_TRUE(create_apart(sea, fish, 3));
+    for (std::size_t i = 0; i < fish.size(); ++i) {
+        EXPECT_EQ(sea.get<&Position::value>(sea.find(fish[i])), (Vec3{float(i), 0, 0}));
+        EXPECT_EQ(sea.get<&Velocity::value>(sea.find(fish[i])), (Vec3{0, 1, 0}));
+        EXPECT_FALSE(sea.has<Asleep>(fish[i]));
+    }
 }
 
 TEST(DatabaseManuals, a_field_is_looked_up_for_many_entities) {

@@ -44,6 +44,7 @@
 #include "shoal/database/table_set.h"
 #include "shoal/database/values.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/table/new_rows.h"
 
 #include <type_traits>
 
@@ -121,8 +122,8 @@ public:
         else
             return create<Ts...>(out, options_.first_zone, values...);
     }
-    template <DescribedComponent... Ts>
-    Status create(std::span<Entity> out, std::span<const std::type_identity_t<Ts>>... values)
+    template <GivenComponent... Ts>
+    Status create(std::span<Entity> out, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0)
     {
         return create<Ts...>(out, options_.first_zone, values...);
@@ -133,14 +134,28 @@ public:
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
         requires(sizeof...(Ts) > 0);
-    template <DescribedComponent... Ts>
-    Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+    template <GivenComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// The same with components some of which are disabled: create(many, 0, Position{}, Disabled{Asleep{}}).
+    /// The same with components some of which are disabled: create(many, 0, Position{}, Disabled{Asleep{}}); with spans,
+    /// create<Position, Disabled<Asleep>>(many, 0, positions, naps).
     template <GivenComponent... Ts>
     Status create(std::span<Entity> out, Zone zone, const Ts&... values)
         requires detail::kSomeDisabled<Ts...>;
+
+    /// Fills `out` with new entities that have these components, some of which may be Disabled<T>, and lets fill(rows)
+    /// write their values into the columns: see NewRows. What it does not write keeps its defaults. Errors: as above;
+    /// `fill` was not called. Requires: `fill` makes no structural calls to this database.
+    template <GivenComponent... Ts, class Fill>
+    Status create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
+        requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>);
+    template <GivenComponent... Ts, class Fill>
+    Status create_in_place(std::span<Entity> out, Fill&& fill)
+        requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>)
+    {
+        return create_in_place<Ts...>(out, options_.first_zone, std::forward<Fill>(fill));
+    }
 
     /// Makes one entity with these components, which may be disabled, and returns it. Errors: as above.
     template <GivenComponent... Ts>
@@ -173,12 +188,12 @@ public:
     /// Gives a row to living entities that have none here. Others are skipped. Errors: as above; nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Result<AddCounts> insert(std::span<const Entity> entities, Zone zone,
-                             std::span<const std::type_identity_t<Ts>>... values)
+                             std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0);
-    template <DescribedComponent... Ts>
-    Result<AddCounts> insert(std::span<const Entity> entities, std::span<const std::type_identity_t<Ts>>... values)
+    template <GivenComponent... Ts>
+    Result<AddCounts> insert(std::span<const Entity> entities, std::span<const detail::ComponentOfGiven<Ts>>... values)
         requires(sizeof...(Ts) > 0)
     {
         return insert<Ts...>(entities, options_.first_zone, values...);
@@ -425,6 +440,10 @@ private:
     ComponentValues typed_values(const Value& value);
     template <class Given>
     ComponentValues values_of_given(const Given& given);
+    template <class Given, class Value>
+    ComponentValues values_given_as(const Value& value);
+    template <class... Ts>
+    Status create_defaults(std::span<Entity> out, Zone zone);
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
@@ -521,6 +540,7 @@ private:
                          RowList sources);
     void write_given(DatabaseRow at, const ComponentValues& given, std::uint32_t source);
     bool enable_as_given(DatabaseRow at, std::span<const ComponentValues> values);
+    void disable_as_given(DatabaseTable& table, RowRange rows, std::span<const ComponentValues> values);
     bool disable(DatabaseRow at, std::span<const ComponentType> components);
 
     // Values that are not the first of their entities.

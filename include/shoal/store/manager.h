@@ -15,7 +15,9 @@
 // Thread: as for ComponentManager.
 
 #include "shoal/store/component_manager.h"
+#include "shoal/store/stable_span.h"
 #include "shoal/table/column.h"
+#include "shoal/table/new_rows.h"
 
 namespace shoal {
 
@@ -63,6 +65,26 @@ public:
     {
         SHOAL_ASSERT(values.size() == entities.size(), "one value per entity is needed");
         return add_values(entities, values.data(), 1);
+    }
+
+    /// Gives each of `entities` a component, and lets fill(rows) write the values into the columns: see NewRows. What it
+    /// does not write has its default, also where there was a component. Entities that are not alive have no rows.
+    /// Errors: as above; `fill` was not called. Requires: `fill` makes no structural calls to this manager.
+    template <class Fill>
+    Result<AddCounts> add_in_place(std::span<const Entity> entities, Fill&& fill)
+        requires(std::is_copy_assignable_v<T> && std::is_invocable_v<Fill&, const NewRows&>)
+    {
+        static_assert(!DescriptionOf<T>::kMany, "an entity may have several of these; add them with their values");
+        // The list may be that of the owners, to which rows are added.
+        const StableSpan<Entity> stable(entities, core_.table().entities());
+        Result<AddCounts> counts = add(stable.get());
+        if (!counts) return counts;
+        OwnedRows* const rows = &core_.rows();
+        const RowLock lock(&rows, 1);
+        const NewRows::Component component{&core_.schema(), 0};
+        fill_new_rows(
+            core_.table(), stable.get(), {&component, 1}, [rows](Entity entity) { return rows->find(entity); }, fill);
+        return counts;
     }
 
     /// Makes room for `count` more components. See ComponentManager::reserve.

@@ -96,13 +96,15 @@ ComponentValues Database::typed_values(const Value& value) {
 
 template <class Given>
 ComponentValues Database::values_of_given(const Given& given) {
-    if constexpr (detail::kIsDisabled<Given>) {
-        ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(detail::value_of_given(given));
-        result.is_disabled = true;
-        return result;
-    } else {
-        return typed_values<Given>(given);
-    }
+    return values_given_as<Given>(detail::value_of_given(given));
+}
+
+/// The same from one value for all, or a span of values.
+template <class Given, class Value>
+ComponentValues Database::values_given_as(const Value& value) {
+    ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(value);
+    result.is_disabled = detail::kIsDisabled<Given>;
+    return result;
 }
 
 // --- entities ----------------------------------------------------------------------------------------------------
@@ -146,25 +148,25 @@ Result<Entity> Database::create(Zone zone, const Ts&... values)
     return inserted.status();
 }
 
-template <DescribedComponent... Ts>
-Status Database::create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+template <GivenComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, std::span<const detail::ComponentOfGiven<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked_for<Ts...>("create()");
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create()");
     SHOAL_ASSERT(((values.size() == out.size()) && ...), "one value per entity is needed");
-    const ComponentValues given[] = {typed_values<Ts>(values)...};
-    return create(out, archetype<Ts...>(), zone, given);
+    const ComponentValues given[] = {values_given_as<Ts>(values)...};
+    return create(out, archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
 }
 
-template <DescribedComponent... Ts>
+template <GivenComponent... Ts>
 Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
-                                   std::span<const std::type_identity_t<Ts>>... values)
+                                   std::span<const detail::ComponentOfGiven<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked_for<Ts...>("insert()");
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("insert()");
     SHOAL_ASSERT(((values.size() == entities.size()) && ...), "one value per entity is needed");
-    const ComponentValues given[] = {typed_values<Ts>(values)...};
-    return insert(entities, archetype<Ts...>(), zone, given);
+    const ComponentValues given[] = {values_given_as<Ts>(values)...};
+    return insert(entities, archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
 }
 
 template <GivenComponent... Ts>
@@ -214,6 +216,49 @@ Status Database::create(std::span<Entity> out, Zone zone, const Ts&... values)
     require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create()");
     const ComponentValues given[] = {values_of_given(values)...};
     return create(out, archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
+}
+
+namespace detail {
+
+/// Keeps the rows of a database in place, as DatabaseLock does, which needs the whole header.
+struct PlacedRows {
+    explicit PlacedRows(Database& held) : database(held) { held.hold_rows(true); }
+    PlacedRows(const PlacedRows&) = delete;
+    PlacedRows& operator=(const PlacedRows&) = delete;
+    ~PlacedRows() { database.hold_rows(false); }
+
+    Database& database;
+};
+
+}  // namespace detail
+
+/// Makes entities whose components, some of them disabled, have their defaults.
+template <class... Ts>
+Status Database::create_defaults(std::span<Entity> out, Zone zone) {
+    if constexpr (!(detail::kHasOpaque<detail::ComponentOfGiven<Ts>> || ...)) {
+        const ComponentValues given[] = {
+            {.component = component<detail::ComponentOfGiven<Ts>>(), .is_disabled = detail::kIsDisabled<Ts>}...};
+        return create(out, archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
+    } else if constexpr (detail::kSomeDisabled<Ts...>) {
+        return create(out, zone, Ts{}...);
+    } else {
+        return create<Ts...>(out, zone);
+    }
+}
+
+template <GivenComponent... Ts, class Fill>
+Status Database::create_in_place(std::span<Entity> out, Zone zone, Fill&& fill)
+    requires(sizeof...(Ts) > 0 && std::is_invocable_v<Fill&, const NewRows&>)
+{
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create_in_place()");
+    if (Status status = create_defaults<Ts...>(out, zone); !status || out.empty()) return status;
+    DatabaseTable& table = *find(out.front()).table;
+    const NewRows::Component components[] = {
+        {&schema_of<detail::ComponentOfGiven<Ts>>(), table.first_column(component<detail::ComponentOfGiven<Ts>>())}...};
+    const detail::PlacedRows placed(*this);
+    fill_new_rows(
+        table.table_, out, components, [this](Entity entity) { return directory_.rows().find(entity); }, fill);
+    return {};
 }
 
 template <auto kMember>
