@@ -201,6 +201,7 @@ void PositionLinks::find_differences(const Followed& followed, TransformManager&
 // --- moving ------------------------------------------------------------------------------------------------------
 
 void PositionLinks::spawned(const Blob&, const Spawned& spawned, const SpawnOptions&) {
+    if (followed_.empty()) return;
     const TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (const Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
@@ -219,6 +220,7 @@ void PositionLinks::spawned(const Blob&, const Spawned& spawned, const SpawnOpti
 }
 
 void PositionLinks::after_commands(const SettleContext& context) {
+    if (followed_.empty()) return;
     TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kTransform || transforms == nullptr) continue;
@@ -246,6 +248,12 @@ void PositionLinks::write_field(const PositionField& field, const Difference& di
 }
 
 void PositionLinks::after_settle(const SettleContext& context) {
+    if (followed_.empty() && tiled_.empty()) return;
+    write_fields(context);
+    for (Tiled& tiled : tiled_) move_rows(tiled, context);
+}
+
+void PositionLinks::write_fields(const SettleContext& context) {
     TransformManager* const transforms = directory_.find_as<TransformManager>(schema_of<Transform>().id());
     for (Followed& followed : followed_) {
         if (followed.follower != Follower::kField || transforms == nullptr) continue;
@@ -254,7 +262,6 @@ void PositionLinks::after_settle(const SettleContext& context) {
         for (const Array<Difference>& found : differences_)
             for (const Difference& difference : found) write_field(followed.field, difference);
     }
-    for (Tiled& tiled : tiled_) move_rows(tiled, context);
 }
 
 void PositionLinks::move_rows(Tiled& tiled, const SettleContext& context) {

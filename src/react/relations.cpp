@@ -55,12 +55,9 @@ void Relations::forget_if(Chooses&& chooses) {
 
 /// Makes an index for each relation that has none.
 void Relations::find_new() {
-    const std::span<Store* const> stores = directory_.stores();
-    std::size_t num_types = 0;
-    for (const Store* store : stores) num_types += store->schemas().size();
-    if (num_types == num_known_) return;
-    num_known_ = num_types;
-    for (Store* store : stores)
+    if (directory_.num_types() == num_known_) return;
+    num_known_ = directory_.num_types();
+    for (Store* store : directory_.stores())
         for (const Schema* component : store->schemas())
             for (std::uint32_t field = 0; field < component->fields().size(); ++field)
                 if (component->fields()[field].relation != Relation::kNone && find(component->id(), field) == nullptr)
@@ -71,7 +68,10 @@ void Relations::find_new() {
 
 void Relations::after_commands(const SettleContext&) {
     find_new();
-    if (indices_.empty()) return;
+    if (!indices_.empty()) follow_deaths();
+}
+
+void Relations::follow_deaths() {
     Array<Entity> dead{Owner("relation")}, doomed{Owner("relation")};
     for (RelationIndex* index : indices_) index->refresh(dead);
     for (;;) {

@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-void WorldServices::add(WorldService& service) {
+void WorldServices::add(WorldService& service, std::uint32_t hooks) {
     SHOAL_ASSERT(!are_held(), "a pass added a service to the world that runs it; add it between steps");
     for (const WorldService* const other : services_) {
         if (other == nullptr) continue;
@@ -21,15 +21,17 @@ void WorldServices::add(WorldService& service) {
                                            "\" already; use that one, or end it before another one begins");
         fail_assertion({"the world has no such service", message.c_str(), __FILE__, __LINE__});
     }
+    service.hooks_ = hooks;
     services_.push_back(&service);
+    list(service);
     has_changed_ = true;
     if (num_loops_ == 0) put_in_order();
 }
 
 void WorldServices::remove(const WorldService& service) {
     SHOAL_ASSERT(!are_held(), "a pass removed a service of the world that runs it; remove it between steps");
-    for (WorldService*& one : services_)
-        if (one == &service) one = nullptr;
+    std::ranges::replace(services_, &service, nullptr);
+    for (Asked& asked : asked_) std::ranges::replace(asked.services, &service, nullptr);
     has_changed_ = true;
     if (num_loops_ == 0) put_in_order();
 }
@@ -91,6 +93,14 @@ void WorldServices::put_in_order() {
     const auto comes_before = [](const WorldService* a, const WorldService* b) { return a->stage() < b->stage(); };
     for (auto next = services_.begin(); next != services_.end(); ++next)
         std::rotate(std::upper_bound(services_.begin(), next, *next, comes_before), next, next + 1);
+    for (Asked& asked : asked_) asked.services.clear();
+    for (WorldService* const service : services_) list(*service);
+}
+
+/// Appends a service to the lists of its hooks.
+void WorldServices::list(WorldService& service) {
+    for (std::uint32_t hook = 0; hook < kNumHooks; ++hook)
+        if ((service.hooks_ >> hook & 1) != 0) asked_[hook].services.push_back(&service);
 }
 
 }  // namespace shoal

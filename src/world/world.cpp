@@ -26,10 +26,10 @@ namespace shoal {
 struct World::OwnServices {
     explicit OwnServices(World& world)
         : relations(world.directory()), position_links(world.directory()), observers(world.directory()), texts(world) {
-        for (WorldService* service :
-             {static_cast<WorldService*>(&relations), static_cast<WorldService*>(&position_links),
-              static_cast<WorldService*>(&observers), static_cast<WorldService*>(&texts)})
-            world.services().add(*service);
+        world.services().add(relations);
+        world.services().add(position_links);
+        world.services().add(observers);
+        world.services().add(texts);
     }
 
     Relations relations;
@@ -213,7 +213,7 @@ void World::warn_of_missing_settle() {
 void World::step_and_settle(float dt) {
     run_frame(dt);
     settle();
-    services_.for_each([](WorldService& service) { service.after_frame(); });
+    services_.for_each(FrameHook::kAfterFrame, [](WorldService& service) { service.after_frame(); });
 }
 
 void World::settle() {
@@ -249,16 +249,16 @@ void World::settle_stores() {
     strings_.take_noted();
     strings_.remove_unused();
     const SettleContext context{&random_, stamp(), options_.executor, &settles_.last};
-    services_.for_each([&](WorldService& service) { service.before_commands(context); });
+    services_.for_each(FrameHook::kBeforeCommands, [&](WorldService& service) { service.before_commands(context); });
     WaitingCommands& commands = WaitingCommands::of_directory(directory_);
     commands.apply(&settles_.last);
-    services_.for_each([&](WorldService& service) { service.after_commands(context); });
+    services_.for_each(FrameHook::kAfterCommands, [&](WorldService& service) { service.after_commands(context); });
     move_attached(directory_, context.executor);
     commands.apply(&settles_.last);  // what destruction callbacks have asked for meanwhile
     for (std::size_t i = 0; i < directory_.stores().size(); ++i) directory_.stores()[i]->settle(context);
     directory_.singletons().note_deaths();
-    services_.for_each([](WorldService& service) { service.note_deaths(); });
-    services_.for_each([&](WorldService& service) { service.after_settle(context); });
+    services_.for_each(FrameHook::kNoteDeaths, [](WorldService& service) { service.note_deaths(); });
+    services_.for_each(FrameHook::kAfterSettle, [&](WorldService& service) { service.after_settle(context); });
     pool_.trim();
 }
 

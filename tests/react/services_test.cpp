@@ -128,6 +128,56 @@ TEST(Services, the_hooks_of_a_step_are_called_where_the_manual_says) {
     EXPECT_EQ(pages, "a before, a after, a deaths, a settled, ") << "a settle alone is no frame";
 }
 
+/// Adds itself before the class is known that overrides a hook.
+class Notebook : public WorldService {
+public:
+    explicit Notebook(World& world) : WorldService("notebook"), world_(world) { world.services().add(*this); }
+    ~Notebook() override { world_.services().remove(*this); }
+
+private:
+    World& world_;
+};
+
+struct Tally final : Notebook {
+    using Notebook::Notebook;
+    void note_deaths() override { ++num_calls; }
+    int num_calls = 0;
+};
+
+/// Its override is private.
+class Sealed final : public WorldService {
+public:
+    explicit Sealed(World& world) : WorldService("sealed"), world_(world) { world.services().add(*this); }
+    ~Sealed() override { world_.services().remove(*this); }
+    int num_calls = 0;
+
+private:
+    void before_commands(const SettleContext&) override { ++num_calls; }
+    World& world_;
+};
+
+TEST(Services, a_hook_is_called_of_every_class_that_may_override_it_and_of_no_other) {
+    EntityManager entities;
+    World world(entities);
+    const auto names = [&](FrameHook hook) {
+        std::string text;
+        world.services().for_each(hook, [&](WorldService& service) { text += std::string(service.name()) + " "; });
+        return text;
+    };
+    Census census(world);
+    Tally tally(world);
+    Sealed sealed(world);
+    EXPECT_EQ(names(FrameHook::kBeforeCommands), "notebook sealed ");
+    EXPECT_EQ(names(FrameHook::kAfterCommands), "relations position_links notebook ");
+    EXPECT_EQ(names(FrameHook::kNoteDeaths), "notebook ");
+    EXPECT_EQ(names(FrameHook::kAfterSettle), "position_links observers census notebook texts ");
+    EXPECT_EQ(names(FrameHook::kAfterFrame), "notebook ");
+    world.step(0.1f);
+    EXPECT_EQ(census.num_alive.size(), 1u);
+    EXPECT_EQ(tally.num_calls, 1);
+    EXPECT_EQ(sealed.num_calls, 1);
+}
+
 TEST(Services, each_has_its_turn_in_the_order_of_the_stages_whenever_it_was_added) {
     const LeakCheck leaks;
     EntityManager entities;

@@ -126,6 +126,7 @@ private:
                            std::uint64_t since, Array<Block>& blocks);
     static void write_field(const PositionField& field, const Difference& difference);
     void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
+    void write_fields(const SettleContext& context);
     void move_rows(Tiled& tiled, const SettleContext& context);
     bool move_leaving(Database& database, const SettleContext& context);
 

@@ -61,6 +61,7 @@ public:
 private:
     const RelationIndex* find(ComponentId component, std::uint32_t field) const;
     void find_new();
+    void follow_deaths();
     template <class Chooses>
     void forget_if(Chooses&& chooses);
     void deal_with(std::span<const Entity> dead, Array<Entity>& doomed);

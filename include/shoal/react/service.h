@@ -24,8 +24,9 @@
 //
 // In the hooks of a settle, a service may do what observers may: it may spawn, destroy, add and remove, and may not
 // settle, step, save or load the world, nor detach a store. A service may be added or removed in a hook; one that is
-// added there is called from the next hook on.
-// Cost: a virtual call for each hook and service.
+// added there comes last in that hook, and in its place from the next one on.
+// Cost: a virtual call for each hook and service. In the hooks of a settle and a frame, a service whose class is final
+// and does not override the hook costs nothing.
 // Thread: the structural thread of the world.
 
 #include "shoal/base/array.h"
@@ -35,6 +36,7 @@
 
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace shoal {
 
@@ -135,9 +137,14 @@ protected:
     WorldService(std::string_view name, ServiceStage stage) : name_(name), stage_(stage) {}
 
 private:
+    friend class WorldServices;
     std::string_view name_;
     ServiceStage stage_ = ServiceStage::kProgram;
+    std::uint32_t hooks_ = 0;  // a bit for each FrameHook that it may override
 };
+
+/// The hooks of every frame. A world calls only those that a service may override.
+enum class FrameHook : std::uint8_t { kBeforeCommands, kAfterCommands, kNoteDeaths, kAfterSettle, kAfterFrame };
 
 /// The services of a world, in their order.
 class WorldServices {
@@ -147,7 +154,10 @@ public:
 
     /// Adds a service, after the others of its stage. Lifetime: it is removed before it ends, or the world ends first.
     /// Requires: it was not added before; none of its name saves something if it does; no passes run.
-    SHOAL_API void add(WorldService& service);
+    template <class Service>
+    void add(Service& service) {
+        add(service, hooks_of<Service>());
+    }
     /// Removes a service; others are ignored. Requires: no passes run.
     SHOAL_API void remove(const WorldService& service);
     /// Returns the service of one of shoal's own stages, or nullptr.
@@ -156,15 +166,18 @@ public:
     /// Calls visit(service) for all, in their order. visit() may add and remove services.
     template <class Visit>
     void for_each(Visit&& visit) {
-        ++num_loops_;
-        for (std::size_t i = 0; i < services_.size(); ++i)
-            if (WorldService* const service = services_[i]; service != nullptr) visit(*service);
-        if (--num_loops_ == 0 && has_changed_) put_in_order();
+        visit_each(services_, visit);
     }
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const WorldService* const service : services_)
             if (service != nullptr) visit(*service);
+    }
+    /// The same for those that may override a hook.
+    template <class Visit>
+    void for_each(FrameHook hook, Visit&& visit) {
+        const Array<WorldService*>& asked = asked_[static_cast<std::size_t>(hook)].services;
+        if (!asked.empty()) visit_each(asked, visit);
     }
 
     /// The zones of which services say that they are unloaded, and that in which an entity is.
@@ -186,11 +199,48 @@ public:
     SHOAL_API void end_all();
 
 private:
+    static constexpr std::size_t kNumHooks = 5;
+    struct Asked {
+        Array<WorldService*> services{Owner("world")};
+    };
+    static constexpr std::uint32_t bit(FrameHook hook) { return 1u << static_cast<std::uint32_t>(hook); }
+
+    template <auto kOfService, auto kOfBase>
+    static constexpr bool kIsInherited = std::is_same_v<decltype(kOfService), decltype(kOfBase)>;
+    /// Returns the hooks that a class may override: all, or of a final class those that it is not seen to inherit.
+    template <class S>
+    static constexpr std::uint32_t hooks_of() {
+        using Base = WorldService;
+        std::uint32_t hooks = ~0u;
+        if constexpr (std::is_final_v<S>) {
+            if (requires { requires kIsInherited<&S::before_commands, &Base::before_commands>; })
+                hooks &= ~bit(FrameHook::kBeforeCommands);
+            if (requires { requires kIsInherited<&S::after_commands, &Base::after_commands>; })
+                hooks &= ~bit(FrameHook::kAfterCommands);
+            if (requires { requires kIsInherited<&S::note_deaths, &Base::note_deaths>; })
+                hooks &= ~bit(FrameHook::kNoteDeaths);
+            if (requires { requires kIsInherited<&S::after_settle, &Base::after_settle>; })
+                hooks &= ~bit(FrameHook::kAfterSettle);
+            if (requires { requires kIsInherited<&S::after_frame, &Base::after_frame>; })
+                hooks &= ~bit(FrameHook::kAfterFrame);
+        }
+        return hooks;
+    }
+    template <class Visit>
+    void visit_each(const Array<WorldService*>& services, Visit&& visit) {
+        ++num_loops_;
+        for (std::size_t i = 0; i < services.size(); ++i)
+            if (WorldService* const service = services[i]; service != nullptr) visit(*service);
+        if (--num_loops_ == 0 && has_changed_) put_in_order();
+    }
+    SHOAL_API void add(WorldService& service, std::uint32_t hooks);
     SHOAL_API bool are_held() const;
     SHOAL_API void put_in_order();
+    void list(WorldService& service);
 
     const ComponentDirectory& directory_;
     Array<WorldService*> services_{Owner("world")};  // nullptr: removed while a loop runs
+    Asked asked_[kNumHooks];                         // by hook: the same, of those that may override it
     std::uint32_t num_loops_ = 0, num_spawns_ = 0;
     bool has_changed_ = false, is_settling_ = false;
 };

@@ -118,6 +118,8 @@ public:
 
     // --- component types -----------------------------------------------------------------------------------------
 
+    /// The number of component types that stores keep.
+    std::size_t num_types() const { return keepers_.size(); }
     /// Returns the store that keeps a component type, or nullptr. Cost: a look-up.
     Store* find(ComponentId component) const { return keepers_.find_or(component, nullptr); }
     /// Returns the store of a component type, or else one that shows it, with its schema there.
