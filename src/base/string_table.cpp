@@ -125,7 +125,10 @@ Status StringTable::note(std::string_view text) {
 }
 
 void StringTable::take_noted() {
-    if (!__atomic_load_n(&content_->has_noted, __ATOMIC_RELAXED)) return;
+    if (__atomic_load_n(&content_->has_noted, __ATOMIC_RELAXED)) intern_noted();
+}
+
+void StringTable::intern_noted() {
     Array<std::string> noted{Owner(kOwner)};
     {
         const std::lock_guard lock(content_->mutex);

@@ -41,7 +41,7 @@ std::string_view DeathList::slowest_reader() const {
 }
 
 void DeathList::close(DeathCursor cursor) {
-    position_of(cursor);
+    position(cursor);
     positions_[cursor.number - 1] = kClosed;
     forget_before(begin_);
 }
@@ -64,23 +64,17 @@ void DeathList::append(std::span<const Entity> dead) {
 }
 
 DeathRange DeathList::read(DeathCursor cursor) const {
-    const std::uint64_t position = position_of(cursor);
+    const std::uint64_t position = this->position(cursor);
     if (position < begin_) return {{}, end_, end_, true};
     return {{entries_.data() + (position - base_), static_cast<std::size_t>(end_ - position)}, position, end_, false};
 }
 
 void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
-    const std::uint64_t before = position_of(cursor);
+    const std::uint64_t before = this->position(cursor);
     SHOAL_ASSERT(position >= before && position <= end_,
                  "a death cursor may only advance to a position in the range that it has read");
     positions_[cursor.number - 1] = position;
     if (before <= begin_) forget_before(begin_);
-}
-
-std::uint64_t DeathList::position_of(DeathCursor cursor) const {
-    SHOAL_ASSERT(cursor.number - 1 < positions_.size() && positions_[cursor.number - 1] != kClosed,
-                 "this death cursor is not open");
-    return positions_[cursor.number - 1];
 }
 
 /// Keeps what the cursors at or after `floor` have not passed. Cursors before it fall behind.
@@ -134,7 +128,7 @@ Status DeathList::load(SnapshotReader& from) {
 }
 
 void DeathList::set_position(DeathCursor cursor, std::uint64_t position) {
-    position_of(cursor);
+    this->position(cursor);
     SHOAL_ASSERT(position <= end_, "a death cursor cannot be behind the last death");
     positions_[cursor.number - 1] = position;
     is_followed_ |= position >= begin_;

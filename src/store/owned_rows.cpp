@@ -466,8 +466,7 @@ void OwnedRows::retire() {
 
 // --- death -------------------------------------------------------------------------------------------------------
 
-void OwnedRows::remove_dead(const SettleContext& context) {
-    require_unlocked("settle()");
+void OwnedRows::remove_by_policy(const SettleContext& context) {
     const std::uint32_t num_before = num_owned();
     if (options_.death == DeathPolicy::kAtSettle) {
         remove_listed_deaths();
@@ -482,7 +481,6 @@ void OwnedRows::remove_dead(const SettleContext& context) {
 /// Removes the rows of those that died since the last settle. Between two settles far apart all generations of an index
 /// may pass, and an id on the list may live again: only the dead go.
 void OwnedRows::remove_listed_deaths() {
-    if (entities_.death_position(cursor_) == entities_.deaths_end()) return;  // less to do than to read none
     const DeathRange dead = entities_.deaths(cursor_);
     const bool may_sweep = has_plain_rows() && options_.remove_dead == nullptr;
     const bool sweeps = dead.fell_behind || (may_sweep && dead.calls_for_sweep(table_.num_rows()));

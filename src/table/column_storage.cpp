@@ -438,9 +438,11 @@ bool ColumnStorage::is_wasteful() const {
     return committed_bytes(std::max(touched_rows_, num_rows_)) > allowed;
 }
 
-void ColumnStorage::settle() {
+bool ColumnStorage::settle() {
     num_wasteful_calls_ = is_wasteful() ? num_wasteful_calls_ + 1 : 0;
-    if (num_wasteful_calls_ >= kPatience) shrink();
+    if (num_wasteful_calls_ < kPatience) return false;
+    shrink();
+    return true;
 }
 
 void ColumnStorage::shrink() {

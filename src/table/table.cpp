@@ -56,12 +56,6 @@ Status Table::reserve(std::uint32_t count) {
     return status;
 }
 
-void Table::settle_memory() {
-    const std::uint64_t before = storage_.placement();
-    storage_.settle();
-    if (storage_.placement() != before) note_places();
-}
-
 void Table::shrink() {
     storage_.shrink();
     note_places();

@@ -142,17 +142,18 @@ std::string TextCollection::describe() const { return concat(world_.strings().si
 
 void TextCollection::after_settle(const SettleContext& context) {
     constexpr std::size_t kFewTexts = 1024, kRowsPerText = 8, kSettlesUntilCount = 64;
-    StringTable& strings = world_.strings();
+    const StringTable& strings = world_.strings();
     const std::size_t allowance = kFewTexts + static_cast<std::size_t>(num_rows_ / kRowsPerText);
-    bool is_due = strings.is_due(allowance);
-    if (!is_due && context.stamp % kSettlesUntilCount == 0 && strings.size() > kFewTexts) {
-        const std::uint64_t num_rows = TextUses(world_).count_rows();
-        is_due = num_rows < num_rows_ / 2;
-        num_rows_ = std::max(num_rows, num_rows_);
-    }
-    if (!is_due) return;
+    if (strings.is_due(allowance)) return collect();
+    if (context.stamp % kSettlesUntilCount != 0 || strings.size() <= kFewTexts) return;
+    const std::uint64_t num_rows = TextUses(world_).count_rows();
+    if (num_rows < num_rows_ / 2) return collect();
+    num_rows_ = std::max(num_rows, num_rows_);
+}
+
+SHOAL_NOINLINE void TextCollection::collect() {
     TextUses uses(world_);
-    strings.collect(uses.find());
+    world_.strings().collect(uses.find());
     num_rows_ = uses.count_rows();
 }
 

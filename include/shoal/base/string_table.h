@@ -65,6 +65,7 @@ public:
 private:
     struct Content;
     SHOAL_API Result<StringId> intern(std::string_view text, bool for_good);
+    void intern_noted();
     SHOAL_API void for_each(void (*visit)(void* to, StringId id, std::string_view text), void* to) const;
     Content* content_;
 };

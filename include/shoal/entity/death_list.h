@@ -61,7 +61,11 @@ public:
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
     /// Where a cursor is.
-    std::uint64_t position(DeathCursor cursor) const { return position_of(cursor); }
+    std::uint64_t position(DeathCursor cursor) const {
+        SHOAL_ASSERT(cursor.number - 1 < positions_.size() && positions_[cursor.number - 1] != kClosed,
+                     "this death cursor is not open");
+        return positions_[cursor.number - 1];
+    }
     /// Puts a cursor where it was, or says that it has fallen behind. Requires: position <= end().
     SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
 
@@ -78,7 +82,6 @@ public:
 private:
     static constexpr std::uint64_t kClosed = ~std::uint64_t(0);
 
-    std::uint64_t position_of(DeathCursor cursor) const;
     void forget_before(std::uint64_t floor);
     void rewind();
 

@@ -210,7 +210,11 @@ public:
         settle_table(context);
     }
     /// The first half of it.
-    SHOAL_API void remove_dead(const SettleContext& context);
+    void remove_dead(const SettleContext& context) {
+        require_unlocked("settle()");
+        const bool is_at_settle = options_.death == DeathPolicy::kAtSettle;
+        if (!is_at_settle || entities_.death_position(cursor_) != entities_.deaths_end()) remove_by_policy(context);
+    }
     /// The second half: gives memory back and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
     /// Removes all rows, gives all memory back and follows deaths no more: when another store has taken the place of
@@ -267,6 +271,7 @@ private:
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(Instance instance) const;
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
+    SHOAL_API void remove_by_policy(const SettleContext& context);
     void remove_listed_deaths();
     void stop_following_deaths();
     void remove_all_dead();

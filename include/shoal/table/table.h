@@ -247,7 +247,9 @@ public:
     // --- memory and health ---------------------------------------------------------------------------------------
 
     /// To be called once a frame: gives back pages that the last few calls found unused.
-    SHOAL_API void settle_memory();
+    void settle_memory() {
+        if (storage_.settle()) note_places();
+    }
     /// Gives back all memory that is not needed, at once.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
@@ -262,7 +264,7 @@ public:
 
 private:
     void note_kind();
-    void note_places();
+    SHOAL_API void note_places();
     SHOAL_API std::uint32_t take_packed(Table& from, std::uint32_t row, const TakePlan& plan);
     SHOAL_API void finish_append(RowRange rows);
     SHOAL_API void remove_unpacked(std::uint32_t row);

@@ -60,6 +60,8 @@ public:
     void after_settle(const SettleContext& context) override;
 
 private:
+    void collect();
+
     World& world_;
     std::uint64_t num_rows_ = 0;  // that had texts when they were collected last
 };

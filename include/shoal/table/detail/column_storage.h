@@ -119,8 +119,8 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// To be called once a frame: gives pages back that were not needed for several calls.
-    SHOAL_API void settle();
+    /// To be called once a frame: gives pages back that were not needed for several calls, and returns whether it did.
+    SHOAL_API bool settle();
     /// Gives back all that is not needed, at once.
     SHOAL_API void shrink();
     SHOAL_API MemoryUse memory_use() const;
