@@ -92,10 +92,9 @@ bool RowIndex::covers(std::span<const Entity> entities) const {
 
 std::uint32_t RowIndex::find_other(Entity entity) const {
     if (kind_ == RowIndexKind::kIdentity) {
-        if (!entity || entity.index() >= generations_.capacity()) return kNilRow;
-        const bool found =
-            generations_[entity.index()] != 0 && make_entity(entity.index(), generations_[entity.index()]) == entity;
-        return found ? entity.index() : kNilRow;
+        if (entity.index() >= generations_.capacity()) return kNilRow;
+        const Generation generation = generations_[entity.index()];
+        return generation != 0 && make_entity(entity.index(), generation) == entity ? entity.index() : kNilRow;
     }
     if (num_slots_ == 0) return kNilRow;
     const Slot& slot = slots_[slot_of(entity.index())];

@@ -56,10 +56,11 @@ public:
     /// What a paged index keeps for a living entity in `row`.
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
     /// The row that an entry on the index of `entity` has for it, or kNilRow. The difference is the row if the
-    /// generations are equal, and larger than any row if not; an empty entry has the generation of no living entity.
+    /// generations are equal, and larger than any row if not; that of an empty entry is 0, which no living entity has.
     SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
-        const EntityBits row = entry - (entity.id & ~kIndexMask);
-        return row <= kIndexMask && entry != 0 ? static_cast<std::uint32_t>(row) : kNilRow;
+        const EntityBits generation = entity.id & ~kIndexMask;
+        const EntityBits row = entry - generation;
+        return row <= kIndexMask && generation != 0 ? static_cast<std::uint32_t>(row) : kNilRow;
     }
     /// The highest entity index that may be set.
     std::uint32_t max_index() const { return max_index_; }
