@@ -38,8 +38,9 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     num_cancelled_ = 0;
     counts_ = {};
     scratch_.links.clear();
+    kinds_ = 0;
     for (detail::CommandRecorder* chunk : chunks)
-        for (const CommandBatch& run : chunk->runs()) num_rows_ += run.num_rows;
+        for (const CommandBatch& run : chunk->runs()) num_rows_ += run.num_rows, kinds_ |= bit(run.list->kind);
     number_pending();
     destroy();
     create();
@@ -260,6 +261,7 @@ Status CommandSettler::create_together(const List& list, std::span<const Entity>
 void CommandSettler::group_spawns(Kind kind) {
     Array<SpawnGroup>& groups = scratch_.groups;
     groups.clear();
+    if (!has(kind)) return;
     HashMap<std::uint64_t, std::uint32_t> group_of{Owner("commands")};
     for_each_run(kind, kind, [&](std::uint32_t chunk, const CommandBatch& run) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
@@ -367,16 +369,16 @@ void CommandSettler::move() {
 // --- adding and removing components ------------------------------------------------------------------------------
 
 void CommandSettler::change() {
-    bool any = false;
-    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const CommandBatch&) { any = true; });
-    if (!any) return change_links();
+    if (!has(Kind::kAdd) && !has(Kind::kRemove)) return change_links();
     clear_named();
     scratch_.twice.clear(entities_.num_indices_used() + 1);
     any_twice_ = false;
+    const std::uint64_t num_dropped = counts_.num_dropped;
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const CommandBatch& run) {
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
         resolve_entities(chunk, run, [&](std::span<const Entity> some, bool are_run) { note_named(some, are_run); });
     });
+    any_dead_ = counts_.num_dropped != num_dropped;
     scratch_.singles.clear();
     for_each_run(Kind::kAdd, Kind::kRemove,
                  [&](std::uint32_t chunk, const CommandBatch& run) { change_rows(chunk, run); });
@@ -402,9 +404,8 @@ void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) 
 /// Changes the entities of a run that no other command is about. The others wait for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const CommandBatch& run) {
     const std::span<const Entity> entities = run.entities();
-    std::uint32_t num_dead = 0;
-    for (std::size_t i = 0; i < entities.size(); ++i) num_dead += entities[i] == kNullEntity ? 1 : 0;
-    if (num_dead == 0 && !any_twice_) return carry_out(chunk, run, {}, entities, kNoZone);
+    const bool has_dead = any_dead_ && std::ranges::find(entities, kNullEntity) != entities.end();
+    if (!has_dead && !any_twice_) return carry_out(chunk, run, {}, entities, kNoZone);
     Array<Entity>& changed = scratch_.entities;
     Array<std::uint32_t>& order = scratch_.order;
     changed.clear();
@@ -520,14 +521,15 @@ void CommandSettler::change_one(std::span<const Single> commands) {
             if (removes || !schema.many()) scratch_.named.push_back(schema.id());
             const std::byte* const value =
                 removes || part.offset == 0 ? nullptr : command.run->value(part, command.row);
-            if (Store* const links = link_store_of(part)) {
-                scratch_.links.push_back({links, &schema, command.entity, value, command.chunk, command.number});
+            const Result<Store*> store = directory_.require_for_command(schema);
+            if (keeps_links(store, schema)) {
+                scratch_.links.push_back({*store, &schema, command.entity, value, command.chunk, command.number});
                 continue;
             }
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
-            note_change(part, removes, values);
+            note_change(part, store, removes, values);
         }
     std::ranges::reverse(scratch_.changes);  // with `many`, the order counts
     std::ranges::reverse(scratch_.stores);
@@ -582,21 +584,19 @@ void CommandSettler::call() {
 
 // --- what they share ---------------------------------------------------------------------------------------------
 
-/// Returns the store that keeps a component type as links between its rows, or nullptr.
-Store* CommandSettler::link_store_of(const Part& part) const {
-    const Schema& component = part.component();
-    const Result<Store*> found = directory_.require(component);
-    if (!found || *found == nullptr || (*found)->places_whole_entities()) return nullptr;
+/// Returns whether the store of a component type, if there is one, keeps it as links between its rows.
+bool CommandSettler::keeps_links(const Result<Store*>& store, const Schema& component) {
+    if (!store || (*store)->places_whole_entities()) return false;
     // The component type may have got other fields since the command was given: then the store refuses it.
-    for (const Schema* schema : (*found)->schemas())
-        if (schema->id() == component.id() && schema->layout_hash() != component.layout_hash()) return nullptr;
-    return (*found)->find_columns(component).is_link ? *found : nullptr;
+    for (const Schema* schema : (*store)->schemas())
+        if (schema->id() == component.id() && schema->layout_hash() != component.layout_hash()) return false;
+    return (*store)->find_columns(component).is_link;
 }
 
 /// Lists what a command does to a component type, and where.
-void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values) {
+void CommandSettler::note_change(const Part& part, const Result<Store*>& store, bool removes,
+                                 const AddedValues& values) {
     const Schema& component = part.component();
-    const Result<Store*> store = directory_.require_for_command(component);
     if (!store) {
         refused_ = store.status();
         return;
@@ -624,11 +624,12 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
-        if (Store* const links = link_store_of(part)) {
+        const Result<Store*> store = directory_.require_for_command(part.component());
+        if (keeps_links(store, part.component())) {
             for (std::size_t i = 0; i < count; ++i) {
                 const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : run.numbers()[row_at(i)];
                 if (entities[i])
-                    scratch_.links.push_back({links, &part.component(), entities[i],
+                    scratch_.links.push_back({*store, &part.component(), entities[i],
                                               removes ? nullptr : run.value(part, row_at(i)), chunk, number});
             }
             continue;
@@ -642,7 +643,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const CommandBatch& run, s
             values.context = scratch_.values.data() + scratch_.values.size();
             for (std::size_t i = 0; i < count; ++i) scratch_.values.push_back(run.value(part, row_at(i)));
         }
-        note_change(part, removes, values);
+        note_change(part, store, removes, values);
     }
 }
 
@@ -652,7 +653,7 @@ void CommandSettler::give_images(const List& list, const std::byte* images) {
     for (const Part& part : list.parts) {
         AddedValues values;
         if (part.offset != 0) values.images = images + part.offset, values.stride = list.row_bytes;
-        note_change(part, list.kind == Kind::kRemove, values);
+        note_change(part, directory_.require_for_command(part.component()), list.kind == Kind::kRemove, values);
     }
 }
 
@@ -742,7 +743,8 @@ CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
     Batch& batch = scratch_.batches[num_batches_++];
     batch.list = &list, batch.zone = zone;
     batch.takes_bytes = std::all_of(list.parts.begin(), list.parts.end(), [this](const Part& part) {
-        return part.write == nullptr && link_store_of(part) == nullptr;
+        return part.write == nullptr &&
+               !keeps_links(directory_.require_for_command(part.component()), part.component());
     });
     return batch;
 }

@@ -94,6 +94,8 @@ private:
         ChangePromise promise = ChangePromise::kNone;
     };
 
+    static std::uint32_t bit(Kind kind) { return 1u << static_cast<std::uint32_t>(kind); }
+    bool has(Kind kind) const { return (kinds_ & bit(kind)) != 0; }
     void number_pending();
     template <class Visit>
     void for_each_pending(Visit&& visit);
@@ -128,12 +130,12 @@ private:
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
-    Store* link_store_of(const Part& part) const;
+    static bool keeps_links(const Result<Store*>& store, const Schema& component);
     void group_spawns(Kind kind);
     void resolve_overrides(std::uint32_t chunk, SpawnOverrides& overrides);
     std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
-    void note_change(const Part& part, bool removes, const AddedValues& values);
+    void note_change(const Part& part, const Result<Store*>& store, bool removes, const AddedValues& values);
     void give_values(std::uint32_t chunk, const CommandBatch& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
     void clear_given();
@@ -156,8 +158,10 @@ private:
     // Of the current settle.
     std::span<detail::CommandRecorder* const> chunks_;
     EntityBits epoch_ = 0, num_pending_ = 0;
+    std::uint32_t kinds_ = 0;        // a bit for each kind that there are commands of
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes are about one entity
+    bool any_dead_ = false;          // adds and removes are about dead entities
     bool has_begun_ = false;         // a store has made its part of the change that is tried now
     Status refused_;                 // why what is given cannot be, before stores are asked
     SettleCounts counts_;
