@@ -546,14 +546,17 @@ Status BlobCheck::check_owners(const BlobComponentType& type, const Schema& sche
     if (schema.singleton() && type.count > 1)
         return fail_at(&type.count, "there are ", type.count, " components \"", schema.name(),
                        "\", of which a world has one");
-    for (std::uint32_t i = 0; i < type.count; ++i) {
-        if (owners[i] >= num_entities())
-            return fail_at(owners + i, "a component \"", schema.name(), "\" belongs to entity ", owners[i],
+    const std::uint32_t count = type.count, end = num_entities();
+    const bool many = schema.many();
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t owner = owners[i];
+        if (owner >= end)
+            return fail_at(owners + i, "a component \"", schema.name(), "\" belongs to entity ", owner,
                            ", which does not exist");
-        if (last_type_of_[owners[i]] == mark && !schema.many())
-            return fail_at(owners + i, "entity ", owners[i], " has two components \"", schema.name(),
+        if (last_type_of_[owner] == mark && !many)
+            return fail_at(owners + i, "entity ", owner, " has two components \"", schema.name(),
                            "\", whose schema does not say many");
-        last_type_of_[owners[i]] = mark;
+        last_type_of_[owner] = mark;
     }
     return {};
 }

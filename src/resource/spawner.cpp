@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <ranges>
 #include <vector>
 
 namespace shoal {
@@ -386,12 +386,9 @@ private:
     void find_roots() {
         num_roots_ = part_ == nullptr ? blob_.num_roots()
                                       : static_cast<std::uint32_t>(std::ranges::count(parents(), kNoBlobEntity));
+        const std::ranges::iota_view all(0u, num_entities());
+        if (num_roots_ == num_entities()) return spawned_.roots_.assign(all.begin(), all.end());
         spawned_.roots_.reserve(num_roots_);
-        if (num_roots_ == num_entities()) {
-            spawned_.roots_.resize(num_roots_);
-            std::iota(spawned_.roots_.begin(), spawned_.roots_.end(), 0u);
-            return;
-        }
         for (std::uint32_t i = 0; i < num_entities(); ++i)
             if (parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
     }
