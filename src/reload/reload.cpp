@@ -18,6 +18,7 @@
 #include "shoal/react/service.h"
 #include "shoal/resource/current_blob.h"
 #include "shoal/resource/spawn_instructions.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform.h"
@@ -364,12 +365,9 @@ private:
     }
     /// Turns entities of the newer version into those of a copy.
     void translate(const Field& field, std::uint32_t copy, std::byte* values) const {
-        for (std::uint32_t i = 0; i < field.num_values(); ++i) {
-            Entity stored;
-            std::memcpy(&stored, values + i * sizeof stored, sizeof stored);
+        for_each_entity(field, values, field.size, 1, [&](Entity& stored) {
             stored = stored.id < after_.num_entities() ? now(copy, static_cast<std::uint32_t>(stored.id)) : kNullEntity;
-            std::memcpy(values + i * sizeof stored, &stored, sizeof stored);
-        }
+        });
     }
     /// The pose of a root is relative to the one that its copy was spawned with.
     void place_root(std::uint32_t row, std::uint32_t copy, const Field& field) {
@@ -673,17 +671,12 @@ private:
     Image old_image(const ChangedList& list, std::uint32_t row, std::uint32_t copy) const {
         const TypeChanges& t = type_at(list.type);
         Image image(t.schema->default_image().begin(), t.schema->default_image().end(), "reload");
-        for (const Field& field : t.schema->fields()) {
-            std::byte* const value = image.data() + field.struct_offset;
-            read_blob_field(*t.before, field, row, value);
-            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
-                Entity stored;
-                std::memcpy(&stored, value + i * sizeof stored, sizeof stored);
-                stored = stored.id < before_.num_entities() ? copies_->copy(copy)[static_cast<std::size_t>(stored.id)]
-                                                            : kNullEntity;
-                std::memcpy(value + i * sizeof stored, &stored, sizeof stored);
-            }
-        }
+        for (const Field& field : t.schema->fields())
+            read_blob_field(*t.before, field, row, image.data() + field.struct_offset);
+        for_each_entity(*t.schema, image.data(), 1, [&](Entity& stored) {
+            const bool is_one = stored.id < before_.num_entities();
+            stored = is_one ? copies_->copy(copy)[static_cast<std::size_t>(stored.id)] : kNullEntity;
+        });
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
             overrides_.for_each(list.type, list.after_entity, copy, f, [&](const ReloadOverrides::Entry& entry) {
                 if (entry.place_before == place_of_row(*t.before, row))
