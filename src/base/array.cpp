@@ -1,6 +1,5 @@
 #include "shoal/base/array.h"
 
-#include <cstdint>
 #include <cstring>
 
 namespace shoal::detail {

@@ -7,7 +7,6 @@
 #include "shoal/base/large_pages.h"
 #include "shoal/base/text.h"
 
-#include <cstring>
 #include <new>
 #include <utility>
 

@@ -8,9 +8,7 @@
 #include "shoal/store/component_directory.h"
 #include "shoal/table/value_text.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace shoal {
 namespace {

@@ -5,7 +5,6 @@
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
 
-#include <algorithm>
 #include <iterator>
 
 namespace shoal {

@@ -6,8 +6,6 @@
 #include "shoal/state/snapshot.h"
 #include "shoal/table/value_check.h"
 
-#include <cstring>
-
 namespace shoal {
 namespace {
 

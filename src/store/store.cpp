@@ -10,7 +10,6 @@
 #include "shoal/table/table.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace shoal {
 

@@ -8,7 +8,6 @@
 #include "table/visit_value.h"
 
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

@@ -5,7 +5,6 @@
 #include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace shoal {
 namespace {

@@ -3,7 +3,6 @@
 #include "transform/transform_work.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace shoal {
 namespace {

@@ -8,8 +8,6 @@
 
 #include "shoal/base/page_memory.h"
 
-#include <cstdint>
-
 namespace shoal {
 
 /// Asks for 2 MiB pages, as a hint, where they fit into [begin, begin + num_bytes) whole. Does nothing for less than 8 MiB,

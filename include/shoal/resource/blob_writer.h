@@ -15,7 +15,7 @@
 #include "shoal/resource/blob_format.h"
 #include "shoal/store/store.h"
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace shoal {

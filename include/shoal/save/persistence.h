@@ -34,7 +34,6 @@
 #include "shoal/save/save.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include "shoal/entity/entity.h"
 
 #include <cstddef>
-#include <span>
 
 namespace shoal {
 

@@ -5,7 +5,6 @@
 #include "shoal/entity/entity.h"
 #include "shoal/table/schema.h"
 
-#include <span>
 #include <string>
 #include <string_view>
 

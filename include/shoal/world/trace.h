@@ -12,7 +12,6 @@
 #include "shoal/base/array.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
