@@ -30,16 +30,21 @@ void refuse_structural_call(const char* call, std::string_view kind, std::string
     const std::string about = component.empty() ? std::string() : concat(" for \"", component, '"');
     const std::string caller = running_pass() == nullptr ? std::string("was called")
                                                          : concat("was called in the pass \"", running_pass(), '"');
-    const std::string message = concat(
-        call, " of ", kind, about, ' ', caller,
-        passes_run ? " while the passes of a world ran" : " while a loop ran over its rows",
-        "; let the function take a Commands&, or ask World::commands() in a pass without rows, and call its add(), "
-        "remove(), create(), destroy() or move(), which reach every store when the world settles");
-    fail_assertion({"no pass and no loop runs", message.c_str(), __FILE__, __LINE__});
+    fail_assertion(
+        "no pass and no loop runs",
+        concat(
+            call, " of ", kind, about, ' ', caller,
+            passes_run ? " while the passes of a world ran" : " while a loop ran over its rows",
+            "; let the function take a Commands&, or ask World::commands() in a pass without rows, and call its add(), "
+            "remove(), create(), destroy() or move(), which reach every store when the world settles"));
 }
 
 AssertionHandler set_assertion_handler(AssertionHandler handler) {
     return g_handler.exchange(handler == nullptr ? &print_failure : handler);
+}
+
+void fail_assertion(const char* condition, const std::string& message, std::source_location at) {
+    fail_assertion({condition, message.c_str(), at.file_name(), static_cast<int>(at.line())});
 }
 
 void fail_assertion(const AssertionFailure& failure) {

@@ -457,10 +457,9 @@ std::string Persistence::describe() const {
 /// Returns the world, which is at rest. `asked`: for the message if it is not.
 World& Persistence::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be persisted or recovered");
-    if (!world_->services().is_at_rest()) {
-        const std::string message = concat("a pass or a callback ", asked, " the world; do it between steps");
-        fail_assertion({"the world is at rest", message.c_str(), __FILE__, __LINE__});
-    }
+    if (!world_->services().is_at_rest())
+        fail_assertion("the world is at rest",
+                       concat("a pass or a callback ", asked, " the world; do it between steps"));
     return *world_;
 }
 

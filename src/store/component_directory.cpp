@@ -42,11 +42,11 @@ void ComponentDirectory::refuse_held(const Store& store) {
         if (values.empty()) values = concat("commands.add(entity, ", type_name_of(schema->name()), "{...})");
     }
     if (!names.empty()) names += '"';
-    const std::string message =
+    fail_assertion(
+        "no passes run",
         concat("a pass made or attached a store of the world that runs it: ", store.kind(), names,
                "; make the store before World::step()",
-               values.empty() ? std::string() : concat(", or let the function take a Commands& and say ", values));
-    fail_assertion({"no passes run", message.c_str(), __FILE__, __LINE__});
+               values.empty() ? std::string() : concat(", or let the function take a Commands& and say ", values)));
 }
 
 void ComponentDirectory::remove(Store& store) {

@@ -103,7 +103,7 @@ void OwnedRows::refuse_row(Instance instance) const {
         message = concat("the instance of row ", row, " of \"", schema_.name(),
                          "\" is older than the last removal or move of rows, so the row may be of another entity; look "
                          "instances up again after rows came or went");
-    fail_assertion({"the instance is a row", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("the instance is a row", message);
 }
 
 // --- adding ------------------------------------------------------------------------------------------------------

@@ -138,8 +138,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
 void TransformManager::Work::make_sound(std::uint64_t columns, std::span<const std::uint32_t> rows) {
     const auto has = [&](std::uint32_t column) { return (columns >> column & 1) != 0; };
     [[maybe_unused]] const auto refuse = [&](std::uint32_t row, std::string_view problem) {
-        const std::string message = concat("a query gave entity ", entity_text(owner(row)), ' ', problem);
-        fail_assertion({"the pose is sound", message.c_str(), __FILE__, __LINE__});
+        fail_assertion("the pose is sound", concat("a query gave entity ", entity_text(owner(row)), ' ', problem));
     };
     const Vec3* const position = column<Vec3>(kPositionColumn);
     const Vec3* const scale = column<Vec3>(kScaleColumn);

@@ -5,6 +5,7 @@
 #include "shoal/base/config.h"
 
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -43,6 +44,10 @@ std::string concat(const Parts&... parts) {
     (append_text(text, parts), ...);
     return text;
 }
+
+/// Ends the program as a failed SHOAL_ASSERT does. `message`: what the caller did wrong, and what to do instead.
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const char* condition, const std::string& message,
+                                                          std::source_location at = std::source_location::current());
 
 /// Returns the index of the candidate that was probably meant by `text`, or -1 when none is close.
 /// Cost: O(candidates x length squared). For error messages.
