@@ -1,22 +1,11 @@
 #include "shoal/base/file.h"
 
 #include "base/os.h"
-#include "shoal/base/text.h"
+#include "base/os_status.h"
 
 #include <algorithm>
 
 namespace shoal {
-namespace {
-
-Status written(const std::string& path, const std::string& failure) {
-    return failure.empty() ? Status() : Status::error(concat("cannot write \"", path, "\": ", failure));
-}
-
-Status replace(const std::string& path, const void* data, std::size_t num_bytes) {
-    return written(path, os::replace_file(path, data, num_bytes));
-}
-
-}  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
     std::string text;
@@ -25,8 +14,8 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
         static_cast<std::string*>(context)->resize(num_bytes);
         return static_cast<std::string*>(context)->data();
     };
-    const std::string failure = os::read_file(path, max_bytes, &text, place, num_read);
-    if (!failure.empty()) return Status::error(concat("cannot read \"", path, "\": ", failure));
+    const Status status = os::to_status("read", path, os::read_file(path, max_bytes, &text, place, num_read));
+    if (!status) return status;
     text.resize(num_read);
     return text;
 }
@@ -42,29 +31,24 @@ Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_byte
         *static_cast<PageRange*>(context) = *range;
         return reinterpret_cast<char*>(range->data);
     };
-    const std::string failure = os::read_file(path, max_bytes, &pages, place, *num_bytes);
-    if (failure.empty()) return pages;
+    const Status status = os::to_status("read", path, os::read_file(path, max_bytes, &pages, place, *num_bytes));
+    if (status) return pages;
     if (pages.data != nullptr) release_pages(pages);
-    return Status::error(concat("cannot read \"", path, "\": ", failure));
+    return status;
 }
 
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
-    return replace(path, bytes.data(), bytes.size());
+    return os::to_status("write", path, os::replace_file(path, bytes.data(), bytes.size()));
 }
 
-Status write_file(const std::string& path, std::string_view text) { return replace(path, text.data(), text.size()); }
+Status write_file(const std::string& path, std::string_view text) {
+    return write_file(path, std::as_bytes(std::span(text)));
+}
 
-Status check_writable(const std::string& path) { return written(path, os::why_not_replace(path)); }
+Status check_writable(const std::string& path) { return os::to_status("write", path, os::why_not_replace(path)); }
 
-void remove_temporary_files() { os::remove_temporary_files(); }
-
-bool is_file(const std::string& path) { return os::is_file(path); }
-bool is_directory(const std::string& path) { return os::is_directory(path); }
-bool path_exists(const std::string& path) { return os::path_exists(path); }
 bool FileStamp::is_older_than(std::int64_t wall_ns) const {
     return std::max(modified_ns, changed_ns) + 2'000'000'000 < wall_ns;
 }
-
-FileStamp file_stamp(const std::string& path) { return os::file_stamp(path); }
 
 }  // namespace shoal

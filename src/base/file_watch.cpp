@@ -14,11 +14,6 @@ constexpr std::int64_t kPollMs = 100;      // where nobody tells of changes
 constexpr std::int64_t kCheckMs = 1000;    // where somebody does
 constexpr std::int64_t kClockStepMs = 20;  // in which file systems count time, or more
 
-std::string folder_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 FileWatch::FileWatch(const FileWatchOptions& options)
@@ -53,11 +48,11 @@ void FileWatch::watch_folders() {
     lacks_folders_ = false;
     std::string last;
     for (const File& file : files_) {
-        std::string folder = folder_of(file.path);
+        std::string folder = os::folder_of(file.path);
         if (folder == last) continue;
         // Of a folder that is not there yet, the one above it is told to have it.
-        for (last = folder; !is_directory(folder) && folder != folder_of(folder); lacks_folders_ = true)
-            folder = folder_of(folder);
+        for (last = folder; !is_directory(folder) && folder != os::folder_of(folder); lacks_folders_ = true)
+            folder = os::folder_of(folder);
         all_folders_ &= os::watch_folder(watch_, folder);
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Every call to the operating system. A port is another os_*.cpp.
+// Every call to the operating system. A port is another os_*.cpp, which also defines the functions of file.h that ask about
+// paths, remove_temporary_files(), and those of clock.h.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -7,10 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-namespace shoal {
-struct FileStamp;
-}
 
 namespace shoal::os {
 
@@ -35,8 +32,6 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes, int* to_append = nullptr);
 /// Returns the reason why it would fail that is known before, or an empty text.
 std::string why_not_replace(const std::string& path);
-/// See file.h.
-void remove_temporary_files();
 
 /// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
 std::string create_file(const std::string& path, int& file);
@@ -50,11 +45,8 @@ std::string list_folder(const std::string& path, void* context, void (*visit)(vo
 std::string flush_folder(const std::string& path);
 std::string remove_file(const std::string& path);
 
-bool is_file(const std::string& path);
-bool is_directory(const std::string& path);
-/// See file.h.
-bool path_exists(const std::string& path);
-FileStamp file_stamp(const std::string& path);
+/// Returns the folder of a path.
+std::string folder_of(const std::string& path);
 
 /// Starts to watch folders for changes of what is in them. Returns -1 if the system has no more watches, or none.
 int open_watch();
@@ -70,8 +62,5 @@ std::string open_library(const std::string& path, void*& library);
 void close_library(void* library);
 /// Returns the address of what the library exports by that name, or nullptr.
 void* find_in_library(void* library, const char* name);
-
-std::int64_t monotonic_ns();
-std::int64_t wall_clock_ns();
 
 }  // namespace shoal::os

@@ -1,5 +1,6 @@
 #include "base/os.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 
 #include <algorithm>
@@ -69,12 +70,6 @@ bool write_all(int fd, const char* data, std::size_t num_bytes) {
         num_bytes -= static_cast<std::size_t>(written);
     }
     return true;
-}
-
-std::string folder_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 /// Returns the path that the last of a chain of links names, or `path` if it is none. Its folders may still be links.
@@ -183,6 +178,12 @@ std::string fill(int fd, const Target& target, const void* data, std::size_t num
 }
 
 }  // namespace
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
 
 void* reserve(std::size_t num_bytes) {
     void* data = ::mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -321,12 +322,6 @@ std::string replace_file(const std::string& path, const void* data, std::size_t 
     return {};
 }
 
-void remove_temporary_files() {
-    temporaries_lock.lock();  // for good: nothing is renamed or created after this
-    for (const Temporary* temporary = temporaries; temporary != nullptr; temporary = temporary->next)
-        ::unlink(temporary->path.c_str());
-}
-
 std::string create_file(const std::string& path, int& file) {
     file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     return file < 0 ? reason("cannot create") : std::string();
@@ -388,28 +383,6 @@ std::string flush_folder(const std::string& path) {
 
 std::string remove_file(const std::string& path) {
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? std::string() : reason("cannot remove");
-}
-
-bool is_file(const std::string& path) {
-    struct stat info;
-    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-}
-
-bool is_directory(const std::string& path) {
-    struct stat info;
-    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-bool path_exists(const std::string& path) {
-    struct stat info;
-    return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
-}
-
-FileStamp file_stamp(const std::string& path) {
-    struct stat info;
-    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-    return {static_cast<std::uint64_t>(info.st_size), info.st_dev, info.st_ino, nanoseconds(info.st_mtim),
-            nanoseconds(info.st_ctim)};
 }
 
 int open_watch() { return ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
@@ -565,8 +538,40 @@ void close_library(void* library) { ::dlclose(library); }
 
 void* find_in_library(void* library, const char* name) { return ::dlsym(library, name); }
 
-std::int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
-
-std::int64_t wall_clock_ns() { return read_clock(CLOCK_REALTIME); }
-
 }  // namespace shoal::os
+
+namespace shoal {
+
+void remove_temporary_files() {
+    os::temporaries_lock.lock();  // for good: nothing is renamed or created after this
+    for (const os::Temporary* temporary = os::temporaries; temporary != nullptr; temporary = temporary->next)
+        ::unlink(temporary->path.c_str());
+}
+
+bool is_file(const std::string& path) {
+    struct stat info;
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool is_directory(const std::string& path) {
+    struct stat info;
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool path_exists(const std::string& path) {
+    struct stat info;
+    return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+FileStamp file_stamp(const std::string& path) {
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+    return {static_cast<std::uint64_t>(info.st_size), info.st_dev, info.st_ino, os::nanoseconds(info.st_mtim),
+            os::nanoseconds(info.st_ctim)};
+}
+
+std::int64_t monotonic_ns() { return os::read_clock(CLOCK_MONOTONIC); }
+
+std::int64_t wall_clock_ns() { return os::read_clock(CLOCK_REALTIME); }
+
+}  // namespace shoal
