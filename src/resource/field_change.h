@@ -4,14 +4,23 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/value_change.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace shoal {
 
-/// Whether there is none of the fields; false for no fields.
-inline bool lacks_all(const FieldColumns& columns, std::span<const NamedType> fields) {
-    for (const NamedType& field : fields)
-        if (columns.find(field.name) != nullptr) return false;
-    return !fields.empty();
-}
+/// One change of the fields of components.
+struct FieldChange {
+    std::vector<std::string> fields;  // that it changes; none: it only adds some
+    /// Errors: the fields are not those that it changes; some changes may have been made.
+    std::function<Status(FieldColumns& columns)> run;
+
+    /// Whether it changes fields, and the components have none of them.
+    bool lacks_fields(const FieldColumns& columns) const {
+        const auto is_missing = [&](const std::string& field) { return columns.find(field) == nullptr; };
+        return !fields.empty() && std::ranges::all_of(fields, is_missing);
+    }
+};
 
 /// Replaces fields by others, which may have their names. `convert(olds, news)` gets the values of each field, one after
 /// another, and returns a Status.
@@ -48,6 +57,20 @@ Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, st
     for (const NamedType& field : to)
         if (Status status = columns.mark(field.name, given); !status) return status;
     return {};
+}
+
+/// Fields are computed from others by convert(olds, news, number of rows).
+template <class Convert>
+FieldChange computed_fields(std::span<const NamedType> from, std::span<const NamedType> to, Convert convert) {
+    std::vector<std::string> names;
+    for (const NamedType& field : from) names.push_back(field.name);
+    return {std::move(names), [old_fields = std::vector(from.begin(), from.end()),
+                               new_fields = std::vector(to.begin(), to.end()), convert](FieldColumns& columns) {
+                return replace_fields(columns, old_fields, new_fields, [&](auto* olds, auto* news) {
+                    convert(olds, news, columns.num_rows());
+                    return Status();
+                });
+            }};
 }
 
 }  // namespace shoal

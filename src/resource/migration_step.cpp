@@ -1,87 +1,39 @@
 #include "resource/field_change.h"
 #include "shoal/table/copy_elements.h"
 
-#include <vector>
-
 namespace shoal {
-namespace {
-
-class Rename final : public FieldChange {
-public:
-    Rename(std::string_view from, std::string_view to) : from_(from), to_(to) {}
-    Status run(FieldColumns& columns) const override { return columns.rename(from_, to_); }
-    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(from_) == nullptr; }
-
-private:
-    std::string from_, to_;
-};
-
-class Remove final : public FieldChange {
-public:
-    explicit Remove(std::string_view field) : field_(field) {}
-    Status run(FieldColumns& columns) const override { return columns.remove(field_); }
-    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
-
-private:
-    std::string field_;
-};
-
-class Set final : public FieldChange {
-public:
-    Set(std::string_view field, AnyValue value) : field_(field), value_(std::move(value)) {}
-    Status run(FieldColumns& columns) const override {
-        const Result<std::byte*> values = columns.add(field_, value_.type());
-        if (!values) return values.status();
-        fill_elements(*values, value_.bytes().data(), columns.num_rows(), value_.bytes().size());
-        return columns.mark(field_, FieldColumns::Given::kNo);
-    }
-    bool lacks_fields(const FieldColumns&) const override { return false; }
-
-private:
-    std::string field_;
-    AnyValue value_;
-};
-
-/// A function of the program.
-class Compute final : public FieldChange {
-public:
-    Compute(std::span<const NamedType> from, std::span<const NamedType> to, detail::ConvertRows convert)
-        : from_(from.begin(), from.end()), to_(to.begin(), to.end()), convert_(convert) {}
-    Status run(FieldColumns& columns) const override {
-        return replace_fields(columns, from_, to_, [&](const std::byte* const* olds, std::byte* const* news) {
-            convert_(olds, news, columns.num_rows());
-            return Status();
-        });
-    }
-    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, from_); }
-
-private:
-    std::vector<NamedType> from_, to_;
-    detail::ConvertRows convert_;
-};
-
-}  // namespace
 
 MigrationStep::~MigrationStep() {
     for (const FieldChange* change : changes_) delete change;
 }
 
-MigrationStep& MigrationStep::add(FieldChange* change) {
-    changes_.push_back(change);
+MigrationStep& MigrationStep::add(FieldChange change) {
+    changes_.push_back(new FieldChange(std::move(change)));
     return *this;
 }
 
-MigrationStep& MigrationStep::rename(std::string_view from, std::string_view to) { return add(new Rename(from, to)); }
+MigrationStep& MigrationStep::rename(std::string_view from, std::string_view to) {
+    const std::string before(from), after(to);
+    return add({{before}, [=](FieldColumns& columns) { return columns.rename(before, after); }});
+}
 
-MigrationStep& MigrationStep::remove(std::string_view field) { return add(new Remove(field)); }
+MigrationStep& MigrationStep::remove(std::string_view field) {
+    const std::string name(field);
+    return add({{name}, [=](FieldColumns& columns) { return columns.remove(name); }});
+}
 
 MigrationStep& MigrationStep::set(std::string_view field, AnyValue value) {
-    return add(new Set(field, std::move(value)));
+    return add({{}, [name = std::string(field), value = std::move(value)](FieldColumns& columns) {
+                    const Result<std::byte*> values = columns.add(name, value.type());
+                    if (!values) return values.status();
+                    fill_elements(*values, value.bytes().data(), columns.num_rows(), value.bytes().size());
+                    return columns.mark(name, FieldColumns::Given::kNo);
+                }});
 }
 
 MigrationStep& MigrationStep::add_conversion(std::span<const NamedType> from, std::span<const NamedType> to,
                                              detail::ConvertRows convert) {
-    return add(new Compute(from, to, convert));
+    return add(computed_fields(from, to, convert));
 }
 
 Status MigrationStep::run(FieldColumns& columns, bool is_later) const {

@@ -30,11 +30,11 @@ double read_lane(const ValueType& type, const std::byte* lane) {
                                          : read_number(lane_type(type.type), lane);
 }
 
-class Convert final : public FieldChange {
+class Convert {
 public:
     Convert(std::string_view field, ValueConversion conversion) : field_(field), conversion_(std::move(conversion)) {}
 
-    Status run(FieldColumns& columns) const override {
+    Status operator()(FieldColumns& columns) const {
         if (!conversion_.values.empty()) return columns.rename_values(field_, conversion_.values);
         const FieldColumns::Column* const column = columns.find(field_);
         if (column == nullptr) return columns.read(field_, {}).status();  // which says what there is
@@ -48,7 +48,6 @@ public:
                                   return convert(from, olds[0], to, news[0], columns.num_rows());
                               });
     }
-    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
 
 private:
     Status check(const ValueType& from, const ValueType& to) const {
@@ -99,11 +98,11 @@ private:
 };
 
 /// Divides rows of `num_parts` parts into as many columns, or the other way round.
-class Split final : public FieldChange {
+class Split {
 public:
     Split(std::string_view field, std::vector<std::string> to) : field_(field), to_(std::move(to)) {}
 
-    Status run(FieldColumns& columns) const override {
+    Status operator()(FieldColumns& columns) const {
         const FieldColumns::Column* const column = columns.find(field_);
         if (column == nullptr) return columns.read(field_, {}).status();
         const NamedType whole{field_, column->type};
@@ -126,21 +125,21 @@ public:
             return Status();
         });
     }
-    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
 
 private:
     std::string field_;
     std::vector<std::string> to_;
 };
 
-class Join final : public FieldChange {
+class Join {
 public:
     Join(std::vector<std::string> from, std::string_view to) : from_(std::move(from)), to_(to) {}
 
-    Status run(FieldColumns& columns) const override {
+    Status operator()(FieldColumns& columns) const {
         constexpr FieldType kVectors[] = {FieldType::kVec2, FieldType::kVec3, FieldType::kVec4};
         const NamedType whole{to_, type_named(kVectors[from_.size() - 2])};
-        const std::vector<NamedType> parts = this->parts();
+        std::vector<NamedType> parts;
+        for (const std::string& name : from_) parts.push_back({name, type_named(FieldType::kFloat)});
         return replace_fields(columns, parts, {&whole, 1}, [&](const std::byte* const* olds, std::byte* const* news) {
             for (std::size_t i = 0; i < parts.size(); ++i)
                 copy_strided(news[0] + i * sizeof(float), whole.type.value_bytes, {olds[i], sizeof(float)},
@@ -148,61 +147,34 @@ public:
             return Status();
         });
     }
-    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, parts()); }
 
 private:
-    std::vector<NamedType> parts() const {
-        std::vector<NamedType> parts;
-        for (const std::string& name : from_) parts.push_back({name, type_named(FieldType::kFloat)});
-        return parts;
-    }
-
     std::vector<std::string> from_;
     std::string to_;
 };
 
 }  // namespace
 
-namespace {
-
-/// A function with a context.
-class ComputeWith final : public FieldChange {
-public:
-    using Convert = void (*)(void* context, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows);
-    ComputeWith(std::span<const NamedType> from, std::span<const NamedType> to, Convert convert, void* context)
-        : from_(from.begin(), from.end()), to_(to.begin(), to.end()), convert_(convert), context_(context) {}
-    Status run(FieldColumns& columns) const override {
-        return replace_fields(columns, from_, to_, [&](const std::byte* const* olds, std::byte* const* news) {
-            convert_(context_, olds, news, columns.num_rows());
-            return Status();
-        });
-    }
-    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, from_); }
-
-private:
-    std::vector<NamedType> from_, to_;
-    Convert convert_;
-    void* context_;
-};
-
-}  // namespace
-
 void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
-                    ComputeWith::Convert convert, void* context) {
-    step.add(new ComputeWith(from, to, convert, context));
+                    void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
+                                    std::size_t num_rows),
+                    void* context) {
+    step.add(computed_fields(from, to, [=](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
+        convert(context, olds, news, num_rows);
+    }));
 }
 
 void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion) {
-    step.add(new Convert(field, std::move(conversion)));
+    step.add({{std::string(field)}, Convert(field, std::move(conversion))});
 }
 
 void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to) {
-    step.add(new Split(field, std::move(to)));
+    step.add({{std::string(field)}, Split(field, std::move(to))});
 }
 
 void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to) {
     SHOAL_ASSERT(from.size() >= 2 && from.size() <= 4, "a vector has two to four lanes; join as many floats");
-    step.add(new Join(std::move(from), to));
+    step.add({from, Join(from, to)});
 }
 
 }  // namespace shoal

@@ -38,7 +38,7 @@
 namespace shoal {
 
 class Blob;
-class FieldChange;
+struct FieldChange;
 
 /// The components of one type that are being converted: what their fields hold, by name.
 class FieldColumns {
@@ -149,8 +149,8 @@ public:
         return add_function<Function, kFrom, kTo>(from, to);
     }
 
-    /// Adds a change of another kind, which the step owns from now on: see value_change.h.
-    SHOAL_API MigrationStep& add(FieldChange* change);
+    /// Adds a change of another kind: see value_change.h.
+    SHOAL_API MigrationStep& add(FieldChange change);
     /// Carries the steps out. Errors: a field is missing or there already, or has another type; some steps may be done.
     /// `is_later`: the components are older than this step, so that fields which they do not have are passed over.
     SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;

@@ -18,16 +18,6 @@
 
 namespace shoal {
 
-/// One change of the fields of components.
-class FieldChange {
-public:
-    virtual ~FieldChange() = default;
-    /// Errors: the fields are not those that it changes; some changes may have been made.
-    virtual Status run(FieldColumns& columns) const = 0;
-    /// Whether it changes fields, and the components have none of them.
-    virtual bool lacks_fields(const FieldColumns& columns) const = 0;
-};
-
 /// How the values of a field become others. They are numbers, bools, enums or vectors, or arrays of these.
 struct ValueConversion {
     FieldType type = FieldType(0);  ///< of the new values: a number, a bool or a vector; 0: as it was
