@@ -112,7 +112,7 @@ private:
         }
         if constexpr (std::is_same_v<T, Entity>)
             for (Entity& entity : all) entity = translate(entity);
-        to_.array(name, std::span<const T>(all));
+        to_.array(name, all);
     }
 
     const ComponentDirectory& directory_;
@@ -211,12 +211,12 @@ void CommandSaver::write() {
     }
     to_.text("types", type_names_);
     to_.text("blobs", blob_names_);
-    to_.array("lists", std::span<const SavedCommandList>(saved_lists_));
-    to_.array("parts", std::span<const SavedCommandPart>(parts_));
-    to_.array("loops", std::span<const SavedCommandLoop>(loops_));
-    to_.array("chunks", std::span<const SavedCommandChunk>(saved_chunks_));
-    to_.array("pending_blocks", std::span<const std::uint32_t>(blocks_));
-    to_.array("runs", std::span<const SavedCommandBatch>(runs_));
+    to_.array("lists", saved_lists_);
+    to_.array("parts", parts_);
+    to_.array("loops", loops_);
+    to_.array("chunks", saved_chunks_);
+    to_.array("pending_blocks", blocks_);
+    to_.array("runs", runs_);
 }
 
 void CommandSaver::write_list(const List& list) {
@@ -296,9 +296,9 @@ void CommandSaver::write_spawns(const List& list) {
                    : blobs.push_back(number_of_blob(*values[i].blob));
     }
     if (copies)
-        to_.array("original", std::span<const Entity>(originals));
+        to_.array("original", originals);
     else
-        to_.array("blob", std::span<const std::uint32_t>(blobs));
+        to_.array("blob", blobs);
     if (has_overrides(*list.list)) write_overrides(list);
     if (!has_poses(*list.list)) return;
     const auto poses_of = [](const CommandBatch& run) {
@@ -321,7 +321,7 @@ void CommandSaver::write_overrides(const List& list) {
             all.insert(all.end(), some.begin(), some.end());
         }
     for (SpawnOverride& one : all) for_each_entity(one, [&](Entity& entity) { entity = translate(entity); });
-    to_.array("num_overrides", std::span<const std::uint32_t>(counts));
+    to_.array("num_overrides", counts);
     save_overrides(to_, all);
 }
 
@@ -354,8 +354,8 @@ void CommandSaver::write_texts(const List& list) {
             sizes.push_back(static_cast<std::uint32_t>(call.function.text.size()));
             text += call.function.text;
         }
-    to_.array("change", std::span<const std::uint8_t>(changes));
-    to_.array("text_bytes", std::span<const std::uint32_t>(sizes));
+    to_.array("change", changes);
+    to_.array("text_bytes", sizes);
     to_.text("text", text);
 }
 

@@ -20,7 +20,7 @@ void EntityManager::save(SnapshotWriter& to) const {
     Array<Entity> free_ids{Owner("entity manager")};
     free_ids.reserve(free_list_.size());
     for (std::size_t i = 0; i < free_list_.size(); ++i) free_ids.push_back(free_list_[i]);
-    to.array("free_ids", std::span<const Entity>(free_ids));
+    to.array("free_ids", free_ids);
     to.value("num_ignored_destroys", num_ignored_destroys_);
     deaths_.save(to);
 }

@@ -37,12 +37,12 @@ void ModelPoseManager::save(SnapshotWriter& to) const {
         if (trees_[slot] != nullptr) saved.push_back({slot, trees_[slot]->use, trees_[slot]->was_in_blob});
     to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free ones at the end come again by themselves
     to.value("num_uses", num_uses_);
-    to.array("trees", std::span<const SavedTree>(saved));
+    to.array("trees", saved);
     Array<Entity> moved{Owner("model poses")};
     Array<std::uint32_t> moved_nodes{Owner("model poses")};
     for (const Moved& one : moved_) moved.push_back(one.entity), moved_nodes.push_back(one.node);
-    to.array("moved", std::span<const Entity>(moved));
-    to.array("moved_nodes", std::span<const std::uint32_t>(moved_nodes));
+    to.array("moved", moved);
+    to.array("moved_nodes", moved_nodes);
     for (const SavedTree& tree : saved) {
         const SnapshotPath::Scope scope = to.in(tree_name(tree.slot));
         trees_[tree.slot]->save(to);
@@ -59,10 +59,10 @@ void ModelPoseManager::Tree::save(SnapshotWriter& to) const {
         to.array("scales", nodes.scales);
     }
     table.save(to);
-    to.array("first_changed", std::span<const std::uint32_t>(first_changed));
+    to.array("first_changed", first_changed);
     Array<std::uint32_t> groups = changed_groups;  // without those whose instances are gone
     erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
-    to.array("changed_groups", std::span<const std::uint32_t>(groups));
+    to.array("changed_groups", groups);
 }
 
 void ModelPoseManager::forget_trees() {

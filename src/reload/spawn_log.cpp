@@ -244,7 +244,7 @@ void save_logged(SnapshotWriter& to, std::span<const LoggedOverride> logged) {
         saved.push_back({one.guid, one.entity, one.num_copies});
     }
     save_overrides(to, given);
-    to.array("overridden", std::span<const SavedLoggedOverride>(saved));
+    to.array("overridden", saved);
 }
 
 Status load_logged(SnapshotReader& from, SpawnedCopies& copies) {
@@ -280,10 +280,10 @@ void SpawnLog::save(SnapshotWriter& to) const {
     });
     std::sort(saved.begin(), saved.end(),
               [](const SavedCopies& a, const SavedCopies& b) { return a.version < b.version; });
-    to.array("blobs", std::span<const SavedCopies>(saved));
+    to.array("blobs", saved);
     Array<ResourceId> resources{Owner("spawn log")};
     for (const SavedCopies& one : saved) resources.push_back((*by_version_.find(one.version))->resource);
-    to.array("resources", std::span<const ResourceId>(resources));
+    to.array("resources", resources);
     Array<Entity> dead = new_dead();
     dead.insert(dead.end(), dead_.begin(), dead_.end());
     std::sort(dead.begin(), dead.end());
@@ -293,8 +293,8 @@ void SpawnLog::save(SnapshotWriter& to) const {
         Array<Entity> living = copies.entities;
         for (Entity& entity : living)
             if (!entities_.alive(entity) || std::binary_search(dead.begin(), dead.end(), entity)) entity = kNullEntity;
-        to.array("entities", std::span<const Entity>(living));
-        to.array("root_poses", std::span<const RootPose>(copies.root_poses));
+        to.array("entities", living);
+        to.array("root_poses", copies.root_poses);
         save_logged(to, copies.overrides);
     }
 }

@@ -127,11 +127,11 @@ void FrameHashes::save(SnapshotWriter& to) const {
     }
     append_names(fields_, "", fields, field_hashes);
     to.text("passes", passes);
-    to.array("pass_hashes", std::span<const std::uint64_t>(pass_hashes));
+    to.array("pass_hashes", pass_hashes);
     to.text("fields", fields);
-    to.array("field_hashes", std::span<const std::uint64_t>(field_hashes));
-    to.array("zones", std::span<const Zone>(zones_));
-    to.array("zone_hashes", std::span<const std::uint64_t>(zone_hashes_));
+    to.array("field_hashes", field_hashes);
+    to.array("zones", zones_);
+    to.array("zone_hashes", zone_hashes_);
 }
 
 Status FrameHashes::load(SnapshotReader& from) {

@@ -132,7 +132,7 @@ Status Recorder::write_frame() {
     Work& work = *work_;
     Status status = work.take([&](SnapshotWriter& to) {
         to.value("frame", FrameFacts{work.dt, 0});
-        to.array("inputs", std::span<const std::byte>(work.inputs));
+        to.array("inputs", work.inputs);
         work.hashes.save(to);
     });
     if (status) status = work.append();

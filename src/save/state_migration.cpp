@@ -401,7 +401,7 @@ Status StateMigration::write_stamps(SnapshotWriter& to, const TableShape& shape,
         else
             moved.insert(moved.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
     }
-    to.array(concat(shape.path_after, "stamps"), std::span<const std::uint64_t>(moved));
+    to.array(concat(shape.path_after, "stamps"), moved);
     return {};
 }
 
@@ -490,14 +490,14 @@ Status StateMigration::write_zones(SnapshotWriter& to) {
         const Result<Array<std::byte>> made = write_state(converted, alone);
         if (!made) return made.status();
         const std::string path = concat(ZoneFiles::kScope, '/', ZoneFiles::part_name(saved.zone));
-        to.array(path, std::span<const std::byte>(*made));
+        to.array(path, *made);
         replace(path);
         saved.num_bytes = made->size();
         saved.hash = ZoneFiles::hash_of(*made);
     }
     if (zones.empty()) return {};
     const std::string path = concat(ZoneFiles::kScope, "/list");
-    to.array(path, std::span<const SavedZone>(zones));
+    to.array(path, zones);
     replace(path);
     return {};
 }
@@ -519,7 +519,7 @@ Status StateMigration::write_zone(const Snapshot& zone, SnapshotWriter& to) {
                 write_zone_values(from, to, "further/", type, static_cast<std::uint32_t>(owners.size()), converted);
             !status)
             return status;
-        to.array(concat("further/", type.after->name(), "/owner"), std::span<const Entity>(owners));
+        to.array(concat("further/", type.after->name(), "/owner"), owners);
     }
     for (std::size_t i = 0; i < zone.num_parts(); ++i) {
         const SnapshotPart part = zone.part(i);
@@ -552,7 +552,7 @@ Status StateMigration::write_zone_table(SnapshotReader& from, SnapshotWriter& to
             status = write_zone_values(from, to, path, *type, static_cast<std::uint32_t>(*num_rows), converted);
     });
     to.text(concat(path, "components"), names_now);
-    to.array(concat(path, "layouts"), std::span<const std::uint64_t>(layouts));
+    to.array(concat(path, "layouts"), layouts);
     converted.set(concat(path, "components"), true), converted.set(concat(path, "layouts"), true);
     return status;
 }
@@ -575,8 +575,7 @@ Status StateMigration::write_enabled_bits(SnapshotWriter& to, const TableShape& 
     if (!shape.is_combined && type.after->many() && !type.before->many()) {
         const Array<std::uint32_t> none(num_rows, kNilRow, Owner("world"));
         for (const LinkColumn link : {LinkColumn::kChainNext, LinkColumn::kChainPrevious})
-            to.array(concat(shape.path_after, saved_link_name(static_cast<int>(link))),
-                     std::span<const std::uint32_t>(none));
+            to.array(concat(shape.path_after, saved_link_name(static_cast<int>(link))), none);
     }
     if (!shape.is_combined || !type.after->enableable()) return {};
     return write_bits(from_, to, type, concat(shape.path_before, "on/", type.before->name()),
@@ -590,7 +589,7 @@ Status StateMigration::write_bits(SnapshotReader& from, SnapshotWriter& to, cons
     if (num_rows % 64 != 0) on.back() = (std::uint64_t(1) << num_rows % 64) - 1;
     if (type.before->enableable())
         if (Status status = from.elements(before, on.data(), sizeof(std::uint64_t), on.size()); !status) return status;
-    to.array(after, std::span<const std::uint64_t>(on));
+    to.array(after, on);
     return {};
 }
 
@@ -605,7 +604,7 @@ Status StateMigration::write_types(SnapshotWriter& to) {
         if (const Result<StringId> kept = types.add_text(blob_->string(text.text)); !kept) return kept.status();
     const Result<std::vector<std::byte>> bytes = types.write();
     if (!bytes) return bytes.status();
-    to.array("types", std::span<const std::byte>(*bytes));
+    to.array("types", *bytes);
     replace("types");
 
     Array<SavedLayout> layouts{Owner("world")};
@@ -613,7 +612,7 @@ Status StateMigration::write_types(SnapshotWriter& to) {
     for (SavedLayout& layout : layouts)
         if (const Type* const type = find_type(layout.component); type != nullptr)
             layout = {type->after->id(), type->after->layout_hash()};
-    to.array("world/layouts", std::span<const SavedLayout>(layouts));
+    to.array("world/layouts", layouts);
     replace("world/layouts");
 
     const Result<std::string> lines = from_.text("stores");

@@ -97,7 +97,7 @@ Status WorldState::save_but_zones(Snapshot& state, const Snapshot* before, Lasti
         Array<SavedLayout> layouts{Owner("world")};
         for (const Store* store : world_.directory().stores())
             for (const Schema* schema : store->schemas()) layouts.push_back({schema->id(), schema->layout_hash()});
-        to.array("layouts", std::span<const SavedLayout>(layouts));
+        to.array("layouts", layouts);
         world_.directory().singletons().save(to);
     }
     const Array<const Schema*> types = types_to_save(lasting != nullptr);
@@ -212,7 +212,7 @@ void WorldState::list_texts(bool only_used, Array<std::string_view>& texts) cons
 void WorldState::save_types(SnapshotWriter& to, std::span<const Schema* const> schemas, bool with_texts,
                             LastingTypes& lasting) const {
     const std::uint64_t key = key_of(schemas);
-    if (lasting.key == key) return to.array("types", std::span<const std::byte>(lasting.bytes));
+    if (lasting.key == key) return to.array("types", lasting.bytes);
     BlobWriter types;
     types.set_name("types");
     Array<std::string_view> texts{Owner("world")};
@@ -227,7 +227,7 @@ void WorldState::save_types(SnapshotWriter& to, std::span<const Schema* const> s
     if (!bytes) return to.refuse(bytes.message());
     lasting.key = key;
     lasting.bytes = std::move(*bytes);
-    to.array("types", std::span<const std::byte>(lasting.bytes));
+    to.array("types", lasting.bytes);
 }
 
 // --- loading -----------------------------------------------------------------------------------------------------

@@ -413,10 +413,8 @@ std::string ZoneStreaming::describe() const {
 /// Returns the world, which is at rest. `asked`: for the message if it is not.
 World& ZoneStreaming::world_now(std::string_view asked) const {
     SHOAL_ASSERT(world_ != nullptr, "zones of a world that has ended were to be streamed");
-    if (!world_->services().is_at_rest()) {
-        const std::string message = concat("a pass or a callback ", asked);
-        fail_assertion({"the world is at rest", message.c_str(), __FILE__, __LINE__});
-    }
+    if (!world_->services().is_at_rest())
+        fail_assertion("the world is at rest", concat("a pass or a callback ", asked));
     return *world_;
 }
 

@@ -39,7 +39,7 @@ void save_stamps(SnapshotWriter& to, std::string_view name, const ZoneStamps& st
     Array<SavedZoneStamp> saved{Owner("zone files")};
     stamps.for_each([&](Zone zone, std::uint64_t stamp) { saved.push_back({zone, 0, stamp}); });
     std::ranges::sort(saved, {}, &SavedZoneStamp::zone);
-    to.array(name, std::span<const SavedZoneStamp>(saved));
+    to.array(name, saved);
 }
 
 void set_stamps(ZoneStamps& stamps, std::span<const SavedZoneStamp> saved) {
@@ -69,18 +69,18 @@ void ZoneFiles::save(SnapshotWriter& to, std::string_view store) const {
     to.text("store", store);
     save_stamps(to, "visits", last_visits_);
     save_stamps(to, "refused", refused_);
-    to.array("visited", std::span<const Zone>(visited));
+    to.array("visited", visited);
     if (files_.empty()) return;
     Array<SavedZone> zones{Owner("zone files")};
     for (const File& file : files_)
         zones.push_back({file.zone, 0, file.num_rows, file.num_bytes, file.hash, file.failed_at});
-    to.array("list", std::span<const SavedZone>(zones));
+    to.array("list", zones);
     const Array<Entity> dead = new_dead();
     for (const File& file : files_) {
         Array<Entity> gone = new_gone(file, dead);
         gone.insert(gone.end(), file.gone.begin(), file.gone.end());
         std::sort(gone.begin(), gone.end());
-        if (!gone.empty()) to.array(concat(file.zone, "/gone"), std::span<const Entity>(gone));
+        if (!gone.empty()) to.array(concat(file.zone, "/gone"), gone);
         const std::string name = part_name(file.zone);
         if (to.share(name, file.number)) continue;
         const Result<std::string> bytes = read(file);

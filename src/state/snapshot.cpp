@@ -213,15 +213,12 @@ private:
 /// The memory of states that share blocks. The last of them destroys it.
 class SnapshotBlocks {
 public:
-    static SnapshotBlocks& make() {
-        return *::new (allocate_memory(sizeof(SnapshotBlocks), kSnapshotOwner)) SnapshotBlocks();
-    }
+    static SnapshotBlocks& make() { return *make_owned<SnapshotBlocks>(kSnapshotOwner); }
     void use() { ++num_states_; }
     void leave() {
         if (--num_states_ != 0) return;
         for (const Slab& slab : slabs_) release(slab);
-        this->~SnapshotBlocks();
-        release_memory(this, sizeof(SnapshotBlocks), kSnapshotOwner);
+        destroy_owned(kSnapshotOwner, this);
     }
     /// It stays from state to state with its memory: taking fresh pages for it in each frame may cost more than the copies.
     SnapshotColumns& columns() { return columns_; }
@@ -839,20 +836,23 @@ Result<std::uint64_t> SnapshotReader::count(std::string_view name, std::uint32_t
     return error(name, concat("its elements have ", part.element_bytes, " bytes, not ", element_bytes));
 }
 
-Status SnapshotReader::elements(std::string_view name, void* to, std::uint32_t element_bytes,
-                                std::uint64_t num_elements) {
+/// Errors: the part has another number of elements.
+Status SnapshotReader::check(std::string_view name, std::uint32_t element_bytes, std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
-    if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
+    return *count == num_elements ? Status() : error(name, concat("it has ", *count, " elements, not ", num_elements));
+}
+
+Status SnapshotReader::elements(std::string_view name, void* to, std::uint32_t element_bytes,
+                                std::uint64_t num_elements) {
+    if (Status status = check(name, element_bytes, num_elements); !status) return status;
     from_.copy(from_.part(from_.find(path_.with(name))), 0, num_elements, to);
     return {};
 }
 
 Status SnapshotReader::column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
                               std::uint64_t source) {
-    const Result<std::uint64_t> count = this->count(name, element_bytes);
-    if (!count) return count.status();
-    if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
+    if (Status status = check(name, element_bytes, num_elements); !status) return status;
     const SnapshotPart part = from_.part(from_.find(path_.with(name)));
     const std::size_t number = present_ == nullptr || source == 0 ? 0 : present_->find(path_.with(name));
     const bool is_in_place = present_ != nullptr && source != 0 && number < present_->num_parts() &&
@@ -903,9 +903,8 @@ void SnapshotReader::finish_columns() {
 
 Status SnapshotReader::bytes(std::string_view name, Array<std::byte>& to, std::uint32_t element_bytes,
                              std::uint64_t num_elements) {
-    const Result<std::uint64_t> count = this->count(name, element_bytes);
-    if (!count) return count.status();
-    if (*count == num_elements) to.resize(static_cast<std::size_t>(num_elements) * element_bytes);
+    if (Status status = check(name, element_bytes, num_elements); !status) return status;
+    to.resize(static_cast<std::size_t>(num_elements) * element_bytes);
     return elements(name, to.data(), element_bytes, num_elements);
 }
 

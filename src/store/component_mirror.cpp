@@ -449,8 +449,8 @@ void ComponentMirror::save(SnapshotWriter& to) const {
         if (const std::uint32_t* const number = picture_of_.find(number_of(*tables[i].table))) saved[*number].place = i;
     to.value("layout", component_.layout_hash());
     const Array<std::uint32_t> numbers = numbers_of(columns_);
-    to.array("columns", std::span<const std::uint32_t>(numbers));
-    to.array("pictures", std::span<const SavedPicture>(saved));
+    to.array("columns", numbers);
+    to.array("pictures", saved);
     for (std::size_t i = 0; i < pictures_.size(); ++i) {
         const SnapshotPath::Scope scope = to.in(picture_name(i));
         to.array("owners", std::span<const Entity>(pictures_[i].owners));

@@ -94,8 +94,8 @@ Status RelationIndex::validate() const {
 }
 
 void RelationIndex::save(SnapshotWriter& to) const {
-    to.array("links", std::span<const detail::ReferenceLink>(links_));
-    to.array("first", std::span<const std::uint32_t>(first_));
+    to.array("links", links_);
+    to.array("first", first_);
     mirror_.save(to);
 }
 

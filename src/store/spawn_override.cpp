@@ -106,9 +106,9 @@ void save_overrides(SnapshotWriter& to, std::span<const SpawnOverride> overrides
         texts += one.entity, texts += one.field;
         values.insert(values.end(), one.value.bytes().begin(), one.value.bytes().end());
     }
-    to.array("overrides", std::span<const SavedOverride>(saved));
+    to.array("overrides", saved);
     to.text("override_texts", texts);
-    to.array("override_values", std::span<const std::byte>(values));
+    to.array("override_values", values);
 }
 
 Status load_overrides(SnapshotReader& from, Array<SpawnOverride>& to) {

@@ -14,9 +14,8 @@
 namespace shoal {
 
 void detail::refuse_zone(Zone zone) {
-    const std::string message = concat("zone ", zone, " was asked for; zones are 0 to kMaxZones - 1, which is ",
-                                       kMaxZones - 1, ": give tiles and states small numbers");
-    fail_assertion({"zone < kMaxZones", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("zone < kMaxZones", concat("zone ", zone, " was asked for; zones are 0 to kMaxZones - 1, which is ",
+                                              kMaxZones - 1, ": give tiles and states small numbers"));
 }
 
 namespace {

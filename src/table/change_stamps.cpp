@@ -202,7 +202,7 @@ void ChangeStamps::save(SnapshotWriter& to, std::uint32_t num_rows) const {
         for (std::uint32_t block = 0; block < num_used; ++block)
             used.push_back(std::max(written(column(c), block), used[block]));
     to.value("stamp", now_);
-    to.array("stamps", std::span<const std::uint64_t>(used));
+    to.array("stamps", used);
 }
 
 Status ChangeStamps::load(SnapshotReader& from, std::uint32_t num_rows) {

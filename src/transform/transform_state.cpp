@@ -40,7 +40,7 @@ void TransformManager::Work::save(SnapshotWriter& to) const {
     progress.repeats |= erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
-    to.array("moved", std::span<const std::uint32_t>(moved));
+    to.array("moved", moved);
     // These two are written without stamps, so the blocks of the columns in a state may be those of an earlier one.
     to.elements("extents", table_.column(kExtentColumn), sizeof(std::uint32_t), num_rows());
     to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());

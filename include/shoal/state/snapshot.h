@@ -237,8 +237,10 @@ public:
     /// Writes a part as the state before has it, if that was written with the same `source`. Returns whether it was: then
     /// nobody needs to have the bytes.
     SHOAL_API bool share(std::string_view name, std::uint64_t source);
-    template <class T>
-    void array(std::string_view name, std::span<const T> values) {
+    /// Writes the values of an Array, a vector or a span.
+    template <class Values>
+    void array(std::string_view name, const Values& values) {
+        using T = std::remove_cvref_t<decltype(*values.data())>;
         static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
         elements(name, values.data(), sizeof(T), values.size());
     }
@@ -359,6 +361,7 @@ private:
         std::byte* to;
         std::size_t first_block;  // of all columns together
     };
+    Status check(std::string_view name, std::uint32_t element_bytes, std::uint64_t num_elements);
     void copy_block_of(const Column& column, std::size_t number) const;
 
     const Snapshot& from_;
