@@ -2,9 +2,9 @@
 
 #include "shoal/components/entity_texts.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
-
-#include <cstring>
+#include "shoal/table/table.h"
 
 namespace shoal {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 std::uint32_t find_tag(const Store& store, const Schema& component, Entity entity, StringId tag, ComponentRow& at) {
     std::uint32_t index = 0;
     for (at = store.find_row(component.id(), entity, 0); at; at = store.find_next(at, entity, ++index)) {
-        StringId found;
-        std::memcpy(&found, at.table->column(at.first_column) + std::size_t(at.row) * sizeof found, sizeof found);
+        const auto found =
+            read_as<StringId>(at.table->column(at.first_column) + std::size_t(at.row) * sizeof(StringId));
         if (found == tag) break;
     }
     return index;

@@ -2,6 +2,7 @@
 
 #include "shoal/components/ownership.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
@@ -19,8 +20,7 @@ constexpr std::uint32_t kManyOwned = 16;
 
 /// Returns the blob entity that is the owner in component `i`, or kNoBlobEntity.
 std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
-    Entity stored;
-    std::memcpy(&stored, batch.columns[kOwnerColumn] + i * sizeof stored, sizeof stored);
+    const auto stored = read_as<Entity>(batch.columns[kOwnerColumn] + i * sizeof(Entity));
     return stored.id < batch.num_blob_entities ? static_cast<std::uint32_t>(stored.id) : kNoBlobEntity;
 }
 
@@ -147,8 +147,7 @@ void OwnershipManager::unlink(std::uint32_t row) {
 
 Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, const std::byte* value) {
     const Entity owned = table().entities()[at.row];
-    Entity owner;
-    std::memcpy(&owner, value, sizeof owner);
+    const auto owner = read_as<Entity>(value);
     if (owner) return own(owner, owned);
     release(owned);
     return {};

@@ -2,6 +2,7 @@
 
 #include "shoal/components/properties.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/state/snapshot.h"
@@ -314,44 +315,37 @@ bool PropertyManager::reset(Entity entity, const PropertyPath& path) {
 
 namespace {
 
-template <class T>
-PropertyInput input_of(const std::byte* bytes) {
-    T value;
-    std::memcpy(static_cast<void*>(&value), bytes, sizeof value);
-    return value;
-}
-
 /// Makes an element of the properties from one of a field type; of type kNone: there is none.
 PropertyInput input_of(FieldType type, const std::byte* bytes) {
     switch (type) {
         case FieldType::kBool:
-            return input_of<bool>(bytes);
+            return read_as<bool>(bytes);
         case FieldType::kInt8:
-            return input_of<std::int8_t>(bytes);
+            return read_as<std::int8_t>(bytes);
         case FieldType::kInt16:
-            return input_of<std::int16_t>(bytes);
+            return read_as<std::int16_t>(bytes);
         case FieldType::kInt32:
-            return input_of<std::int32_t>(bytes);
+            return read_as<std::int32_t>(bytes);
         case FieldType::kInt64:
-            return input_of<std::int64_t>(bytes);
+            return read_as<std::int64_t>(bytes);
         case FieldType::kUint8:
-            return input_of<std::uint8_t>(bytes);
+            return read_as<std::uint8_t>(bytes);
         case FieldType::kUint16:
-            return input_of<std::uint16_t>(bytes);
+            return read_as<std::uint16_t>(bytes);
         case FieldType::kUint32:
-            return input_of<std::uint32_t>(bytes);
+            return read_as<std::uint32_t>(bytes);
         case FieldType::kFloat:
-            return input_of<float>(bytes);
+            return read_as<float>(bytes);
         case FieldType::kDouble:
-            return input_of<double>(bytes);
+            return read_as<double>(bytes);
         case FieldType::kVec2:
-            return input_of<Vec2>(bytes);
+            return read_as<Vec2>(bytes);
         case FieldType::kVec3:
-            return input_of<Vec3>(bytes);
+            return read_as<Vec3>(bytes);
         case FieldType::kVec4:
-            return input_of<Vec4>(bytes);
+            return read_as<Vec4>(bytes);
         case FieldType::kStringId:
-            return input_of<StringId>(bytes);
+            return read_as<StringId>(bytes);
         default:
             break;
     }
@@ -416,8 +410,7 @@ OwnedColumns PropertyManager::find_columns(const Schema& component) {
 Status PropertyManager::spawn(const SpawnBatch& batch) {
     ResourceId known;
     for (std::size_t i = 0; batch.component == templates_.schema().id() && i < batch.entity_index.size(); ++i) {
-        Properties properties;
-        std::memcpy(static_cast<void*>(&properties), batch.columns[0] + i * sizeof properties, sizeof properties);
+        const auto properties = read_as<Properties>(batch.columns[0] + i * sizeof(Properties));
         const ResourceId resource =
             properties.values.count != 0 ? properties.values.resource : properties.overrides.resource;
         if (!resource || resource == known) continue;

@@ -2,12 +2,12 @@
 
 #include "shoal/pose/model_pose_text.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/transform/transform_text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -40,8 +40,7 @@ public:
                 good &= fail(entry.key_position(),
                              concat("the field ", quoted(entry.key()), " is computed from `nodes`"), "remove it");
         }
-        ModelPose pose;
-        std::memcpy(static_cast<void*>(&pose), out_.image().data(), sizeof pose);
+        const auto pose = read_as<ModelPose>(out_.image().data());
         if (good && pose.names.count == 0) return fail(in_.node.position(), "there are no nodes", "add `nodes`");
         return good;
     }

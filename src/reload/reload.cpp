@@ -8,6 +8,7 @@
 #include "reload/schema_change.h"
 #include "reload/spawn_log.h"
 #include "shoal/base/bit_set.h"
+#include "shoal/base/bytes.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
@@ -1113,8 +1114,7 @@ private:
         read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field), value_.data());
         bool moves = false;
         for (std::uint32_t i = 0; i < field.num_values(); ++i) {
-            BlobArrayBase array;
-            std::memcpy(static_cast<void*>(&array), value_.data() + i * sizeof array, sizeof array);
+            const auto array = read_as<BlobArrayBase>(value_.data() + i * sizeof(BlobArrayBase));
             if (array.count == 0 || array.resource != before_.id()) continue;
             const BlobArrayBase newer = moved.find(field.element_type, array);
             moves |= newer != array;

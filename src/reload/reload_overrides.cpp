@@ -1,9 +1,11 @@
 #include "reload/reload_overrides.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/field_path.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,8 +26,7 @@ void forget_dead(const EntityManager& entities, AnyValue& value) {
     if (value.type().type != FieldType::kEntity) return;
     const std::span<std::byte> bytes = value.bytes();
     for (std::size_t at = 0; at < bytes.size(); at += sizeof(Entity)) {
-        Entity entity;
-        std::memcpy(&entity, bytes.data() + at, sizeof entity);
+        const auto entity = read_as<Entity>(bytes.data() + at);
         if (!entities.alive(entity)) std::memset(bytes.data() + at, 0, sizeof entity);
     }
 }

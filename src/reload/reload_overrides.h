@@ -11,6 +11,8 @@
 
 namespace shoal {
 
+class World;
+
 class ReloadOverrides {
 public:
     /// Looks up what was overridden in the copies of the older version. What the newer one lacks is kept for versions to come.

@@ -1,10 +1,9 @@
 #include "shoal/resource/array_finder.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/table/value_check.h"
-
-#include <cstring>
 
 namespace shoal {
 
@@ -33,9 +32,7 @@ Status check_arrays(const ResourceLibrary* library, const Schema& schema, std::s
         const FieldRows values{images.data() + field.struct_offset, schema.struct_bytes(),
                                images.size() / schema.struct_bytes()};
         const auto is_right = [&](const std::byte* at) {
-            BlobArrayBase array;
-            std::memcpy(static_cast<void*>(&array), at, sizeof array);
-            return arrays.has(array, field.element_type);
+            return arrays.has(read_as<BlobArrayBase>(at), field.element_type);
         };
         if (find_invalid_value(field, values, is_right) != nullptr) return Status::error(arrays.problem(schema, field));
     }

@@ -3,6 +3,7 @@
 
 #include "resource/blob_check.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/resource/old_words.h"
@@ -591,14 +592,14 @@ Status BlobCheck::check_values(const Field& field, const std::byte* first, std::
     if (field.type == FieldType::kEntity)
         bad = {find_invalid_value(field, rows,
                                   [n = num_entities()](const std::byte* v) {
-                                      const auto index = read_value<EntityBits>(v);
+                                      const auto index = read_as<EntityBits>(v);
                                       return (index < n) | (index == static_cast<EntityBits>(~EntityBits(0)));
                                   }),
                "a reference to an entity that does not exist"};
     if (field.type == FieldType::kBlobArray)
         bad = {find_invalid_value(
                    field, rows,
-                   [&](const std::byte* v) { return is_array(read_value<BlobArrayBase>(v), field.element_type); }),
+                   [&](const std::byte* v) { return is_array(read_as<BlobArrayBase>(v), field.element_type); }),
                "a reference to an array that does not exist"};
     if (bad) return fail_at(bad.place, "field \"", field.name, "\" holds ", bad.problem);
     return {};

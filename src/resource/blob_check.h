@@ -4,8 +4,6 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 
-#include <cstring>
-
 namespace shoal {
 
 /// Returns a blob that refers to `bytes`. Errors: what is wrong and at which byte.
@@ -24,14 +22,6 @@ constexpr bool is_array_element(FieldType type) {
 template <class... Parts>
 Status blob_error(std::uint64_t offset, const Parts&... parts) {
     return Status::error(concat("at byte ", offset, " of the blob: ", parts...));
-}
-
-/// Returns the value at `place`, which need not be aligned.
-template <class T>
-T read_value(const std::byte* place) {
-    T value;
-    std::memcpy(static_cast<void*>(&value), place, sizeof value);
-    return value;
 }
 
 }  // namespace shoal

@@ -1,5 +1,6 @@
 #include "shoal/resource/blob_values.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -19,23 +20,20 @@ Status BlobValues::translate(const Schema& schema, const Field& field, std::byte
 Status BlobValues::translate_value(const Schema& schema, const Field& field, std::byte* value) {
     if (field.type == FieldType::kBlobArray) return copy_array(schema, field, value);
     if (field.type == FieldType::kEntity) {
-        Entity entity;
-        std::memcpy(&entity, value, sizeof entity);
+        const auto entity = read_as<Entity>(value);
         const std::uint32_t number = entity ? sources_.blob_entity_of(sources_.context, entity) : kNoBlobEntity;
         num_lost_references_ += entity && number == kNoBlobEntity;
         const EntityBits stored = number == kNoBlobEntity ? ~EntityBits(0) : EntityBits(number);
         std::memcpy(value, &stored, sizeof stored);
         return {};
     }
-    StringId id;
-    std::memcpy(&id, value, sizeof id);
+    const auto id = read_as<StringId>(value);
     const std::string_view text = sources_.texts->text(id);
     return text.empty() ? Status() : writer_.add_text(text).status();
 }
 
 Status BlobValues::copy_array(const Schema& schema, const Field& field, std::byte* value) {
-    BlobArrayBase array;
-    std::memcpy(static_cast<void*>(&array), value, sizeof array);
+    auto array = read_as<BlobArrayBase>(value);
     if (array.count == 0) return {};
     std::span<const std::byte> bytes;
     if (sources_.library != nullptr) bytes = sources_.library->view_bytes(array, field.element_type);

@@ -3,6 +3,7 @@
 #include "shoal/resource/blob_writer.h"
 
 #include "resource/blob_check.h"
+#include "shoal/base/bytes.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/large_pages.h"
 #include "shoal/base/text.h"
@@ -394,8 +395,7 @@ void BlobLayout::write_column(const BlobContent::ComponentType& t, std::size_t c
 }
 
 void BlobLayout::place_array(std::size_t offset) {
-    BlobArrayBase array;
-    std::memcpy(static_cast<void*>(&array), out_.data() + offset, sizeof array);
+    auto array = read_as<BlobArrayBase>(out_.data() + offset);
     if (array.count == 0) return;
     array.resource = ResourceId(content_.strings.text(content_.name));
     array.offset += array_data_offset_;

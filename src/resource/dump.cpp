@@ -1,6 +1,7 @@
 #include "shoal/resource/dump.h"
 
 #include "resource/blob_check.h"
+#include "shoal/base/bytes.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/resource/migration.h"
 #include "shoal/resource/property_table.h"
@@ -8,7 +9,6 @@
 #include "shoal/table/value_text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <queue>
@@ -252,8 +252,7 @@ void BlobDump::components_of(std::uint32_t index) {
 
 /// Bytes that a function made mean nothing here: their number and hash tell whether they are the same.
 void BlobDump::component_of_bytes(const BlobComponents& components, std::uint32_t row) {
-    BlobArrayBase array;
-    std::memcpy(static_cast<void*>(&array), components.columns[0] + row * sizeof array, sizeof array);
+    const auto array = read_as<BlobArrayBase>(components.columns[0] + row * sizeof(BlobArrayBase));
     const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);
     builder_.begin_mapping();
     builder_.unsigned_integer("bytes", bytes.size());
@@ -264,7 +263,7 @@ void BlobDump::component_of_bytes(const BlobComponents& components, std::uint32_
 
 /// Shows what the tables of "properties" say, by path.
 void BlobDump::component_of_properties(const BlobComponents& components, std::uint32_t row) {
-    const Properties properties = read_value<Properties>(components.columns[0] + row * sizeof(Properties));
+    const Properties properties = read_as<Properties>(components.columns[0] + row * sizeof(Properties));
     builder_.begin_mapping();
     for (const auto& [name, array] : {std::pair<const char*, BlobArrayBase>("values", properties.values),
                                       std::pair<const char*, BlobArrayBase>("overrides", properties.overrides)}) {
@@ -304,7 +303,7 @@ void BlobDump::field_value(const BlobComponents& components, const Field& field,
     if (field.num_columns > 1) {
         float lanes[4];
         for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
-            lanes[lane] = read_value<float>(components.columns[field.first_column + lane] + row * sizeof(float));
+            lanes[lane] = read_as<float>(components.columns[field.first_column + lane] + row * sizeof(float));
         return write_value(builder_, type, reinterpret_cast<const std::byte*>(lanes), names_);
     }
     const std::byte* bytes =

@@ -1,5 +1,6 @@
 #include "shoal/resource/spawn_instructions.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/database/spawn_zone.h"
 
 #include <cstring>
@@ -34,8 +35,7 @@ BitSet find_disabled_entities(const Blob& blob, ComponentId component, const Com
     off.resize(blob.num_entities());
     const BlobComponents* const named = find_instructions<SpawnDisabled>(blob);
     for (std::uint32_t i = 0; named != nullptr && i < named->count(); ++i) {
-        ComponentId id;
-        std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
+        auto id = read_as<ComponentId>(named->columns[0] + i * sizeof(ComponentId));
         if (registry != nullptr)
             if (const RegisteredComponent* const renamed = registry->find_current(id)) id = renamed->id;
         if (id == component) off.set(named->entity_index[i]);

@@ -109,20 +109,14 @@ Status check_override_value(const FieldPath& path, const AnyValue& value) {
     if (type.type == FieldType::kBlobArray)
         return Status::error(concat(quoted(path.name()), " is an array that stays in the resource; change the source"));
     Field field = *path.part().field;
-    field.array_length = type.array_length, field.size = type.num_bytes();
+    field.type = type.type, field.array_length = type.array_length, field.size = type.num_bytes();
     const std::byte* const bytes = value.bytes().data();
     if (const BadValue bad = find_bad_value(field, {bytes, field.size, 1}))
         return Status::error(concat(quoted(path.name()), " would be ", bad.problem));
-    const bool are_lanes = field_type_lanes(type.type) > 1;
-    const bool are_numbers = are_lanes || (type.type >= FieldType::kInt8 && type.type <= FieldType::kDouble);
-    const std::size_t number_bytes = are_lanes ? sizeof(float) : type.value_bytes;
-    for (std::size_t at = 0; field.has_range && are_numbers && at < field.size; at += number_bytes) {
-        const double number = read_number(are_lanes ? FieldType::kFloat : type.type, bytes + at);
-        if (number >= field.minimum && number <= field.maximum) continue;
-        return Status::error(
-            concat(quoted(path.name()), " is from ", field.minimum, " to ", field.maximum, ", not ", number));
-    }
-    return {};
+    const std::byte* const bad = find_out_of_range(field, bytes);
+    if (bad == nullptr) return {};
+    return Status::error(concat(quoted(path.name()), " is from ", field.minimum, " to ", field.maximum, ", not ",
+                                read_number(lane_type(field.type), bad)));
 }
 
 Status override_error(const Blob& blob, const SpawnOverride& given, std::string_view why) {

@@ -1,4 +1,5 @@
 #include "shoal/resource/spawner.h"
+#include "shoal/base/bytes.h"
 #include "shoal/resource/spawn_instructions.h"
 
 #include "resource/spawn_overrides.h"
@@ -422,8 +423,7 @@ private:
         Array<std::span<const std::byte>> bytes{Owner("spawn")};
         bytes.resize(batch.entity_index.size());
         for (std::size_t i = 0; i < bytes.size(); ++i) {
-            BlobArrayBase array;
-            std::memcpy(static_cast<void*>(&array), batch.columns[0] + i * sizeof array, sizeof array);
+            const auto array = read_as<BlobArrayBase>(batch.columns[0] + i * sizeof(BlobArrayBase));
             bytes[i] = blob_.array(array, FieldType::kUint8);
         }
         return registered.spawn_bytes(registered.spawn_context, batch, bytes);

@@ -2,6 +2,7 @@
 // the other order are swapped before they are read, records of this order after.
 
 #include "resource/blob_check.h"
+#include "shoal/base/bytes.h"
 #include "shoal/resource/blob_writer.h"
 
 #include <cstring>
@@ -166,8 +167,7 @@ Status Swapper::check_source() const {
 Status Swapper::directory() {
     if (out_.size() < sizeof(BlobHeader) || std::memcmp(out_.data(), kBlobMagic, sizeof kBlobMagic) != 0)
         return Status::error("at byte 0 of the blob: it is not a blob: it does not start with SHOALBLB");
-    std::uint32_t mark;
-    std::memcpy(&mark, out_.data() + offsetof(BlobHeader, endianness), sizeof mark);
+    const auto mark = read_as<std::uint32_t>(out_.data() + offsetof(BlobHeader, endianness));
     if (mark != kBlobEndianness && mark != kBlobSwappedEndianness)
         return Status::error("at byte 8 of the blob: the mark of the byte order is damaged");
     is_foreign_ = mark == kBlobSwappedEndianness;

@@ -21,9 +21,6 @@ ValueType type_named(FieldType type, std::uint32_t array_length = 0) {
     return {type, FieldType(0), array_length, field_type_bytes(type), {}};
 }
 
-/// The type of one lane of a value.
-FieldType lane_type(FieldType type) { return field_type_lanes(type) > 1 ? FieldType::kFloat : type; }
-
 /// Reads a lane. Requires: has_lanes().
 double read_lane(const ValueType& type, const std::byte* lane) {
     return type.type == FieldType::kEnum ? static_cast<double>(read_enum_number(lane, type.value_bytes))

@@ -8,6 +8,7 @@
 // unless its arrays lie where they lay and are the same.
 
 #include "save/world_state.h"
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/command/saved_commands.h"
 #include "shoal/pose/model_pose.h"
@@ -17,7 +18,6 @@
 #include "shoal/world/state_rows.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace shoal {
@@ -36,12 +36,6 @@ struct SavedBuild {
     std::uint64_t checksum;  // 0: the library did not have it
     std::uint64_t arrays;    // a hash
 };
-
-BlobArrayBase array_at(const std::byte* place) {
-    BlobArrayBase array;
-    std::memcpy(static_cast<void*>(&array), place, sizeof array);
-    return array;
-}
 
 std::uint64_t hash_of_arrays(const Blob& blob) {
     const std::span<const std::byte> table = section_bytes(blob, BlobSectionKind::kArrays);
@@ -119,7 +113,7 @@ void list_arrays_of_values(const Snapshot& state, const std::string& path, const
         state.copy(part, 0, part.num_elements, column.data());
         const FieldRows values{column.data() + schema.offset_in_column(field), part.element_bytes, part.num_elements};
         find_invalid_value(field, values, [&](const std::byte* place) {
-            uses.note(array_at(place), schema.name(), field.name);
+            uses.note(read_as<BlobArrayBase>(place), schema.name(), field.name);
             return true;
         });
     }
@@ -137,7 +131,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
         for_each_array_field(*store, [&](const StateRows& rows, const Field& field) {
             const FieldRows values = rows.values_of(field);
             find_invalid_value(field, values, [&](const std::byte* place) {
-                const BlobArrayBase array = array_at(place);
+                const BlobArrayBase array = read_as<BlobArrayBase>(place);
                 if (!uses.knows(array) && has_owner(rows, values, place))
                     uses.note(array, rows.schema->name(), field.name);
                 return true;
@@ -160,7 +154,7 @@ void WorldState::save_arrays(SnapshotWriter& to, const Snapshot& state, const Sn
         const auto earlier = std::ranges::find(known, builds.back().checksum, &SavedBuild::checksum);
         builds.back().arrays = earlier == known.end() ? hash_of_arrays(*blob) : earlier->arrays;
     }
-    to.array(kBuilds, std::span<const SavedBuild>(builds));
+    to.array(kBuilds, builds);
     to.text(kNames, names);
 }
 
@@ -219,7 +213,7 @@ Status WorldState::check_arrays(SnapshotReader& from) const {
         for_each_array_field(*store, [&](const StateRows& rows, const Field& field) {
             const FieldRows values = rows.values_of(field);
             const auto is_right = [&](const std::byte* place) {
-                return arrays.has(array_at(place), field.element_type) || !has_owner(rows, values, place);
+                return arrays.has(read_as<BlobArrayBase>(place), field.element_type) || !has_owner(rows, values, place);
             };
             if (status && find_invalid_value(field, values, is_right) != nullptr)
                 status = from.error(concat("stores/", name_of(*store)), arrays.problem(*rows.schema, field));

@@ -1,14 +1,15 @@
 #include "shoal/store/field_path.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/store/component_directory.h"
 #include "shoal/table/access_guard.h"
 #include "shoal/table/table.h"
 
 #include <charconv>
-#include <cstring>
 
 namespace shoal {
 namespace {
@@ -124,8 +125,7 @@ Status FieldPath::write(Entity entity, const AnyValue& value) const {
 Result<AnyValue> FieldPath::convert(const AnyValue& value) const {
     Result<AnyValue> converted = value.convert(part_.type, name_);
     if (converted && value.is_text() && part_.type.type == FieldType::kEntity) {
-        Entity target;
-        std::memcpy(&target, converted->bytes().data(), sizeof target);
+        const auto target = read_as<Entity>(converted->bytes().data());
         if (target && !entities_->alive(target))
             return Status::error(
                 concat("entity ", entity_text(target), ", which ", quoted(name_), " is to refer to, is not alive"));

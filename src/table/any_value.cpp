@@ -8,6 +8,7 @@
 #include "table/visit_value.h"
 
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 

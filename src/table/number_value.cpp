@@ -1,5 +1,6 @@
 #include "shoal/table/number_value.h"
 
+#include "shoal/base/bytes.h"
 #include "table/visit_value.h"
 
 #include <cmath>
@@ -38,10 +39,19 @@ bool write_number(FieldType type, double number, std::byte* value) {
             is_good = std::is_same_v<T, bool> || fits<T>(number);
             if (!is_good) return;
             given = std::is_same_v<T, bool> ? static_cast<T>(number != 0) : static_cast<T>(number);
-            std::memcpy(value, &given, sizeof given);
+            copy_bytes(value, &given, sizeof given);
         }
     });
     return is_good;
+}
+
+const std::byte* find_out_of_range(const Field& field, const std::byte* value) {
+    const FieldType type = lane_type(field.type);
+    for (std::size_t at = 0; field.has_range && at < field.size; at += field_type_bytes(type)) {
+        const double number = read_number(type, value + at);
+        if (!(number >= field.minimum && number <= field.maximum)) return value + at;
+    }
+    return nullptr;
 }
 
 }  // namespace shoal

@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/table/describe.h"
 #include "shoal/table/enum_bytes.h"
+#include "shoal/table/number_value.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,37 +40,6 @@ bool is_inside(std::string_view name, std::string_view group) {
 }
 
 bool is_number(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kQuaternion; }
-
-/// Reads number `index` of a value made of floats, doubles or integers.
-double read_number(FieldType type, const std::byte* value, std::uint32_t index) {
-    const auto as = [&]<class T>(T) {
-        T result;
-        std::memcpy(&result, value + index * sizeof(T), sizeof(T));
-        return static_cast<double>(result);
-    };
-    switch (type) {
-        case FieldType::kInt8:
-            return as(std::int8_t());
-        case FieldType::kInt16:
-            return as(std::int16_t());
-        case FieldType::kInt32:
-            return as(std::int32_t());
-        case FieldType::kInt64:
-            return as(std::int64_t());
-        case FieldType::kUint8:
-            return as(std::uint8_t());
-        case FieldType::kUint16:
-            return as(std::uint16_t());
-        case FieldType::kUint32:
-            return as(std::uint32_t());
-        case FieldType::kUint64:
-            return as(std::uint64_t());
-        case FieldType::kDouble:
-            return as(double());
-        default:
-            return as(float());
-    }
-}
 
 }  // namespace
 
@@ -233,15 +203,10 @@ struct SchemaMaker {
         if (field.default_value.size() != field.size)
             return fail(field,
                         concat("the default has ", field.default_value.size(), " bytes, the field ", field.size));
-        if (!field.has_range) return {};
-        const std::uint32_t count = field.num_values() * std::max(1u, field_type_lanes(field.type));
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const double number = read_number(field.type, field.default_value.data(), i);
-            if (!(number >= field.minimum && number <= field.maximum))
-                return fail(field, concat("the default ", number, " is outside the range ", field.minimum, " to ",
-                                          field.maximum));
-        }
-        return {};
+        const std::byte* const bad = find_out_of_range(field, field.default_value.data());
+        if (bad == nullptr) return {};
+        return fail(field, concat("the default ", read_number(lane_type(field.type), bad), " is outside the range ",
+                                  field.minimum, " to ", field.maximum));
     }
 
     Status check_range(const Field& field) const {

@@ -5,6 +5,7 @@
 #include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 namespace {

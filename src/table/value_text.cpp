@@ -1,5 +1,6 @@
 #include "shoal/table/value_text.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
@@ -42,7 +43,7 @@ struct ValueWriter {
     void operator()(std::span<const std::byte> floats) const {
         builder.begin_list();
         for (std::size_t i = 0; i < floats.size(); i += sizeof(float))
-            write_number(builder, value_at<float>(floats.data() + i));
+            write_number(builder, read_as<float>(floats.data() + i));
         builder.end();
     }
 

@@ -1,19 +1,10 @@
 #pragma once
 // From a field type to the C++ type of its values, in one place.
 
+#include "shoal/base/bytes.h"
 #include "shoal/table/field.h"
 
-#include <cstring>
-
 namespace shoal {
-
-/// Returns the value at `place`, which need not be aligned.
-template <class T>
-T value_at(const std::byte* place) {
-    T value;
-    std::memcpy(static_cast<void*>(&value), place, sizeof value);
-    return value;
-}
 
 /// Calls visit(value) for one value of a type whose size is fixed. Requires: not an enum, a fixed string or opaque.
 template <class Visit>
@@ -22,33 +13,33 @@ void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
         case FieldType::kBool:
             return visit(*bytes != std::byte(0));
         case FieldType::kInt8:
-            return visit(value_at<std::int8_t>(bytes));
+            return visit(read_as<std::int8_t>(bytes));
         case FieldType::kInt16:
-            return visit(value_at<std::int16_t>(bytes));
+            return visit(read_as<std::int16_t>(bytes));
         case FieldType::kInt32:
-            return visit(value_at<std::int32_t>(bytes));
+            return visit(read_as<std::int32_t>(bytes));
         case FieldType::kInt64:
-            return visit(value_at<std::int64_t>(bytes));
+            return visit(read_as<std::int64_t>(bytes));
         case FieldType::kUint8:
-            return visit(value_at<std::uint8_t>(bytes));
+            return visit(read_as<std::uint8_t>(bytes));
         case FieldType::kUint16:
-            return visit(value_at<std::uint16_t>(bytes));
+            return visit(read_as<std::uint16_t>(bytes));
         case FieldType::kUint32:
-            return visit(value_at<std::uint32_t>(bytes));
+            return visit(read_as<std::uint32_t>(bytes));
         case FieldType::kUint64:
-            return visit(value_at<std::uint64_t>(bytes));
+            return visit(read_as<std::uint64_t>(bytes));
         case FieldType::kFloat:
-            return visit(value_at<float>(bytes));
+            return visit(read_as<float>(bytes));
         case FieldType::kDouble:
-            return visit(value_at<double>(bytes));
+            return visit(read_as<double>(bytes));
         case FieldType::kStringId:
-            return visit(value_at<StringId>(bytes));
+            return visit(read_as<StringId>(bytes));
         case FieldType::kResourceId:
-            return visit(value_at<ResourceId>(bytes));
+            return visit(read_as<ResourceId>(bytes));
         case FieldType::kEntity:
-            return visit(value_at<Entity>(bytes));
+            return visit(read_as<Entity>(bytes));
         case FieldType::kBlobArray:
-            return visit(value_at<BlobArrayBase>(bytes));
+            return visit(read_as<BlobArrayBase>(bytes));
         default:
             return visit(std::span(bytes, field_type_bytes(type)));  // floats
     }

@@ -2,6 +2,7 @@
 
 #include "shoal/transform/transform_text.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/floating_point.h"
 #include "shoal/base/text.h"
 
@@ -29,8 +30,7 @@ public:
         bool good = true;
         for (const Node entry : in_.node) good &= read_entry(entry);
         if (!good) return false;
-        Transform transform;
-        std::memcpy(static_cast<void*>(&transform), out_.image().data(), sizeof transform);
+        auto transform = read_as<Transform>(out_.image().data());
         if (euler_) transform.rotation = turned_;
         if (scale_ && scale_.is_number()) transform.scale = {uniform_scale_, uniform_scale_, uniform_scale_};
         if (!check_rotation(transform.rotation) || !check_scale(transform.scale)) return false;

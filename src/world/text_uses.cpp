@@ -1,5 +1,6 @@
 #include "shoal/world/text_uses.h"
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/text.h"
 #include "shoal/components/properties.h"
 #include "shoal/database/database.h"
@@ -9,19 +10,11 @@
 #include "shoal/world/state_rows.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace shoal {
 namespace {
 
 bool has_texts(const Schema& schema) { return schema.has(FieldType::kStringId) || schema.has(FieldType::kBlobArray); }
-
-template <class T>
-T value_at(const std::byte* place) {
-    T value;
-    std::memcpy(static_cast<void*>(&value), place, sizeof value);
-    return value;
-}
 
 }  // namespace
 
@@ -81,9 +74,9 @@ void TextUses::mark_field(const StateRows& rows, const Field& field) {
 void TextUses::mark_values(const Field& field, const std::byte* value) {
     for (std::uint32_t i = 0; i < field.num_values(); ++i, value += field.value_bytes)
         if (field.type == FieldType::kStringId)
-            mark(value_at<StringId>(value));
+            mark(read_as<StringId>(value));
         else
-            mark_array(value_at<BlobArrayBase>(value), field.element_type);
+            mark_array(read_as<BlobArrayBase>(value), field.element_type);
 }
 
 // --- arrays and properties -------------------------------------------------------------------------------------------
@@ -108,7 +101,7 @@ void TextUses::mark_array(const BlobArrayBase& array, FieldType element_type) {
 void TextUses::mark_properties(const StateRows& rows) {
     const std::byte* const first = rows.table->column(rows.first_column);
     for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
-        const auto value = value_at<PropertyValue>(first + std::size_t(row) * sizeof(PropertyValue));
+        const auto value = read_as<PropertyValue>(first + std::size_t(row) * sizeof(PropertyValue));
         if (PropertyShape::from_word(value.shape).type == PropertyType::kString)
             mark_words(std::as_bytes(std::span(value.words)));
     }
@@ -119,7 +112,7 @@ void TextUses::mark_properties(const StateRows& rows) {
 /// Marks every eight bytes that are the id of a text.
 void TextUses::mark_words(std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i + sizeof(StringId) <= bytes.size(); i += sizeof(StringId))
-        mark(value_at<StringId>(bytes.data() + i));
+        mark(read_as<StringId>(bytes.data() + i));
 }
 
 /// Values in commands and events are told by their bytes alone; strings of properties begin at any of their words.

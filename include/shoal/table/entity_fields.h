@@ -2,6 +2,7 @@
 // The references to entities in rows and in structs of a component type: what is translated when ids become others.
 // Thread: as for the memory that they lie in.
 
+#include "shoal/base/bytes.h"
 #include "shoal/entity/entity.h"
 #include "shoal/table/schema.h"
 
@@ -15,8 +16,7 @@ template <class Visit>
 void for_each_entity(const Field& field, std::byte* first, std::size_t stride, std::size_t num_rows, Visit&& visit) {
     for (std::size_t row = 0; row < num_rows; ++row, first += stride)
         for (std::uint32_t i = 0; i < field.num_values(); ++i) {
-            Entity entity;
-            std::memcpy(&entity, first + i * sizeof entity, sizeof entity);
+            auto entity = read_as<Entity>(first + i * sizeof(Entity));
             visit(entity);
             std::memcpy(first + i * sizeof entity, &entity, sizeof entity);
         }

@@ -2,7 +2,7 @@
 // Numbers of any field type as doubles, for code that learns at run time which type it has.
 // Thread: any.
 
-#include "shoal/table/field.h"
+#include "shoal/table/schema.h"
 
 namespace shoal {
 
@@ -11,5 +11,10 @@ SHOAL_API double read_number(FieldType type, const std::byte* value);
 /// Writes a number; as an integer rounded to the nearest, as a bool whether it is not 0. Returns false if it does not fit, and
 /// then writes nothing. Requires: as above.
 SHOAL_API bool write_number(FieldType type, double number, std::byte* value);
+
+/// The type of each number of a value: of a vector, floats.
+constexpr FieldType lane_type(FieldType type) { return field_type_lanes(type) > 1 ? FieldType::kFloat : type; }
+/// Returns the first number of a value of a field that is outside of its range, of type lane_type(); nullptr: none is.
+SHOAL_API const std::byte* find_out_of_range(const Field& field, const std::byte* value);
 
 }  // namespace shoal
