@@ -7,7 +7,6 @@
 #include "shoal/base/large_pages.h"
 #include "shoal/base/text.h"
 
-#include <new>
 #include <utility>
 
 namespace shoal {
@@ -124,8 +123,7 @@ PagePool::~PagePool() {
     for (Slab* slab : slabs_) {
         SHOAL_ASSERT(slab->num_used == 0, "a page pool must outlive the tables that it serves");
         release_pages(slab->range);
-        slab->~Slab();
-        release_memory(slab, sizeof(Slab), "page pool");
+        destroy_owned("page pool", slab);
     }
     for (SharedRange* shared : shared_) {
         SHOAL_ASSERT(shared->is_empty(), "a page pool must outlive the tables that it serves");
@@ -136,8 +134,7 @@ PagePool::~PagePool() {
 
 void PagePool::delete_shared(SharedRange* shared) {
     release_pages(shared->range);
-    shared->~SharedRange();
-    release_memory(shared, sizeof(SharedRange), "page pool");
+    destroy_owned("page pool", shared);
 }
 
 Result<std::byte*> PagePool::allocate_block(std::size_t num_bytes) {
@@ -147,7 +144,7 @@ Result<std::byte*> PagePool::allocate_block(std::size_t num_bytes) {
         if (tried == slabs_.size()) {
             Result<PageRange> range = reserve_pages(kLargePageBytes, kLargePageBytes);
             if (!range) return range.status();
-            Slab* slab = ::new (allocate_memory(sizeof(Slab), "page pool")) Slab;
+            Slab* const slab = make_owned<Slab>("page pool");
             slab->range = *range;
             slab->longest_free_hint = kGranulesPerSlab;
             next_slab_ = slabs_.size();
@@ -201,7 +198,7 @@ Result<std::byte*> PagePool::allocate_shared(std::size_t num_bytes, bool* is_zer
         Result<PageRange> range = reserve_pages(SharedRange::kBytes, kLargePageBytes);
         if (!range) return range.status();
         prefer_large_pages(range->data, range->num_bytes);
-        shared_.push_back(::new (allocate_memory(sizeof(SharedRange), "page pool")) SharedRange);
+        shared_.push_back(make_owned<SharedRange>("page pool"));
         shared_.back()->range = *range;
         block = shared_.back()->allocate(stagger, num_bytes, &zero);
     }

@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <string>
 
 namespace shoal {
@@ -69,15 +68,14 @@ struct StringTable::Content {
     void remove();
 };
 
-StringTable::StringTable() : content_(::new(allocate_memory(sizeof(Content), kOwner)) Content()) {}
+StringTable::StringTable() : content_(make_owned<Content>(kOwner)) {}
 
 StringTable::~StringTable() {
     for (const Content::Text& text : content_->texts)
         release_memory(const_cast<char*>(text.text.data()), text.text.size(), kOwner);
     for (TextLease* lease : content_->past) lease->give_back();
     content_->lease->give_back();
-    content_->~Content();
-    release_memory(content_, sizeof(Content), kOwner);
+    destroy_owned(kOwner, content_);
 }
 
 Status StringTable::check(std::string_view text) {

@@ -498,7 +498,7 @@ const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
             break;
     }
     if (list.is_of_chunk()) return chunk.made_list(make_list(list));
-    auto* const made = ::new (allocate_memory(sizeof(MadeList), "commands")) MadeList(make_list(list));
+    auto* const made = make_owned<MadeList>("commands", make_list(list));
     made->origin = ListOrigin::kLoaded;
     log_.loaded_lists_.push_back(made);
     return *made;
@@ -507,7 +507,7 @@ const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
 /// Returns a copy of a schema, which stays where it is as long as what was loaded waits.
 const Schema& CommandLoader::copy_of(Type& type) {
     if (type.copy != nullptr) return *type.copy;
-    auto* const copy = ::new (allocate_memory(sizeof(Schema), "commands")) Schema(*type.schema);
+    auto* const copy = make_owned<Schema>("commands", *type.schema);
     log_.loaded_schemas_.push_back(copy);
     type.copy = copy;
     return *copy;
@@ -586,15 +586,9 @@ void CommandLog::unify_lists(std::span<CommandLoop* const> loops) {
 }
 
 void CommandLog::forget_loaded() {
-    const auto destroy_all = [](auto& objects) {
-        for (auto* object : objects) {
-            std::destroy_at(object);
-            release_memory(object, sizeof *object, "commands");
-        }
-        objects.clear();
-    };
-    destroy_all(loaded_lists_);
-    destroy_all(loaded_schemas_);
+    for (const MadeList* list : loaded_lists_) destroy_owned("commands", list);
+    for (const Schema* schema : loaded_schemas_) destroy_owned("commands", schema);
+    loaded_lists_.clear(), loaded_schemas_.clear();
 }
 
 Status check_command_values(const CommandHost* host, const Schema& schema, std::uint32_t num_rows,

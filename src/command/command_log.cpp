@@ -2,6 +2,8 @@
 
 #include "command/spawn_lists.h"
 
+#include "shoal/base/bytes.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -21,8 +23,7 @@ void visit_arrays_in(const detail::CommandBatch& run, const detail::CommandPart&
         for (std::uint32_t i = 0; field.type == FieldType::kBlobArray && i < field.num_values(); ++i)
             for (std::uint32_t row = 0; row < run.num_rows; ++row) {
                 std::byte* const place = run.value(part, row) + field.struct_offset + i * sizeof(BlobArrayBase);
-                BlobArrayBase array;
-                std::memcpy(static_cast<void*>(&array), place, sizeof array);
+                auto array = read_as<BlobArrayBase>(place);
                 if (visit(field.element_type, array))
                     std::memcpy(place, static_cast<const void*>(&array), sizeof array);
             }
@@ -47,10 +48,7 @@ CommandLog::~CommandLog() {
     for_each_chunk(open_, [](CommandRecorder& chunk) { chunk.clear(); });
     for (CommandLoop* loop : open_) recycle(loop);
     forget_loaded();
-    for (CommandLoop* loop : idle_) {
-        loop->~CommandLoop();
-        release_memory(loop, sizeof(CommandLoop), "commands");
-    }
+    for (const CommandLoop* loop : idle_) destroy_owned("commands", loop);
 }
 
 Commands& CommandLog::here() {
@@ -81,7 +79,7 @@ CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t nu
     CommandLoop* loop = nullptr;
     num_idle_ = 0;
     if (idle_.empty()) {
-        loop = ::new (allocate_memory(sizeof(CommandLoop), "commands")) CommandLoop();
+        loop = make_owned<CommandLoop>("commands");
     } else {
         loop = idle_.back();
         idle_.pop_back();

@@ -30,10 +30,7 @@ std::byte* aligned(std::byte* address, std::size_t alignment) {
 }  // namespace
 
 CommandRecorder::~CommandRecorder() {
-    for (MadeList* made : made_) {
-        made->~MadeList();
-        release_memory(made, sizeof(MadeList), "commands");
-    }
+    for (const MadeList* made : made_) destroy_owned("commands", made);
 }
 
 CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
@@ -175,7 +172,7 @@ const CommandList& CommandRecorder::made_list(MadeList&& list) {
     for (MadeList* known : made_) {
         if (known->is_like(list)) return *known;
     }
-    made_.push_back(::new (allocate_memory(sizeof(MadeList), "commands")) MadeList(std::move(list)));
+    made_.push_back(make_owned<MadeList>("commands", std::move(list)));
     made_.back()->own_its_schemas();
     return *made_.back();
 }

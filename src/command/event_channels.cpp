@@ -15,10 +15,7 @@ struct NamedEvents {
     std::uint32_t num_users = 1;
 };
 
-void destroy_named(void* object) {
-    static_cast<NamedEvents*>(object)->~NamedEvents();
-    release_memory(object, sizeof(NamedEvents), "world");
-}
+void destroy_named(void* object) { destroy_owned("world", static_cast<NamedEvents*>(object)); }
 
 }  // namespace
 

@@ -154,10 +154,7 @@ struct EventLog::State {
 
 EventLog::State::~State() {
     recycle(0), recycle(1);
-    for (EventBuffer* buffer : idle) {
-        buffer->~EventBuffer();
-        release_memory(buffer, sizeof(EventBuffer), kOwner);
-    }
+    for (const EventBuffer* buffer : idle) destroy_owned(kOwner, buffer);
 }
 
 // --- writing -----------------------------------------------------------------------------------------------------
@@ -165,7 +162,7 @@ EventLog::State::~State() {
 EventBuffer& EventLog::State::open(const WorkPosition& place) {
     SHOAL_ASSERT(place.is_exact(), "events were written in loops within loops within loops; write them further out");
     if (idle.empty()) {
-        idle.push_back(::new (allocate_memory(sizeof(EventBuffer), kOwner)) EventBuffer());
+        idle.push_back(make_owned<EventBuffer>(kOwner));
         idle.back()->log = log;
         idle.back()->owner = log;
     }
@@ -450,15 +447,14 @@ std::uint32_t EventLog::event_bytes() const { return state_->event_bytes; }
 void EventLog::hold(bool passes_run) { state_->passes_run.store(passes_run, std::memory_order_relaxed); }
 
 EventLog::EventLog(std::uint32_t event_bytes)
-    : state_(::new(allocate_memory(sizeof(State), kOwner)) State(event_bytes, this)),
+    : state_(make_owned<State>(kOwner, event_bytes, this)),
       number_(g_num_logs.fetch_add(1, std::memory_order_relaxed)) {}
 
 EventLog::~EventLog() {
     if (WorkScope* const scope = WorkScope::current()) scope->close_all();
     SHOAL_ASSERT(state_->num_open.load(std::memory_order_acquire) == 0,
                  "an event channel was destroyed while a pass writes to it");
-    state_->~State();
-    release_memory(state_, sizeof(State), kOwner);
+    destroy_owned(kOwner, state_);
 }
 
 }  // namespace shoal::detail

@@ -4,7 +4,6 @@
 #include "shoal/base/memory.h"
 
 #include <cstddef>
-#include <new>
 
 namespace shoal {
 namespace {
@@ -22,14 +21,10 @@ struct Crew::State {
 };
 
 Crew::Crew(Executor& executor) : executor_(executor), num_workers_(executor.num_workers()) {
-    static_assert(alignof(State) <= alignof(std::max_align_t));
-    state_ = ::new (allocate_memory(sizeof(State), kCrewOwner)) State(num_workers_);
+    state_ = make_owned<State>(kCrewOwner, num_workers_);
 }
 
-Crew::~Crew() {
-    state_->~State();
-    release_memory(state_, sizeof(State), kCrewOwner);
-}
+Crew::~Crew() { destroy_owned(kCrewOwner, state_); }
 
 void Crew::run(CrewWork& work) {
     SHOAL_ASSERT(work_ == nullptr, "a crew does one work at a time");

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -224,15 +223,11 @@ struct ThreadedExecutor::Threads {
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {
-    static_assert(alignof(Threads) <= alignof(std::max_align_t));
     if (num_workers == 0) num_workers = static_cast<std::uint32_t>(tbb::info::default_concurrency());
-    threads_ = ::new (allocate_memory(sizeof(Threads), kOwner)) Threads(num_workers);
+    threads_ = make_owned<Threads>(kOwner, num_workers);
 }
 
-ThreadedExecutor::~ThreadedExecutor() {
-    threads_->~Threads();
-    release_memory(threads_, sizeof(Threads), kOwner);
-}
+ThreadedExecutor::~ThreadedExecutor() { destroy_owned(kOwner, threads_); }
 
 std::uint32_t ThreadedExecutor::num_workers() const { return threads_->num_workers; }
 

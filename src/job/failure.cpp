@@ -23,16 +23,13 @@ void Failure::keep_exception(std::uint64_t place) {
     const std::lock_guard lock(g_mutex);
     if (exception_ != nullptr && place_ <= place) return;
     place_ = place;
-    if (exception_ == nullptr)
-        exception_ = ::new (allocate_memory(sizeof(std::exception_ptr), "failure")) std::exception_ptr();
+    if (exception_ == nullptr) exception_ = make_owned<std::exception_ptr>("failure");
     exception_at(exception_) = std::current_exception();
 }
 
 void Failure::clear() {
     status_ = Status();
-    if (exception_ == nullptr) return;
-    exception_at(exception_).~exception_ptr();
-    release_memory(std::exchange(exception_, nullptr), sizeof(std::exception_ptr), "failure");
+    destroy_owned("failure", static_cast<std::exception_ptr*>(std::exchange(exception_, nullptr)));
 }
 
 void Failure::take(Failure& other) {

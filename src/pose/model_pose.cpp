@@ -61,11 +61,6 @@ bool is_same_tree(const NodeTree& a, const NodeTree& b) {
            same_bytes(a.rotations, b.rotations) && same_bytes(a.scales, b.scales);
 }
 
-bool same_arrays(const ModelPose& a, const ModelPose& b) {
-    return a.names == b.names && a.parents == b.parents && a.positions == b.positions && a.rotations == b.rotations &&
-           a.scales == b.scales;
-}
-
 constexpr std::uint32_t kNodesPerChunk = 4096;
 
 /// Calls function(part, worker) for parts of [0, num_items), which have `num_nodes` nodes in total.
@@ -176,7 +171,7 @@ Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
 /// Returns the slot of the tree of a blob, which is made if there is none yet.
 Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
-        if (trees_[slot] != nullptr && trees_[slot]->in_blob() && same_arrays(trees_[slot]->source, pose)) return slot;
+        if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->source == pose) return slot;
     if (pose.names.count == 0) return Status::error("a \"model_pose\" has no nodes");
     if (options_.library == nullptr || options_.library->find(pose.names.resource) == nullptr)
         return Status::error(
@@ -534,7 +529,7 @@ Status ModelPoseManager::spawn_all(const SpawnBatch& batch, bool replaces) {
     const std::size_t num_components = batch.entity_index.size();
     Array<std::uint32_t> slots(num_components, 0, "model poses");  // by component
     for (std::size_t i = 0; i < num_components; ++i) {
-        const bool as_before = i != 0 && same_arrays(pose_at(batch, i), pose_at(batch, i - 1));
+        const bool as_before = i != 0 && pose_at(batch, i) == pose_at(batch, i - 1);
         Result<std::uint32_t> slot = as_before ? Result<std::uint32_t>(slots[i - 1]) : find_tree(pose_at(batch, i));
         if (!slot) return slot.status();
         slots[i] = *slot;

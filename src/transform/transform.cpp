@@ -135,7 +135,7 @@ TransformManager::TransformManager(EntityManager& entities, PagePool& pool, cons
                  },
              .store = this,
              .kind = "the transforms"}),
-      work_(new(allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
+      work_(make_owned<Work>("transform manager", *this)) {
     if (options.children_of_dead != ChildrenOfDead::kDie) return;
     callback_ = entities.add_destruction_callback(
         [](void* work, std::span<const Entity> dead) { static_cast<Work*>(work)->destroy_children(dead); }, work_);
@@ -143,8 +143,7 @@ TransformManager::TransformManager(EntityManager& entities, PagePool& pool, cons
 
 TransformManager::~TransformManager() {
     if (callback_.number != 0) rows_.entity_manager().remove_destruction_callback(callback_);
-    work_->~Work();
-    release_memory(work_, sizeof(Work), "transform manager");
+    destroy_owned("transform manager", work_);
 }
 
 ComponentRow TransformManager::find_row(ComponentId component, Entity entity, std::uint32_t index) const {

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 namespace shoal {
 
@@ -121,20 +122,6 @@ private:
 
 namespace {
 
-template <class T, class... Arguments>
-T* make(Arguments&&... arguments) {
-    static_assert(alignof(T) <= alignof(std::max_align_t));
-    return ::new (allocate_memory(sizeof(T), "schedule")) T(std::forward<Arguments>(arguments)...);
-}
-
-template <class T>
-void unmake(T*& object) {
-    if (object == nullptr) return;
-    object->~T();
-    release_memory(object, sizeof(T), "schedule");
-    object = nullptr;
-}
-
 Status no_pass(std::string_view name) {
     return Status::error(concat("the schedule has no pass called \"", name, "\""));
 }
@@ -215,17 +202,16 @@ void Schedule::Entry::require_write(const Table& table, std::uint32_t column) co
             place = concat(" in zone ", zone_of(*access.store, table));
             advice = "it declares other zones; add this one to those of its query or its writes<...>(...).in(...)";
         }
-    const std::string message = concat("the pass \"", name, "\" wrote ", column_text(table.schema(), column), place,
-                                       " without having declared it; ", advice);
-    fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("a pass writes what it has declared",
+                   concat("the pass \"", name, "\" wrote ", column_text(table.schema(), column), place,
+                          " without having declared it; ", advice));
 }
 
 void Schedule::Entry::require_write(const void* object, const char* what) const {
     for (const Access& access : accesses)
         if (access.writes && (access.is_everything() || (access.store == nullptr && access.object == object))) return;
-    const std::string message =
-        concat("the pass \"", name, "\" wrote ", what, " without having declared it; add writes(...)");
-    fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("a pass writes what it has declared",
+                   concat("the pass \"", name, "\" wrote ", what, " without having declared it; add writes(...)"));
 }
 
 void Schedule::Entry::require_read(const Table& table, std::uint32_t column) const {
@@ -244,10 +230,9 @@ void Schedule::Entry::require_read(const void* object, const char* what) const {
 }
 
 void Schedule::Entry::refuse_read(const Entry& writer, std::string_view what, std::string_view missing) const {
-    const std::string message =
-        concat("the pass \"", name, "\" read ", what, " without having declared it, and the pass \"", writer.name,
-               "\", which may run at the same time, writes it; add ", missing);
-    fail_assertion({"a pass reads what no other may write meanwhile", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("a pass reads what no other may write meanwhile",
+                   concat("the pass \"", name, "\" read ", what, " without having declared it, and the pass \"",
+                          writer.name, "\", which may run at the same time, writes it; add ", missing));
 }
 
 // --- the run -----------------------------------------------------------------------------------------------------
@@ -405,8 +390,8 @@ Schedule::~Schedule() {
                  "a schedule was destroyed while it ran, because an exception has passed the library: mostly "
                  "std::bad_alloc, when memory is used up");
     clear();
-    for (Group* group : groups_) unmake(group);
-    unmake(runner_);
+    for (Group* group : groups_) destroy_owned("schedule", group);
+    destroy_owned("schedule", std::exchange(runner_, nullptr));
 }
 
 /// Workers read the list of passes while the schedule runs, so it must not change.
@@ -416,7 +401,7 @@ void Schedule::require_idle() const {
 
 void Schedule::forget_plan() {
     require_idle();
-    unmake(plan_);
+    destroy_owned("schedule", std::exchange(plan_, nullptr));
 }
 
 /// Looks no more at a store that is gone, when the plan is used.
@@ -427,7 +412,7 @@ void Schedule::forget(const Store& store) {
 
 void Schedule::destroy(Entry* entry) {
     entry->destroy(entry->pass);
-    unmake(entry);
+    destroy_owned("schedule", entry);
 }
 
 void Schedule::clear() {
@@ -456,9 +441,8 @@ Schedule::Group* Schedule::find_group(std::string_view name) const {
 
 /// Ends the program, because a pass or a group is added by the name of another one.
 static void refuse_name(std::string_view taken_by, std::string_view name) {
-    const std::string message =
-        concat("the schedule has a ", taken_by, " called \"", name, "\" already; give each a name of its own");
-    fail_assertion({"a pass or group has a name of its own", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("a pass or group has a name of its own", concat("the schedule has a ", taken_by, " called \"", name,
+                                                                   "\" already; give each a name of its own"));
 }
 
 Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses,
@@ -467,7 +451,7 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
     if (find(name) != nullptr) refuse_name("pass", name);
     for (const Entry* entry : entries_)
         if (!name.empty() && entry->group_name() == name) refuse_name("group of passes", name);
-    Entry* entry = make<Entry>(*this, name, group_);
+    Entry* entry = make_owned<Entry>("schedule", *this, name, group_);
     entry->pass = pass;
     entry->destroy = destroy;
     entry->accesses.assign(accesses.begin(), accesses.end());
@@ -481,7 +465,7 @@ void Schedule::open_group(std::string_view name) {
     if (!name.empty() && find(name) != nullptr) refuse_name("pass", name);
     require_idle();
     group_ = find_group(name);
-    if (group_ == nullptr && !name.empty()) group_ = groups_.emplace_back(make<Group>(name));
+    if (group_ == nullptr && !name.empty()) group_ = groups_.emplace_back(make_owned<Group>("schedule", name));
 }
 
 void Schedule::set_strict(bool strict) {
@@ -576,7 +560,7 @@ Status Schedule::prepare() {
     if (SHOAL_CHECKED != 0 && !strict_)  // the only further error is an ambiguity
         if (const Status ambiguity = order_passes(passes, true, false).status(); !ambiguity)
             log(LogLevel::kWarning, ambiguity.message());
-    plan_ = make<PassPlan>(std::move(*plan));
+    plan_ = make_owned<PassPlan>("schedule", std::move(*plan));
     return {};
 }
 
@@ -597,12 +581,11 @@ void Schedule::set_observer(PassObserver* observer) {
 
 void Schedule::run_passes(Executor& executor, float dt, std::uint64_t frame) {
     const Status status = prepare();
-    if (!status)
-        fail_assertion({"the passes have an order", std::string(status.message()).c_str(), __FILE__, __LINE__});
+    if (!status) fail_assertion("the passes have an order", std::string(status.message()));
     if (trace_ != nullptr)
         SHOAL_ASSERT(trace_->num_workers() >= executor.num_workers(), "the trace was made for fewer workers");
-    if (runner_ != nullptr && !runner_->fits(executor)) unmake(runner_);
-    if (runner_ == nullptr) runner_ = make<Runner>(*this, executor);
+    if (runner_ != nullptr && !runner_->fits(executor)) destroy_owned("schedule", std::exchange(runner_, nullptr));
+    if (runner_ == nullptr) runner_ = make_owned<Runner>("schedule", *this, executor);
     failure_.clear();
     status_ = Status();
     failed_pass_.clear();

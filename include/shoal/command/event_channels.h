@@ -28,7 +28,7 @@ public:
     template <class T>
     Events<T>& of() {
         if (void* owned = find(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
-        auto& made = *::new (allocate_memory(sizeof(Events<T>), "world")) Events<T>();
+        auto& made = *make_owned<Events<T>>("world");
         own({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>, detail::event_name<T>()});
         return made;
     }
@@ -61,8 +61,7 @@ private:
     };
     template <class S>
     static void destroy(void* object) {
-        static_cast<S*>(object)->~S();
-        release_memory(object, sizeof(S), "world");
+        destroy_owned("world", static_cast<S*>(object));
     }
     SHOAL_API void* find(const void* type) const;
     SHOAL_API void own(const Channel& channel);

@@ -35,6 +35,8 @@ struct ModelPose {
     BlobArray<Vec3> positions;
     BlobArray<Quaternion> rotations;
     BlobArray<Vec3> scales;
+
+    friend bool operator==(const ModelPose&, const ModelPose&) = default;
 };
 SHOAL_COMPONENT(ModelPose, names, parents, positions, rotations, scales)
 

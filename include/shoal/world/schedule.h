@@ -289,13 +289,9 @@ PassOrder Schedule::add(std::string_view name, Function function) {
 template <class P, class... Arguments>
 PassOrder Schedule::emplace(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
                             Arguments&&... arguments) {
-    void* memory = allocate_memory(sizeof(P), "schedule");
-    static_assert(alignof(P) <= alignof(std::max_align_t));
-    Pass* const pass = ::new (memory) P(std::forward<Arguments>(arguments)...);
-    return {*this, append(name, accesses, further, pass, [](Pass* done) {
-                static_cast<P*>(done)->~P();
-                release_memory(done, sizeof(P), "schedule");
-            })};
+    Pass* const pass = make_owned<P>("schedule", std::forward<Arguments>(arguments)...);
+    return {*this, append(name, accesses, further, pass,
+                          [](Pass* done) { destroy_owned("schedule", static_cast<P*>(done)); })};
 }
 
 }  // namespace shoal
