@@ -38,7 +38,18 @@ public:
         : log_(log), host_(log.host()), from_(from), saved_(saved) {}
 
     /// Requires: nothing waits in the log.
-    Status run();
+    Status run() {
+        if (from_.has("epoch"))
+            if (Status status = from_.value("epoch", epoch_); !status) return status;
+        if (epoch_ > kPendingEpochMask) return error("epoch", concat(epoch_, " is more than there are"));
+        if (from_.has("lists")) {
+            if (Status status = read(); !status) return status;
+            if (Status status = check(); !status) return status;
+            build();
+        }
+        log_.epoch_ = epoch_;
+        return {};
+    }
 
 private:
     struct Type {
@@ -91,36 +102,416 @@ private:
         }
     };
 
-    Status read();
-    Status read_types();
-    Status read_blobs();
-    Status read_list(List& list);
-    Status read_values(List& list);
-    Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images);
-    Status check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images);
-    Status read_spawns(List& list);
-    Status read_overrides(List& list);
-    Status read_texts(List& list);
-    Status check_part(const List& list, const SavedCommandPart& part);
-    template <class T>
-    Status read_rows(std::string_view name, const List& list, Array<T>& to);
-
-    Status check();
-    Status check_loops();
-    Status check_pending();
-    Status check_chunks();
-    Status check_run(std::uint32_t chunk, const SavedCommandBatch& run);
-    Status check_row(std::uint32_t chunk, const List& list, std::uint32_t row);
-    bool is_given(std::uint32_t chunk, Entity pending);
-
-    void build();
-    void build_chunk(std::uint32_t number, CommandRecorder& chunk);
-    const CommandList& list_for(List& list, CommandRecorder& chunk);
-    MadeList make_list(const List& list);
-    const Schema& copy_of(Type& type);
-    void fill(const CommandBatch& run, List& list);
     EntityBits first_pending() const { return kPendingBit | EntityBits(epoch_) << kPendingNumberBits; }
     Status error(std::string_view part, std::string_view what) { return from_.error(part, what); }
+
+    // --- reading ----------------------------------------------------------------------------------------------------
+
+    Status read() {
+        if (Status status = read_types(); !status) return status;
+        if (Status status = read_blobs(); !status) return status;
+        if (Status status = from_.array("lists", saved_lists_); !status) return status;
+        if (Status status = from_.array("parts", parts_); !status) return status;
+        if (Status status = from_.array("loops", loops_); !status) return status;
+        if (Status status = from_.array("chunks", chunks_); !status) return status;
+        if (Status status = from_.array("pending_blocks", blocks_); !status) return status;
+        if (Status status = from_.array("runs", runs_); !status) return status;
+        std::size_t first_part = 0;
+        for (std::uint32_t i = 0; i < saved_lists_.size(); ++i) {
+            List list;
+            list.saved = saved_lists_[i];
+            if (!list.is_sound() || list.saved.num_parts > parts_.size() - first_part)
+                return error("lists", concat("list ", i, " cannot be as it says"));
+            list.parts = std::span(parts_).subspan(first_part, list.saved.num_parts);
+            first_part += list.saved.num_parts;
+            const SnapshotPath::Scope scope = from_.in(concat("list/", i));
+            if (Status status = read_list(list); !status) return status;
+            lists_.push_back(std::move(list));
+        }
+        return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
+    }
+
+    /// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is kept.
+    Status read_types() {
+        const Result<std::string> names = from_.text("types");
+        if (!names) return names.status();
+        const ComponentDirectory& directory = log_.directory();
+        HashMap<std::uint64_t, bool> known{Owner("commands")};  // by id
+        for (std::string_view rest = *names; !rest.empty();) {
+            Type type{std::string(take_line(rest)), nullptr, false, false};
+            const ComponentId id{std::string_view(type.name)};
+            if (!known.insert(id.hash, true).is_new)
+                return error("types", concat("it lists \"", type.name, "\" twice"));
+            const Store* const keeper = directory.find(id);
+            type.is_kept = keeper != nullptr;
+            type.can_disable = keeper == nullptr || keeper->can_disable();
+            const auto saved = std::ranges::find_if(saved_, [&](const Schema& schema) { return schema.id() == id; });
+            type.schema = type.is_kept ? directory.find_schema(id) : saved == saved_.end() ? nullptr : &*saved;
+            if (type.schema == nullptr)
+                return error("types",
+                             concat("commands name \"", type.name,
+                                    "\", which no store keeps; make its store before loading, as the program did "
+                                    "that saved"));
+            types_.push_back(std::move(type));
+        }
+        return {};
+    }
+
+    Status read_blobs() {
+        const Result<std::string> names = from_.text("blobs");
+        if (!names) return names.status();
+        for (std::string_view rest = *names; !rest.empty();) {
+            const std::string_view name = take_line(rest);
+            const Blob* const blob = host_ == nullptr ? nullptr : host_->find_blob(ResourceId(name));
+            if (blob == nullptr)
+                return error("blobs", concat("commands spawn \"", name,
+                                             "\", a resource that is not loaded; load it through the world's library, "
+                                             "WorldOptions::library, before the state"));
+            blobs_.push_back(blob);
+        }
+        return {};
+    }
+
+    template <class T>
+    Status read_rows(std::string_view name, const List& list, Array<T>& to) {
+        if (Status status = from_.array(name, to); !status) return status;
+        if (to.size() == list.saved.num_rows) return {};
+        return error(name, concat("there are ", to.size(), ", and ", list.saved.num_rows, " commands"));
+    }
+
+    Status read_list(List& list) {
+        if (Status status = read_rows("entity", list, list.entities); !status) return status;
+        if (list.saved.kind == SavedCommandKind::kDestroy) return {};
+        if (Status status = read_rows("number", list, list.numbers); !status) return status;
+        if (list.is_spawn()) return read_spawns(list);
+        return list.saved.kind == SavedCommandKind::kText ? read_texts(list) : read_values(list);
+    }
+
+    Status check_part(const List& list, const SavedCommandPart& part) {
+        const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
+        const bool is_disabled = (part.flags & SavedCommandPart::kIsDisabled) != 0;
+        const bool needs_keeper = (part.flags & SavedCommandPart::kOfDatabase) != 0;
+        if (part.type >= types_.size() || part.flags >= 8)
+            return error("parts", "a command names an unknown component type");
+        Type& type = types_[part.type];
+        const auto refuse = [&](std::string_view why) {
+            return error("parts", concat("commands about \"", type.name, "\" ", why));
+        };
+        const auto number = static_cast<std::uint32_t>(lists_.size() + 1);
+        if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
+        if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
+        if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
+        if (is_disabled && (!brings_value || !type.schema->enableable() || !type.can_disable))
+            return refuse("disable it, which its store cannot");
+        if (needs_keeper && (!list.is_of_chunk() || !type.is_kept))
+            return refuse("name one of a database that lacks it");
+        if (list.is_of_chunk() && !type.is_kept) return refuse("need a store that keeps it; make it before loading");
+        return {};
+    }
+
+    Status read_values(List& list) {
+        std::uint64_t row_bytes = 0;
+        for (const SavedCommandPart& part : list.parts) {
+            if (Status status = check_part(list, part); !status) return status;
+            Array<std::byte>& images = list.images.emplace_back(Owner("commands"));
+            if ((part.flags & SavedCommandPart::kBringsValue) == 0) continue;
+            const Schema& schema = *types_[part.type].schema;
+            row_bytes += schema.struct_bytes() + schema.struct_alignment();
+            if (row_bytes > MadeList::kMaxRowBytes)
+                return error("parts",
+                             concat("the values of a command take more than ", MadeList::kMaxRowBytes, " bytes"));
+            const SnapshotPath::Scope scope = from_.in(schema.name());
+            if (Status status = read_images(schema, list.saved.num_rows, images); !status) return status;
+            if (from_.is_trusted()) continue;
+            if (Status status = check_images(schema, list.saved.num_rows, images); !status) return status;
+        }
+        return {};
+    }
+
+    /// Reads the columns of values of one component type, and makes struct images of them, which may be much larger: the bytes
+    /// between the fields are not saved.
+    Status read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
+        const std::size_t stride = schema.struct_bytes();
+        if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
+        images.resize(num_rows * stride);
+        Array<std::byte> column{Owner("commands")};
+        for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+            const ColumnDefinition& definition = schema.columns()[c];
+            if (Status status = from_.bytes(saved_column_name(schema, c), column, definition.element_bytes, num_rows);
+                !status)
+                return status;
+            for (std::uint32_t row = 0; row < num_rows; ++row)
+                std::memcpy(images.data() + row * stride + definition.struct_offset,
+                            column.data() + std::size_t(row) * definition.element_bytes, definition.element_bytes);
+        }
+        return {};
+    }
+
+    Status check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images) {
+        const Status status = check_command_values(host_, schema, num_rows, images);
+        return status ? Status() : error("field", status.message());
+    }
+
+    Status read_spawns(List& list) {
+        if (list.saved.kind == SavedCommandKind::kCopy) {
+            if (Status status = read_rows("original", list, list.originals); !status) return status;
+        } else {
+            if (Status status = read_rows("blob", list, list.blobs); !status) return status;
+            if (std::ranges::any_of(list.blobs, [&](std::uint32_t blob) { return blob >= blobs_.size(); }))
+                return error("blob", "a command spawns a resource that has no name");
+        }
+        if (list.has_overrides())
+            if (Status status = read_overrides(list); !status) return status;
+        if (!list.has_poses()) return {};
+        if (Status status = read_rows("pose", list, list.poses); !status) return status;
+        if (from_.is_trusted() || host_ == nullptr) return {};
+        const Status status = host_->check_poses(list.poses);
+        return status ? Status() : error("pose", status.message());
+    }
+
+    Status read_overrides(List& list) {
+        if (Status status = read_rows("num_overrides", list, list.num_overrides); !status) return status;
+        if (Status status = load_overrides(from_, list.overrides); !status) return status;
+        std::uint64_t count = 0;
+        for (const std::uint32_t some : list.num_overrides) count += some;
+        return count == list.overrides.size() ? Status()
+                                              : error("num_overrides", "the commands do not take all overrides");
+    }
+
+    Status read_texts(List& list) {
+        if (Status status = read_rows("change", list, list.changes); !status) return status;
+        if (Status status = read_rows("text_bytes", list, list.text_bytes); !status) return status;
+        if (Status status = from_.array("text", list.text); !status) return status;
+        std::string_view rest(list.text.data(), list.text.size());
+        for (std::size_t i = 0; i < list.text_bytes.size(); ++i) {
+            if (list.text_bytes[i] > rest.size()) return error("text", "the texts do not fill it");
+            if (!is_utf8(rest.substr(0, list.text_bytes[i])))
+                return error("text", concat("text ", i, " is not valid UTF-8"));
+            rest.remove_prefix(list.text_bytes[i]);
+        }
+        if (!rest.empty()) return error("text", "the texts do not fill it");
+        if (std::ranges::any_of(list.changes,
+                                [](std::uint8_t change) { return change > std::uint8_t(TextChange::kUntag); }))
+            return error("change", "a command changes a text in an unknown way");
+        return {};
+    }
+
+    // --- checking ---------------------------------------------------------------------------------------------------
+
+    Status check() {
+        if (Status status = check_loops(); !status) return status;
+        if (Status status = check_pending(); !status) return status;
+        if (Status status = check_chunks(); !status) return status;
+        for (const List& list : lists_)
+            if (list.num_taken != list.saved.num_rows) return error("runs", "they do not take all commands");
+        return {};
+    }
+
+    Status check_loops() {
+        std::uint64_t num_chunks = 0;
+        Array<std::uint32_t> passes{Owner("commands")};  // whose own commands are there
+        for (const SavedCommandLoop& loop : loops_) {
+            num_chunks += loop.num_chunks;
+            const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
+            const bool has_number = loop.steps[0].loop != 0 && loop.steps[0].loop <= loops_.size();
+            const bool fits_pass = loop.is_of_pass == 0 || (loop.num_chunks == 1 && loop.num_steps == 0);
+            if (loop.num_chunks == 0 || loop.is_of_pass > 1 || !fits_pass || (is_outer && !has_number))
+                return error("loops", "a loop cannot be where it says");
+            if (loop.is_of_pass != 0) passes.push_back(loop.pass);
+        }
+        std::sort(passes.begin(), passes.end());
+        if (std::adjacent_find(passes.begin(), passes.end()) != passes.end())
+            return error("loops", "the commands of a pass are there twice");
+        return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
+    }
+
+    /// Notes which chunk has which pending entities. Errors: some are there twice, or missing.
+    Status check_pending() {
+        constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
+        if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");
+        owners_.resize(blocks_.size(), kNoChunk);
+        given_.resize(blocks_.size(), 0);
+        std::size_t next = 0;
+        for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
+            for (std::uint32_t left = chunks_[chunk].num_pending; left != 0;) {
+                const std::uint32_t block = next < blocks_.size() ? blocks_[next++] : kNoChunk;
+                if (block >= blocks_.size() || owners_[block] != kNoChunk)
+                    return error("pending_blocks", "a block of entities is there twice, or missing");
+                owners_[block] = chunk;
+                given_[block] = std::min(left, kPendingBlock);
+                left -= given_[block];
+            }
+        return next == blocks_.size() ? Status() : error("pending_blocks", "there are more than the chunks have");
+    }
+
+    Status check_chunks() {
+        std::size_t next = 0;
+        for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+            const std::uint32_t num_runs = chunks_[chunk].num_runs;
+            if (num_runs > runs_.size() - next || (num_runs == 0 && chunks_[chunk].num_pending == 0))
+                return error("chunks", "a chunk has other runs than there are");
+            for (const SavedCommandBatch& run : std::span(runs_).subspan(next, num_runs))
+                if (Status status = check_run(chunk, run); !status) return status;
+            next += num_runs;
+        }
+        return next == runs_.size() ? Status() : error("runs", "there are more than the chunks have");
+    }
+
+    Status check_run(std::uint32_t chunk, const SavedCommandBatch& run) {
+        if (run.list >= lists_.size()) return error("runs", "a run has a list that does not exist");
+        List& list = lists_[run.list];
+        if (run.num_rows == 0 || run.num_rows > list.saved.num_rows - list.num_taken)
+            return error("runs", "a run has other commands than its list");
+        if (list.is_of_chunk() && list.chunk != kNoChunk && list.chunk != chunk)
+            return error("runs", "two chunks have a list that is of one");
+        list.chunk = chunk;
+        for (std::uint32_t i = 0; i < run.num_rows; ++i)
+            if (Status status = check_row(chunk, list, list.num_taken + i); !status) return status;
+        list.num_taken += run.num_rows;
+        return {};
+    }
+
+    /// Whether the chunk has given out this pending entity, and no command before creates it.
+    bool is_given(std::uint32_t chunk, Entity pending) {
+        if (pending.id >> kPendingNumberBits != first_pending() >> kPendingNumberBits) return false;
+        const auto number = static_cast<std::size_t>(pending.id & kPendingNumberMask);
+        const std::size_t block = number / kPendingBlock;
+        return block < owners_.size() && owners_[block] == chunk && number % kPendingBlock < given_[block] &&
+               !used_.test_and_set(number);
+    }
+
+    Status check_row(std::uint32_t chunk, const List& list, std::uint32_t row) {
+        if (list.creates() && !is_given(chunk, list.entities[row]))
+            return error("list", "a command creates an entity that it was not given");
+        if (list.saved.kind == SavedCommandKind::kDestroy) return {};
+        const std::uint32_t number = list.numbers[row];
+        const bool is_zone = list.creates() || list.saved.kind == SavedCommandKind::kMove;
+        const bool may_lack_zone = list.creates() && number == kNoZone;
+        if (is_zone && number >= kMaxZones && !may_lack_zone) return error("list", concat("there is no zone ", number));
+        if (!is_zone && (number == 0 || number > chunks_[chunk].num_ordered))
+            return error("list", "a command comes after the last one of its chunk");
+        return {};
+    }
+
+    // --- putting in place -------------------------------------------------------------------------------------------
+
+    void build() {
+        std::uint64_t num_outer = 0;
+        for (const SavedCommandLoop& saved : loops_)
+            if (saved.pass == 0 && saved.num_steps != 0) num_outer = std::max(num_outer, saved.steps[0].loop);
+        const std::uint64_t first_outer = num_outer == 0 ? 0 : WorkScope::number_outer_loops(num_outer);
+        std::uint32_t chunk = 0;
+        for (const SavedCommandLoop& saved : loops_) {
+            WorkPosition place{saved.pass, saved.num_steps, {}};
+            for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
+                place.steps[i] = {saved.steps[i].loop, saved.steps[i].chunk};
+            if (saved.pass == 0 && saved.num_steps != 0) place.steps[0].loop += first_outer - 1;
+            CommandLoop& loop = log_.open_locked(place, saved.num_chunks);
+            for (std::uint32_t i = 0; i < saved.num_chunks; ++i) build_chunk(chunk++, loop.chunks[i]);
+            loop.is_of_pass = saved.is_of_pass != 0;
+            if (loop.is_of_pass) loop.commands.take_up(loop.chunks.front());
+        }
+        log_.num_pending_ = EntityBits(blocks_.size()) * kPendingBlock;
+    }
+
+    void build_chunk(std::uint32_t number, CommandRecorder& chunk) {
+        const SavedCommandChunk& saved = chunks_[number];
+        Array<EntityBits> pending{Owner("commands")};
+        const std::size_t num_blocks = (saved.num_pending + kPendingBlock - 1) / kPendingBlock;
+        for (std::size_t i = 0; i < num_blocks; ++i)
+            pending.push_back(first_pending() + EntityBits(blocks_[next_block_++]) * kPendingBlock);
+        detail::CommandNumbers numbers;
+        numbers.num_ordered = saved.num_ordered;
+        if (num_blocks != 0) numbers.next_pending = pending.back() + (saved.num_pending - 1) % kPendingBlock + 1;
+        chunk.restore_numbers(pending, numbers);
+        for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
+            const SavedCommandBatch& run = runs_[next_run_++];
+            List& list = lists_[run.list];
+            if (list.made == nullptr) list.num_taken = 0;  // from now on: by runs that are in place
+            list.made = &list_for(list, chunk);
+            fill(chunk.begin_run(*list.made, run.num_rows), list);
+        }
+    }
+
+    /// Returns what the commands of a list become a list of.
+    const CommandList& list_for(List& list, CommandRecorder& chunk) {
+        if (list.made != nullptr) return *list.made;
+        switch (list.saved.kind) {
+            case SavedCommandKind::kDestroy:
+                return detail::DestroyCommand::kList;
+            case SavedCommandKind::kMove:
+                return detail::TypedCommand<CommandKind::kMove>::kList;
+            case SavedCommandKind::kSpawn:
+                if (list.has_overrides())
+                    return list.has_poses() ? OverridingSpawn<true>::kList : OverridingSpawn<false>::kList;
+                return list.has_poses() ? detail::kSpawnAtList : detail::kSpawnList;
+            case SavedCommandKind::kCopy:
+                return list.has_poses() ? detail::kCopyAtList : detail::kCopyList;
+            case SavedCommandKind::kText:
+                return TextCommand::kList;
+            default:
+                break;
+        }
+        if (list.is_of_chunk()) return chunk.made_list(make_list(list));
+        auto* const made = make_owned<MadeList>("commands", make_list(list));
+        made->origin = ListOrigin::kLoaded;
+        log_.loaded_lists_.push_back(made);
+        return *made;
+    }
+
+    /// Returns a copy of a schema, which stays where it is as long as what was loaded waits.
+    const Schema& copy_of(Type& type) {
+        if (type.copy != nullptr) return *type.copy;
+        auto* const copy = make_owned<Schema>("commands", *type.schema);
+        log_.loaded_schemas_.push_back(copy);
+        type.copy = copy;
+        return *copy;
+    }
+
+    MadeList make_list(const List& list) {
+        MadeList made(static_cast<CommandKind>(list.saved.kind));
+        for (const SavedCommandPart& saved : list.parts) {
+            Type& type = types_[saved.type];
+            CommandPart part;
+            part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
+            part.is_disabled = (saved.flags & SavedCommandPart::kIsDisabled) != 0;
+            made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
+        }
+        return made;
+    }
+
+    /// Writes the next rows of a list to a run.
+    void fill(const CommandBatch& run, List& list) {
+        const std::size_t first = list.num_taken, count = run.num_rows;
+        list.num_taken += run.num_rows;
+        std::copy_n(list.entities.data() + first, count, run.entities().data());
+        if (list.saved.kind == SavedCommandKind::kDestroy) return;
+        std::memcpy(run.column(sizeof(Entity)), list.numbers.data() + first, count * sizeof(std::uint32_t));
+        for (std::size_t i = 0; i < list.images.size(); ++i)
+            if (const CommandPart& part = run.list->parts[i]; part.num_bytes != 0)
+                std::memcpy(run.value(part, 0), list.images[i].data() + first * part.num_bytes, count * part.num_bytes);
+        for (std::size_t i = 0; list.is_spawn() && i < count; ++i) {
+            const bool copies = list.saved.kind == SavedCommandKind::kCopy;
+            ::new (static_cast<void*>(run.column(SpawnValue::kOffset) + i * sizeof(SpawnValue))) SpawnValue{
+                copies ? nullptr : blobs_[list.blobs[first + i]], copies ? list.originals[first + i] : kNullEntity};
+        }
+        if (list.has_poses())
+            std::memcpy(run.column(detail::kPoseOffset), list.poses.data() + first, count * sizeof(RootPose));
+        for (std::size_t i = 0; list.has_overrides() && i < count; ++i) {
+            const auto begin = list.overrides.begin() + static_cast<std::ptrdiff_t>(list.override_begin);
+            const std::uint32_t num_some = list.num_overrides[first + i];
+            list.override_begin += num_some;
+            ::new (static_cast<void*>(run.value(run.list->parts.front(), i))) SpawnOverrides(begin, begin + num_some);
+        }
+        for (std::size_t i = 0; list.saved.kind == SavedCommandKind::kText && i < count; ++i) {
+            const std::size_t bytes = list.text_bytes[first + i];
+            TextCall call{&log_, static_cast<TextChange>(list.changes[first + i]),
+                          std::string(list.text.data() + list.text_begin, bytes)};
+            list.text_begin += bytes;
+            ::new (static_cast<void*>(run.value(TextCommand::kPart, i)))
+                TextCommand::Value(kNullEntity, std::move(call));
+        }
+    }
 
     CommandLog& log_;
     const CommandHost* host_;
@@ -141,421 +532,6 @@ private:
     BitSet used_{Owner("commands")};                  // pending entities that a command creates
     std::size_t next_run_ = 0, next_block_ = 0;
 };
-
-Status CommandLoader::run() {
-    if (from_.has("epoch"))
-        if (Status status = from_.value("epoch", epoch_); !status) return status;
-    if (epoch_ > kPendingEpochMask) return error("epoch", concat(epoch_, " is more than there are"));
-    if (from_.has("lists")) {
-        if (Status status = read(); !status) return status;
-        if (Status status = check(); !status) return status;
-        build();
-    }
-    log_.epoch_ = epoch_;
-    return {};
-}
-
-// --- reading -----------------------------------------------------------------------------------------------------
-
-Status CommandLoader::read() {
-    if (Status status = read_types(); !status) return status;
-    if (Status status = read_blobs(); !status) return status;
-    if (Status status = from_.array("lists", saved_lists_); !status) return status;
-    if (Status status = from_.array("parts", parts_); !status) return status;
-    if (Status status = from_.array("loops", loops_); !status) return status;
-    if (Status status = from_.array("chunks", chunks_); !status) return status;
-    if (Status status = from_.array("pending_blocks", blocks_); !status) return status;
-    if (Status status = from_.array("runs", runs_); !status) return status;
-    std::size_t first_part = 0;
-    for (std::uint32_t i = 0; i < saved_lists_.size(); ++i) {
-        List list;
-        list.saved = saved_lists_[i];
-        if (!list.is_sound() || list.saved.num_parts > parts_.size() - first_part)
-            return error("lists", concat("list ", i, " cannot be as it says"));
-        list.parts = std::span(parts_).subspan(first_part, list.saved.num_parts);
-        first_part += list.saved.num_parts;
-        const SnapshotPath::Scope scope = from_.in(concat("list/", i));
-        if (Status status = read_list(list); !status) return status;
-        lists_.push_back(std::move(list));
-    }
-    return first_part == parts_.size() ? Status() : error("parts", "there are more than the lists have");
-}
-
-/// Finds the component types: those that a store keeps, and those that only the state knows, of which a copy is kept.
-Status CommandLoader::read_types() {
-    const Result<std::string> names = from_.text("types");
-    if (!names) return names.status();
-    const ComponentDirectory& directory = log_.directory();
-    HashMap<std::uint64_t, bool> known{Owner("commands")};  // by id
-    for (std::string_view rest = *names; !rest.empty();) {
-        Type type{std::string(take_line(rest)), nullptr, false, false};
-        const ComponentId id{std::string_view(type.name)};
-        if (!known.insert(id.hash, true).is_new) return error("types", concat("it lists \"", type.name, "\" twice"));
-        const Store* const keeper = directory.find(id);
-        type.is_kept = keeper != nullptr;
-        type.can_disable = keeper == nullptr || keeper->can_disable();
-        const auto saved = std::ranges::find_if(saved_, [&](const Schema& schema) { return schema.id() == id; });
-        type.schema = type.is_kept ? directory.find_schema(id) : saved == saved_.end() ? nullptr : &*saved;
-        if (type.schema == nullptr)
-            return error("types", concat("commands name \"", type.name,
-                                         "\", which no store keeps; make its store before loading, as the program did "
-                                         "that saved"));
-        types_.push_back(std::move(type));
-    }
-    return {};
-}
-
-Status CommandLoader::read_blobs() {
-    const Result<std::string> names = from_.text("blobs");
-    if (!names) return names.status();
-    for (std::string_view rest = *names; !rest.empty();) {
-        const std::string_view name = take_line(rest);
-        const Blob* const blob = host_ == nullptr ? nullptr : host_->find_blob(ResourceId(name));
-        if (blob == nullptr)
-            return error("blobs", concat("commands spawn \"", name,
-                                         "\", a resource that is not loaded; load it through the world's library, "
-                                         "WorldOptions::library, before the state"));
-        blobs_.push_back(blob);
-    }
-    return {};
-}
-
-template <class T>
-Status CommandLoader::read_rows(std::string_view name, const List& list, Array<T>& to) {
-    if (Status status = from_.array(name, to); !status) return status;
-    if (to.size() == list.saved.num_rows) return {};
-    return error(name, concat("there are ", to.size(), ", and ", list.saved.num_rows, " commands"));
-}
-
-Status CommandLoader::read_list(List& list) {
-    if (Status status = read_rows("entity", list, list.entities); !status) return status;
-    if (list.saved.kind == SavedCommandKind::kDestroy) return {};
-    if (Status status = read_rows("number", list, list.numbers); !status) return status;
-    if (list.is_spawn()) return read_spawns(list);
-    return list.saved.kind == SavedCommandKind::kText ? read_texts(list) : read_values(list);
-}
-
-Status CommandLoader::check_part(const List& list, const SavedCommandPart& part) {
-    const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
-    const bool is_disabled = (part.flags & SavedCommandPart::kIsDisabled) != 0;
-    const bool needs_keeper = (part.flags & SavedCommandPart::kOfDatabase) != 0;
-    if (part.type >= types_.size() || part.flags >= 8)
-        return error("parts", "a command names an unknown component type");
-    Type& type = types_[part.type];
-    const auto refuse = [&](std::string_view why) {
-        return error("parts", concat("commands about \"", type.name, "\" ", why));
-    };
-    const auto number = static_cast<std::uint32_t>(lists_.size() + 1);
-    if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
-    if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
-    if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
-    if (is_disabled && (!brings_value || !type.schema->enableable() || !type.can_disable))
-        return refuse("disable it, which its store cannot");
-    if (needs_keeper && (!list.is_of_chunk() || !type.is_kept)) return refuse("name one of a database that lacks it");
-    if (list.is_of_chunk() && !type.is_kept) return refuse("need a store that keeps it; make it before loading");
-    return {};
-}
-
-Status CommandLoader::read_values(List& list) {
-    std::uint64_t row_bytes = 0;
-    for (const SavedCommandPart& part : list.parts) {
-        if (Status status = check_part(list, part); !status) return status;
-        Array<std::byte>& images = list.images.emplace_back(Owner("commands"));
-        if ((part.flags & SavedCommandPart::kBringsValue) == 0) continue;
-        const Schema& schema = *types_[part.type].schema;
-        row_bytes += schema.struct_bytes() + schema.struct_alignment();
-        if (row_bytes > MadeList::kMaxRowBytes)
-            return error("parts", concat("the values of a command take more than ", MadeList::kMaxRowBytes, " bytes"));
-        const SnapshotPath::Scope scope = from_.in(schema.name());
-        if (Status status = read_images(schema, list.saved.num_rows, images); !status) return status;
-        if (from_.is_trusted()) continue;
-        if (Status status = check_images(schema, list.saved.num_rows, images); !status) return status;
-    }
-    return {};
-}
-
-/// Reads the columns of values of one component type, and makes struct images of them, which may be much larger: the bytes
-/// between the fields are not saved.
-Status CommandLoader::read_images(const Schema& schema, std::uint32_t num_rows, Array<std::byte>& images) {
-    const std::size_t stride = schema.struct_bytes();
-    if (Status status = from_.take_memory("field", num_rows * std::uint64_t(stride)); !status) return status;
-    images.resize(num_rows * stride);
-    Array<std::byte> column{Owner("commands")};
-    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
-        const ColumnDefinition& definition = schema.columns()[c];
-        if (Status status = from_.bytes(saved_column_name(schema, c), column, definition.element_bytes, num_rows);
-            !status)
-            return status;
-        for (std::uint32_t row = 0; row < num_rows; ++row)
-            std::memcpy(images.data() + row * stride + definition.struct_offset,
-                        column.data() + std::size_t(row) * definition.element_bytes, definition.element_bytes);
-    }
-    return {};
-}
-
-Status CommandLoader::check_images(const Schema& schema, std::uint32_t num_rows, const Array<std::byte>& images) {
-    const Status status = check_command_values(host_, schema, num_rows, images);
-    return status ? Status() : error("field", status.message());
-}
-
-Status CommandLoader::read_spawns(List& list) {
-    if (list.saved.kind == SavedCommandKind::kCopy) {
-        if (Status status = read_rows("original", list, list.originals); !status) return status;
-    } else {
-        if (Status status = read_rows("blob", list, list.blobs); !status) return status;
-        if (std::ranges::any_of(list.blobs, [&](std::uint32_t blob) { return blob >= blobs_.size(); }))
-            return error("blob", "a command spawns a resource that has no name");
-    }
-    if (list.has_overrides())
-        if (Status status = read_overrides(list); !status) return status;
-    if (!list.has_poses()) return {};
-    if (Status status = read_rows("pose", list, list.poses); !status) return status;
-    if (from_.is_trusted() || host_ == nullptr) return {};
-    const Status status = host_->check_poses(list.poses);
-    return status ? Status() : error("pose", status.message());
-}
-
-Status CommandLoader::read_overrides(List& list) {
-    if (Status status = read_rows("num_overrides", list, list.num_overrides); !status) return status;
-    if (Status status = load_overrides(from_, list.overrides); !status) return status;
-    std::uint64_t count = 0;
-    for (const std::uint32_t some : list.num_overrides) count += some;
-    return count == list.overrides.size() ? Status() : error("num_overrides", "the commands do not take all overrides");
-}
-
-Status CommandLoader::read_texts(List& list) {
-    if (Status status = read_rows("change", list, list.changes); !status) return status;
-    if (Status status = read_rows("text_bytes", list, list.text_bytes); !status) return status;
-    if (Status status = from_.array("text", list.text); !status) return status;
-    std::string_view rest(list.text.data(), list.text.size());
-    for (std::size_t i = 0; i < list.text_bytes.size(); ++i) {
-        if (list.text_bytes[i] > rest.size()) return error("text", "the texts do not fill it");
-        if (!is_utf8(rest.substr(0, list.text_bytes[i])))
-            return error("text", concat("text ", i, " is not valid UTF-8"));
-        rest.remove_prefix(list.text_bytes[i]);
-    }
-    if (!rest.empty()) return error("text", "the texts do not fill it");
-    if (std::ranges::any_of(list.changes,
-                            [](std::uint8_t change) { return change > std::uint8_t(TextChange::kUntag); }))
-        return error("change", "a command changes a text in an unknown way");
-    return {};
-}
-
-// --- checking ----------------------------------------------------------------------------------------------------
-
-Status CommandLoader::check() {
-    if (Status status = check_loops(); !status) return status;
-    if (Status status = check_pending(); !status) return status;
-    if (Status status = check_chunks(); !status) return status;
-    for (const List& list : lists_)
-        if (list.num_taken != list.saved.num_rows) return error("runs", "they do not take all commands");
-    return {};
-}
-
-Status CommandLoader::check_loops() {
-    std::uint64_t num_chunks = 0;
-    Array<std::uint32_t> passes{Owner("commands")};  // whose own commands are there
-    for (const SavedCommandLoop& loop : loops_) {
-        num_chunks += loop.num_chunks;
-        const bool is_outer = loop.pass == 0 && loop.num_steps != 0;
-        const bool has_number = loop.steps[0].loop != 0 && loop.steps[0].loop <= loops_.size();
-        const bool fits_pass = loop.is_of_pass == 0 || (loop.num_chunks == 1 && loop.num_steps == 0);
-        if (loop.num_chunks == 0 || loop.is_of_pass > 1 || !fits_pass || (is_outer && !has_number))
-            return error("loops", "a loop cannot be where it says");
-        if (loop.is_of_pass != 0) passes.push_back(loop.pass);
-    }
-    std::sort(passes.begin(), passes.end());
-    if (std::adjacent_find(passes.begin(), passes.end()) != passes.end())
-        return error("loops", "the commands of a pass are there twice");
-    return num_chunks == chunks_.size() ? Status() : error("chunks", "they are not those of the loops");
-}
-
-/// Notes which chunk has which pending entities. Errors: some are there twice, or missing.
-Status CommandLoader::check_pending() {
-    constexpr std::uint32_t kMostBlocks = std::uint32_t((kPendingNumberMask + 1) / kPendingBlock);
-    if (blocks_.size() > kMostBlocks) return error("pending_blocks", "there are more entities than there can be");
-    owners_.resize(blocks_.size(), kNoChunk);
-    given_.resize(blocks_.size(), 0);
-    std::size_t next = 0;
-    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
-        for (std::uint32_t left = chunks_[chunk].num_pending; left != 0;) {
-            const std::uint32_t block = next < blocks_.size() ? blocks_[next++] : kNoChunk;
-            if (block >= blocks_.size() || owners_[block] != kNoChunk)
-                return error("pending_blocks", "a block of entities is there twice, or missing");
-            owners_[block] = chunk;
-            given_[block] = std::min(left, kPendingBlock);
-            left -= given_[block];
-        }
-    return next == blocks_.size() ? Status() : error("pending_blocks", "there are more than the chunks have");
-}
-
-Status CommandLoader::check_chunks() {
-    std::size_t next = 0;
-    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-        const std::uint32_t num_runs = chunks_[chunk].num_runs;
-        if (num_runs > runs_.size() - next || (num_runs == 0 && chunks_[chunk].num_pending == 0))
-            return error("chunks", "a chunk has other runs than there are");
-        for (const SavedCommandBatch& run : std::span(runs_).subspan(next, num_runs))
-            if (Status status = check_run(chunk, run); !status) return status;
-        next += num_runs;
-    }
-    return next == runs_.size() ? Status() : error("runs", "there are more than the chunks have");
-}
-
-Status CommandLoader::check_run(std::uint32_t chunk, const SavedCommandBatch& run) {
-    if (run.list >= lists_.size()) return error("runs", "a run has a list that does not exist");
-    List& list = lists_[run.list];
-    if (run.num_rows == 0 || run.num_rows > list.saved.num_rows - list.num_taken)
-        return error("runs", "a run has other commands than its list");
-    if (list.is_of_chunk() && list.chunk != kNoChunk && list.chunk != chunk)
-        return error("runs", "two chunks have a list that is of one");
-    list.chunk = chunk;
-    for (std::uint32_t i = 0; i < run.num_rows; ++i)
-        if (Status status = check_row(chunk, list, list.num_taken + i); !status) return status;
-    list.num_taken += run.num_rows;
-    return {};
-}
-
-/// Whether the chunk has given out this pending entity, and no command before creates it.
-bool CommandLoader::is_given(std::uint32_t chunk, Entity pending) {
-    if (pending.id >> kPendingNumberBits != first_pending() >> kPendingNumberBits) return false;
-    const auto number = static_cast<std::size_t>(pending.id & kPendingNumberMask);
-    const std::size_t block = number / kPendingBlock;
-    return block < owners_.size() && owners_[block] == chunk && number % kPendingBlock < given_[block] &&
-           !used_.test_and_set(number);
-}
-
-Status CommandLoader::check_row(std::uint32_t chunk, const List& list, std::uint32_t row) {
-    if (list.creates() && !is_given(chunk, list.entities[row]))
-        return error("list", "a command creates an entity that it was not given");
-    if (list.saved.kind == SavedCommandKind::kDestroy) return {};
-    const std::uint32_t number = list.numbers[row];
-    const bool is_zone = list.creates() || list.saved.kind == SavedCommandKind::kMove;
-    const bool may_lack_zone = list.creates() && number == kNoZone;
-    if (is_zone && number >= kMaxZones && !may_lack_zone) return error("list", concat("there is no zone ", number));
-    if (!is_zone && (number == 0 || number > chunks_[chunk].num_ordered))
-        return error("list", "a command comes after the last one of its chunk");
-    return {};
-}
-
-// --- putting in place --------------------------------------------------------------------------------------------
-
-void CommandLoader::build() {
-    std::uint64_t num_outer = 0;
-    for (const SavedCommandLoop& saved : loops_)
-        if (saved.pass == 0 && saved.num_steps != 0) num_outer = std::max(num_outer, saved.steps[0].loop);
-    const std::uint64_t first_outer = num_outer == 0 ? 0 : WorkScope::number_outer_loops(num_outer);
-    std::uint32_t chunk = 0;
-    for (const SavedCommandLoop& saved : loops_) {
-        WorkPosition place{saved.pass, saved.num_steps, {}};
-        for (std::uint32_t i = 0; i < WorkPosition::kMostSteps; ++i)
-            place.steps[i] = {saved.steps[i].loop, saved.steps[i].chunk};
-        if (saved.pass == 0 && saved.num_steps != 0) place.steps[0].loop += first_outer - 1;
-        CommandLoop& loop = log_.open_locked(place, saved.num_chunks);
-        for (std::uint32_t i = 0; i < saved.num_chunks; ++i) build_chunk(chunk++, loop.chunks[i]);
-        loop.is_of_pass = saved.is_of_pass != 0;
-        if (loop.is_of_pass) loop.commands.take_up(loop.chunks.front());
-    }
-    log_.num_pending_ = EntityBits(blocks_.size()) * kPendingBlock;
-}
-
-void CommandLoader::build_chunk(std::uint32_t number, CommandRecorder& chunk) {
-    const SavedCommandChunk& saved = chunks_[number];
-    Array<EntityBits> pending{Owner("commands")};
-    const std::size_t num_blocks = (saved.num_pending + kPendingBlock - 1) / kPendingBlock;
-    for (std::size_t i = 0; i < num_blocks; ++i)
-        pending.push_back(first_pending() + EntityBits(blocks_[next_block_++]) * kPendingBlock);
-    detail::CommandNumbers numbers;
-    numbers.num_ordered = saved.num_ordered;
-    if (num_blocks != 0) numbers.next_pending = pending.back() + (saved.num_pending - 1) % kPendingBlock + 1;
-    chunk.restore_numbers(pending, numbers);
-    for (std::uint32_t i = 0; i < saved.num_runs; ++i) {
-        const SavedCommandBatch& run = runs_[next_run_++];
-        List& list = lists_[run.list];
-        if (list.made == nullptr) list.num_taken = 0;  // from now on: by runs that are in place
-        list.made = &list_for(list, chunk);
-        fill(chunk.begin_run(*list.made, run.num_rows), list);
-    }
-}
-
-/// Returns what the commands of a list become a list of.
-const CommandList& CommandLoader::list_for(List& list, CommandRecorder& chunk) {
-    if (list.made != nullptr) return *list.made;
-    switch (list.saved.kind) {
-        case SavedCommandKind::kDestroy:
-            return detail::DestroyCommand::kList;
-        case SavedCommandKind::kMove:
-            return detail::TypedCommand<CommandKind::kMove>::kList;
-        case SavedCommandKind::kSpawn:
-            if (list.has_overrides())
-                return list.has_poses() ? OverridingSpawn<true>::kList : OverridingSpawn<false>::kList;
-            return list.has_poses() ? detail::kSpawnAtList : detail::kSpawnList;
-        case SavedCommandKind::kCopy:
-            return list.has_poses() ? detail::kCopyAtList : detail::kCopyList;
-        case SavedCommandKind::kText:
-            return TextCommand::kList;
-        default:
-            break;
-    }
-    if (list.is_of_chunk()) return chunk.made_list(make_list(list));
-    auto* const made = make_owned<MadeList>("commands", make_list(list));
-    made->origin = ListOrigin::kLoaded;
-    log_.loaded_lists_.push_back(made);
-    return *made;
-}
-
-/// Returns a copy of a schema, which stays where it is as long as what was loaded waits.
-const Schema& CommandLoader::copy_of(Type& type) {
-    if (type.copy != nullptr) return *type.copy;
-    auto* const copy = make_owned<Schema>("commands", *type.schema);
-    log_.loaded_schemas_.push_back(copy);
-    type.copy = copy;
-    return *copy;
-}
-
-MadeList CommandLoader::make_list(const List& list) {
-    MadeList made(static_cast<CommandKind>(list.saved.kind));
-    for (const SavedCommandPart& saved : list.parts) {
-        Type& type = types_[saved.type];
-        CommandPart part;
-        part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
-        part.is_disabled = (saved.flags & SavedCommandPart::kIsDisabled) != 0;
-        made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
-    }
-    return made;
-}
-
-/// Writes the next rows of a list to a run.
-void CommandLoader::fill(const CommandBatch& run, List& list) {
-    const std::size_t first = list.num_taken, count = run.num_rows;
-    list.num_taken += run.num_rows;
-    std::copy_n(list.entities.data() + first, count, run.entities().data());
-    if (list.saved.kind == SavedCommandKind::kDestroy) return;
-    std::memcpy(run.column(sizeof(Entity)), list.numbers.data() + first, count * sizeof(std::uint32_t));
-    for (std::size_t i = 0; i < list.images.size(); ++i)
-        if (const CommandPart& part = run.list->parts[i]; part.num_bytes != 0)
-            std::memcpy(run.value(part, 0), list.images[i].data() + first * part.num_bytes, count * part.num_bytes);
-    for (std::size_t i = 0; list.is_spawn() && i < count; ++i) {
-        const bool copies = list.saved.kind == SavedCommandKind::kCopy;
-        ::new (static_cast<void*>(run.column(SpawnValue::kOffset) + i * sizeof(SpawnValue))) SpawnValue{
-            copies ? nullptr : blobs_[list.blobs[first + i]], copies ? list.originals[first + i] : kNullEntity};
-    }
-    if (list.has_poses())
-        std::memcpy(run.column(detail::kPoseOffset), list.poses.data() + first, count * sizeof(RootPose));
-    for (std::size_t i = 0; list.has_overrides() && i < count; ++i) {
-        const auto begin = list.overrides.begin() + static_cast<std::ptrdiff_t>(list.override_begin);
-        const std::uint32_t num_some = list.num_overrides[first + i];
-        list.override_begin += num_some;
-        ::new (static_cast<void*>(run.value(run.list->parts.front(), i))) SpawnOverrides(begin, begin + num_some);
-    }
-    for (std::size_t i = 0; list.saved.kind == SavedCommandKind::kText && i < count; ++i) {
-        const std::size_t bytes = list.text_bytes[first + i];
-        TextCall call{&log_, static_cast<TextChange>(list.changes[first + i]),
-                      std::string(list.text.data() + list.text_begin, bytes)};
-        list.text_begin += bytes;
-        ::new (static_cast<void*>(run.value(TextCommand::kPart, i))) TextCommand::Value(kNullEntity, std::move(call));
-    }
-}
 
 // --- the log -----------------------------------------------------------------------------------------------------
 

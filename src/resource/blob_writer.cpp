@@ -123,11 +123,74 @@ void BlobContent::ComponentType::append_to_column(std::size_t column_index, cons
 
 namespace {
 
+/// Returns the owners of components as they lie in the blob.
+std::vector<std::uint32_t> owners_in_order(const BlobContent::ComponentType& t) {
+    if (t.order.empty()) return t.owners;
+    std::vector<std::uint32_t> result(t.order.size());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = t.owners[t.order[i]];
+    return result;
+}
+
 class BlobLayout {
 public:
-    BlobLayout(const BlobContent& content, bool offset_tables);
-    std::vector<std::byte> take();
-    std::size_t expected_bytes() const;
+    BlobLayout(const BlobContent& content, bool offset_tables) : content_(content), order_(content.types.size()) {
+        std::iota(order_.begin(), order_.end(), 0);
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const BlobContent::ComponentType &x = content.types[a], &y = content.types[b];
+            return x.spawn_order != y.spawn_order ? x.spawn_order < y.spawn_order : x.schema.name() < y.schema.name();
+        });
+        using Kind = BlobSectionKind;
+        const bool has_arrays = !content.arrays.empty();
+        const PlannedSection plan[] = {
+            {Kind::kStrings, true, true, &BlobLayout::write_strings},
+            {Kind::kSchemas, true, true, &BlobLayout::write_schemas},
+            {Kind::kParents, true, true, &BlobLayout::write_parents},
+            {Kind::kArrays, true, has_arrays, &BlobLayout::write_arrays},
+            {Kind::kArrayData, true, has_arrays, &BlobLayout::write_array_data},
+            {Kind::kComponentTypes, true, true, &BlobLayout::write_component_types},
+            {Kind::kComponentData, true, true, &BlobLayout::write_component_data},
+            {Kind::kGuids, false, content.has_guids, &BlobLayout::write_guids},
+            {Kind::kNames, false, content.has_names, &BlobLayout::write_names},
+            {Kind::kSources, false, content.has_sources, &BlobLayout::write_sources},
+            {Kind::kTexts, false, !content.texts.empty(), &BlobLayout::write_texts},
+            {Kind::kKeptTexts, false, !content.kept_texts.empty(), &BlobLayout::write_kept_texts},
+            {Kind::kDependencies, false, !content.dependencies.empty(), &BlobLayout::write_dependencies},
+            {Kind::kOffsetTables, false, offset_tables, &BlobLayout::write_offset_tables},
+            {Kind::kOrigin, false, content.has_origin, &BlobLayout::write_origin}};
+        for (const PlannedSection& section : plan) num_sections_ += section.is_present;
+        std::size_t entry_offset = sizeof(BlobHeader);
+        out_.reserve(expected_bytes());
+        prefer_large_pages_inside(out_.data(), out_.capacity());
+        out_.resize(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
+        for (const PlannedSection& section : plan) {
+            if (!section.is_present) continue;
+            align(kBlobAlignment);
+            const std::size_t begin = out_.size();
+            (this->*section.write)();
+            put(entry_offset,
+                BlobSection{static_cast<std::uint32_t>(section.kind), 1, section.is_required ? kBlobSectionRequired : 0,
+                            0, begin, out_.size() - begin});
+            entry_offset += sizeof(BlobSection);
+        }
+        align(kBlobAlignment);
+        finish();
+    }
+
+    std::vector<std::byte> take() { return std::move(out_); }
+
+    /// Returns how long the blob will be, except for sections that are small.
+    std::size_t expected_bytes() const {
+        std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
+        bytes += content_.parents.size() * sizeof(std::uint32_t);
+        if (content_.has_guids) bytes += content_.guids.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+        if (content_.has_names) bytes += content_.names.size() * 2 * sizeof(std::uint32_t);
+        if (content_.has_sources) bytes += content_.sources.size() * sizeof(BlobSource);
+        for (const BlobContent::ComponentType& t : content_.types) {
+            bytes += t.owners.size() * sizeof(std::uint32_t) + kBlobAlignment;
+            for (const std::vector<std::byte>& column : t.columns) bytes += column.size() + kBlobColumnAlignment;
+        }
+        return bytes;
+    }
 
 private:
     using WriteSection = void (BlobLayout::*)();
@@ -138,26 +201,11 @@ private:
         WriteSection write;
     };
 
-    void write_strings();
-    void write_schemas();
-    void write_field(const Field& field, const std::uint32_t*& string);
     void write_parents() { append(std::span(content_.parents)); }
-    void write_arrays();
     void write_array_data() { append(std::span(content_.array_data)); }
-    void write_component_types();
-    void write_component_data();
-    void write_column(const BlobContent::ComponentType& type, std::size_t column_index);
-    void append_column(const BlobContent::ComponentType& type, std::size_t column_index);
-    void place_array(std::size_t offset);
-    void write_guids();
-    void write_names();
     void write_sources() { append(std::span(content_.sources)); }
-    void write_texts();
     void write_kept_texts() { append(std::span(content_.kept_texts)); }
     void write_dependencies() { append(std::span(content_.dependencies)); }
-    void write_offset_tables();
-    void write_origin();
-    void finish();
 
     template <class T>
     void append(std::span<const T> values) {
@@ -179,6 +227,222 @@ private:
     void align(std::size_t alignment) { out_.resize(round_up(out_.size(), alignment)); }
     const BlobContent::ComponentType& type(std::size_t position) const { return content_.types[order_[position]]; }
 
+    void write_strings() {
+        const std::uint32_t count = content_.strings.size();
+        append(BlobStringTable{count, 0});
+        std::uint64_t offset = sizeof(BlobStringTable) + 8 * (std::uint64_t(count) + 1);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            append(offset);
+            offset += content_.strings.text(i).size() + 1;
+        }
+        append(offset);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            append(std::span<const char>(content_.strings.text(i)));
+            append('\0');
+        }
+    }
+
+    void write_schemas() {
+        BlobSchemaTable table{static_cast<std::uint32_t>(order_.size()), 0, 0, 0};
+        for (const BlobContent::ComponentType& t : content_.types) {
+            table.num_fields += static_cast<std::uint32_t>(t.schema.fields().size());
+            for (const Field& field : t.schema.fields())
+                table.num_enumerators += static_cast<std::uint32_t>(field.enumerators.size());
+        }
+        append(table);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const Schema& schema = type(i).schema;
+            const std::uint32_t flags =
+                (schema.whole() ? kBlobSchemaWhole : 0) | (schema.enableable() ? kBlobSchemaEnableable : 0) |
+                (schema.many() ? kBlobSchemaMany : 0) | (schema.singleton() ? kBlobSchemaSingleton : 0);
+            append(BlobSchema{type(i).strings[0], schema.version(), flags,
+                              static_cast<std::uint32_t>(schema.fields().size()), schema.struct_bytes(),
+                              schema.struct_alignment(), schema.layout_hash()});
+        }
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const std::uint32_t* string = type(i).strings.data() + 1;
+            for (const Field& field : type(i).schema.fields()) write_field(field, string);
+        }
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const std::uint32_t* string = type(i).strings.data() + 1;
+            for (const Field& field : type(i).schema.fields()) {
+                string += 2;
+                for (const EnumeratorDefinition& e : field.enumerators) append(BlobEnumerator{*string++, 0, e.value});
+            }
+        }
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            append(type(i).schema.default_image());
+            align(8);
+        }
+    }
+
+    void write_field(const Field& field, const std::uint32_t*& string) {
+        const int flags = (field.split ? kBlobFieldSplit : 0) | (field.has_range ? kBlobFieldHasRange : 0);
+        append(BlobField{.name = string[0],
+                         .type = static_cast<std::uint8_t>(field.type),
+                         .element_type = static_cast<std::uint8_t>(field.element_type),
+                         .flags = static_cast<std::uint8_t>(flags),
+                         .relation = static_cast<std::uint8_t>(field.relation),
+                         .array_length = field.array_length,
+                         .value_bytes = field.value_bytes,
+                         .struct_offset = field.struct_offset,
+                         .unit = string[1],
+                         .num_enumerators = static_cast<std::uint32_t>(field.enumerators.size()),
+                         .reserved2 = 0,
+                         .minimum = field.minimum,
+                         .maximum = field.maximum});
+        string += 2 + field.enumerators.size();
+    }
+
+    void write_origin() {
+        BlobOrigin origin = content_.origin;
+        origin.num_types = static_cast<std::uint32_t>(content_.origin_types.size());
+        append(origin);
+        append(std::span(content_.dependency_hashes));
+        append(std::span(content_.origin_types));
+    }
+
+    void write_arrays() {
+        const std::size_t table_end = out_.size() + content_.arrays.size() * sizeof(BlobArrayEntry);
+        array_data_offset_ = round_up(table_end, kBlobAlignment);  // the next section
+        for (BlobArrayEntry entry : content_.arrays) {
+            entry.offset += array_data_offset_;
+            append(entry);
+        }
+    }
+
+    /// Writes the table without its offsets; write_component_data fills them in.
+    void write_component_types() {
+        types_offset_ = out_.size();
+        std::size_t num_columns = 0;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const Schema& schema = type(i).schema;
+            append(BlobComponentType{schema.id().hash, static_cast<std::uint32_t>(i),
+                                     static_cast<std::uint32_t>(type(i).owners.size()), type(i).spawn_order,
+                                     static_cast<std::uint32_t>(schema.columns().size()), 0, 0});
+            num_columns += schema.columns().size();
+        }
+        out_.resize(out_.size() + num_columns * sizeof(std::uint64_t));
+    }
+
+    void write_component_data() {
+        std::size_t column_entry = types_offset_ + order_.size() * sizeof(BlobComponentType);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            align(kBlobAlignment);
+            const std::size_t begin = out_.size();
+            const std::vector<std::uint32_t> owners = owners_in_order(type(i));
+            append(std::span(owners));
+            for (std::size_t c = 0; c < type(i).columns.size(); ++c) {
+                const std::size_t bytes = type(i).columns[c].size();
+                align(bytes >= kBlobLargeColumnBytes ? kBlobColumnAlignment : kBlobAlignment);
+                put(column_entry, std::uint64_t(out_.size()));
+                column_entry += sizeof(std::uint64_t);
+                write_column(type(i), c);
+            }
+            const std::size_t entry = types_offset_ + i * sizeof(BlobComponentType);
+            put(entry + offsetof(BlobComponentType, data_offset), std::uint64_t(begin));
+            put(entry + offsetof(BlobComponentType, data_bytes), std::uint64_t(out_.size() - begin));
+        }
+    }
+
+    void append_column(const BlobContent::ComponentType& t, std::size_t column_index) {
+        const std::vector<std::byte>& column = t.columns[column_index];
+        if (t.order.empty()) return append(std::span(column));
+        const std::size_t begin = out_.size(), bytes = t.schema.columns()[column_index].element_bytes;
+        out_.resize(begin + column.size());
+        copy_elements(out_.data() + begin, RowRange{0, static_cast<std::uint32_t>(t.order.size())},
+                      {column.data(), bytes}, std::span(t.order), bytes);
+    }
+
+    /// Writes a column. Only now is it known where the arrays lie that its values refer to.
+    void write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
+        const ColumnDefinition& column = t.schema.columns()[column_index];
+        const std::size_t begin = out_.size();
+        append_column(t, column_index);
+        for (const Field& field : t.schema.fields()) {
+            if (field.type != FieldType::kBlobArray || field.first_column != column_index) continue;
+            for (std::size_t i = 0; i < t.owners.size() * field.num_values(); ++i)
+                place_array(begin + t.schema.offset_in_column(field) + i / field.num_values() * column.element_bytes +
+                            i % field.num_values() * sizeof(BlobArrayBase));
+        }
+    }
+
+    void place_array(std::size_t offset) {
+        auto array = read_as<BlobArrayBase>(out_.data() + offset);
+        if (array.count == 0) return;
+        array.resource = ResourceId(content_.strings.text(content_.name));
+        array.offset += array_data_offset_;
+        put(offset, array);
+    }
+
+    void write_guids() {
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted(content_.guids.size());
+        for (std::uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = {content_.guids[i], i};
+        std::sort(sorted.begin(), sorted.end());
+        append(std::span(content_.guids));
+        for (const auto& [guid, entity] : sorted) append(entity);
+    }
+
+    /// Sorts the different names, then entities by the rank of their names: many entities have the same name.
+    void write_names() {
+        const std::vector<std::uint32_t>& names = content_.names;
+        std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
+        std::iota(texts.begin(), texts.end(), 0);
+        std::sort(texts.begin(), texts.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return content_.strings.text(a) < content_.strings.text(b);
+        });
+        for (std::uint32_t i = 0; i < texts.size(); ++i) rank[texts[i]] = i;
+        for (const std::uint32_t name : names) ++first[rank[name] + 1];
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        std::vector<std::uint32_t> order(names.size());
+        for (std::uint32_t i = 0; i < names.size(); ++i) order[first[rank[names[i]]]++] = i;
+        append(std::span(names));
+        append(std::span(order));
+    }
+
+    void write_texts() {
+        std::vector<BlobText> texts = content_.texts;
+        std::sort(texts.begin(), texts.end(), [](const BlobText& a, const BlobText& b) { return a.hash < b.hash; });
+        append(std::span(texts));
+    }
+
+    void write_offset_tables() {
+        std::vector<std::uint32_t> first_row(content_.parents.size() + 1);
+        for (const BlobContent::ComponentType& t : content_.types)
+            for (const std::uint32_t owner : t.owners) ++first_row[owner + 1];
+        std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
+        std::vector<BlobRow> rows(first_row.back());
+        std::vector<std::uint32_t> next = first_row;
+        for (std::uint32_t i = 0; i < order_.size(); ++i) {
+            const std::vector<std::uint32_t> owners = owners_in_order(type(i));
+            for (std::uint32_t row = 0; row < owners.size(); ++row) rows[next[owners[row]]++] = {i, row};
+        }
+        append(std::span(first_row));
+        append(std::span(rows));
+    }
+
+    void finish() {
+        BlobHeader header{};
+        std::memcpy(header.magic, kBlobMagic, sizeof kBlobMagic);
+        header.endianness = kBlobEndianness;
+        header.format_version = kBlobVersion;
+        header.total_bytes = out_.size();
+        header.resource_id = ResourceId(content_.strings.text(content_.name)).hash;
+        header.header_bytes = sizeof(BlobHeader);
+        header.column_alignment = kBlobColumnAlignment;
+        header.entity_bytes = sizeof(Entity);
+        header.num_entities = static_cast<std::uint32_t>(content_.parents.size());
+        header.num_roots =
+            static_cast<std::uint32_t>(std::count(content_.parents.begin(), content_.parents.end(), kNoBlobEntity));
+        header.num_component_types = static_cast<std::uint32_t>(content_.types.size());
+        header.num_sections = num_sections_;
+        header.name = content_.name;
+        put(0, header);
+        const std::size_t start = offsetof(BlobHeader, total_bytes);
+        header.checksum = hash_bytes(out_.data() + start, out_.size() - start);
+        put(0, header);
+    }
+
     const BlobContent& content_;
     std::vector<std::uint32_t> order_;  // component types by spawn order, then name
     std::vector<std::byte> out_;
@@ -186,288 +450,6 @@ private:
     std::size_t types_offset_ = 0;
     std::uint32_t num_sections_ = 0;
 };
-
-/// Returns the owners of components as they lie in the blob.
-std::vector<std::uint32_t> owners_in_order(const BlobContent::ComponentType& t) {
-    if (t.order.empty()) return t.owners;
-    std::vector<std::uint32_t> result(t.order.size());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = t.owners[t.order[i]];
-    return result;
-}
-
-BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
-    : content_(content), order_(content.types.size()) {
-    std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const BlobContent::ComponentType &x = content.types[a], &y = content.types[b];
-        return x.spawn_order != y.spawn_order ? x.spawn_order < y.spawn_order : x.schema.name() < y.schema.name();
-    });
-    using Kind = BlobSectionKind;
-    const bool has_arrays = !content.arrays.empty();
-    const PlannedSection plan[] = {
-        {Kind::kStrings, true, true, &BlobLayout::write_strings},
-        {Kind::kSchemas, true, true, &BlobLayout::write_schemas},
-        {Kind::kParents, true, true, &BlobLayout::write_parents},
-        {Kind::kArrays, true, has_arrays, &BlobLayout::write_arrays},
-        {Kind::kArrayData, true, has_arrays, &BlobLayout::write_array_data},
-        {Kind::kComponentTypes, true, true, &BlobLayout::write_component_types},
-        {Kind::kComponentData, true, true, &BlobLayout::write_component_data},
-        {Kind::kGuids, false, content.has_guids, &BlobLayout::write_guids},
-        {Kind::kNames, false, content.has_names, &BlobLayout::write_names},
-        {Kind::kSources, false, content.has_sources, &BlobLayout::write_sources},
-        {Kind::kTexts, false, !content.texts.empty(), &BlobLayout::write_texts},
-        {Kind::kKeptTexts, false, !content.kept_texts.empty(), &BlobLayout::write_kept_texts},
-        {Kind::kDependencies, false, !content.dependencies.empty(), &BlobLayout::write_dependencies},
-        {Kind::kOffsetTables, false, offset_tables, &BlobLayout::write_offset_tables},
-        {Kind::kOrigin, false, content.has_origin, &BlobLayout::write_origin}};
-    for (const PlannedSection& section : plan) num_sections_ += section.is_present;
-    std::size_t entry_offset = sizeof(BlobHeader);
-    out_.reserve(expected_bytes());
-    prefer_large_pages_inside(out_.data(), out_.capacity());
-    out_.resize(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
-    for (const PlannedSection& section : plan) {
-        if (!section.is_present) continue;
-        align(kBlobAlignment);
-        const std::size_t begin = out_.size();
-        (this->*section.write)();
-        put(entry_offset, BlobSection{static_cast<std::uint32_t>(section.kind), 1,
-                                      section.is_required ? kBlobSectionRequired : 0, 0, begin, out_.size() - begin});
-        entry_offset += sizeof(BlobSection);
-    }
-    align(kBlobAlignment);
-    finish();
-}
-
-std::vector<std::byte> BlobLayout::take() { return std::move(out_); }
-
-/// Returns how long the blob will be, except for sections that are small.
-std::size_t BlobLayout::expected_bytes() const {
-    std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
-    bytes += content_.parents.size() * sizeof(std::uint32_t);
-    if (content_.has_guids) bytes += content_.guids.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
-    if (content_.has_names) bytes += content_.names.size() * 2 * sizeof(std::uint32_t);
-    if (content_.has_sources) bytes += content_.sources.size() * sizeof(BlobSource);
-    for (const BlobContent::ComponentType& t : content_.types) {
-        bytes += t.owners.size() * sizeof(std::uint32_t) + kBlobAlignment;
-        for (const std::vector<std::byte>& column : t.columns) bytes += column.size() + kBlobColumnAlignment;
-    }
-    return bytes;
-}
-
-void BlobLayout::write_strings() {
-    const std::uint32_t count = content_.strings.size();
-    append(BlobStringTable{count, 0});
-    std::uint64_t offset = sizeof(BlobStringTable) + 8 * (std::uint64_t(count) + 1);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        append(offset);
-        offset += content_.strings.text(i).size() + 1;
-    }
-    append(offset);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        append(std::span<const char>(content_.strings.text(i)));
-        append('\0');
-    }
-}
-
-void BlobLayout::write_schemas() {
-    BlobSchemaTable table{static_cast<std::uint32_t>(order_.size()), 0, 0, 0};
-    for (const BlobContent::ComponentType& t : content_.types) {
-        table.num_fields += static_cast<std::uint32_t>(t.schema.fields().size());
-        for (const Field& field : t.schema.fields())
-            table.num_enumerators += static_cast<std::uint32_t>(field.enumerators.size());
-    }
-    append(table);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const Schema& schema = type(i).schema;
-        const std::uint32_t flags =
-            (schema.whole() ? kBlobSchemaWhole : 0) | (schema.enableable() ? kBlobSchemaEnableable : 0) |
-            (schema.many() ? kBlobSchemaMany : 0) | (schema.singleton() ? kBlobSchemaSingleton : 0);
-        append(BlobSchema{type(i).strings[0], schema.version(), flags,
-                          static_cast<std::uint32_t>(schema.fields().size()), schema.struct_bytes(),
-                          schema.struct_alignment(), schema.layout_hash()});
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const std::uint32_t* string = type(i).strings.data() + 1;
-        for (const Field& field : type(i).schema.fields()) write_field(field, string);
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const std::uint32_t* string = type(i).strings.data() + 1;
-        for (const Field& field : type(i).schema.fields()) {
-            string += 2;
-            for (const EnumeratorDefinition& e : field.enumerators) append(BlobEnumerator{*string++, 0, e.value});
-        }
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        append(type(i).schema.default_image());
-        align(8);
-    }
-}
-
-void BlobLayout::write_field(const Field& field, const std::uint32_t*& string) {
-    const int flags = (field.split ? kBlobFieldSplit : 0) | (field.has_range ? kBlobFieldHasRange : 0);
-    append(BlobField{.name = string[0],
-                     .type = static_cast<std::uint8_t>(field.type),
-                     .element_type = static_cast<std::uint8_t>(field.element_type),
-                     .flags = static_cast<std::uint8_t>(flags),
-                     .relation = static_cast<std::uint8_t>(field.relation),
-                     .array_length = field.array_length,
-                     .value_bytes = field.value_bytes,
-                     .struct_offset = field.struct_offset,
-                     .unit = string[1],
-                     .num_enumerators = static_cast<std::uint32_t>(field.enumerators.size()),
-                     .reserved2 = 0,
-                     .minimum = field.minimum,
-                     .maximum = field.maximum});
-    string += 2 + field.enumerators.size();
-}
-
-void BlobLayout::write_origin() {
-    BlobOrigin origin = content_.origin;
-    origin.num_types = static_cast<std::uint32_t>(content_.origin_types.size());
-    append(origin);
-    append(std::span(content_.dependency_hashes));
-    append(std::span(content_.origin_types));
-}
-
-void BlobLayout::write_arrays() {
-    const std::size_t table_end = out_.size() + content_.arrays.size() * sizeof(BlobArrayEntry);
-    array_data_offset_ = round_up(table_end, kBlobAlignment);  // the next section
-    for (BlobArrayEntry entry : content_.arrays) {
-        entry.offset += array_data_offset_;
-        append(entry);
-    }
-}
-
-/// Writes the table without its offsets; write_component_data fills them in.
-void BlobLayout::write_component_types() {
-    types_offset_ = out_.size();
-    std::size_t num_columns = 0;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const Schema& schema = type(i).schema;
-        append(BlobComponentType{schema.id().hash, static_cast<std::uint32_t>(i),
-                                 static_cast<std::uint32_t>(type(i).owners.size()), type(i).spawn_order,
-                                 static_cast<std::uint32_t>(schema.columns().size()), 0, 0});
-        num_columns += schema.columns().size();
-    }
-    out_.resize(out_.size() + num_columns * sizeof(std::uint64_t));
-}
-
-void BlobLayout::write_component_data() {
-    std::size_t column_entry = types_offset_ + order_.size() * sizeof(BlobComponentType);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        align(kBlobAlignment);
-        const std::size_t begin = out_.size();
-        const std::vector<std::uint32_t> owners = owners_in_order(type(i));
-        append(std::span(owners));
-        for (std::size_t c = 0; c < type(i).columns.size(); ++c) {
-            const std::size_t bytes = type(i).columns[c].size();
-            align(bytes >= kBlobLargeColumnBytes ? kBlobColumnAlignment : kBlobAlignment);
-            put(column_entry, std::uint64_t(out_.size()));
-            column_entry += sizeof(std::uint64_t);
-            write_column(type(i), c);
-        }
-        const std::size_t entry = types_offset_ + i * sizeof(BlobComponentType);
-        put(entry + offsetof(BlobComponentType, data_offset), std::uint64_t(begin));
-        put(entry + offsetof(BlobComponentType, data_bytes), std::uint64_t(out_.size() - begin));
-    }
-}
-
-void BlobLayout::append_column(const BlobContent::ComponentType& t, std::size_t column_index) {
-    const std::vector<std::byte>& column = t.columns[column_index];
-    if (t.order.empty()) return append(std::span(column));
-    const std::size_t begin = out_.size(), bytes = t.schema.columns()[column_index].element_bytes;
-    out_.resize(begin + column.size());
-    copy_elements(out_.data() + begin, RowRange{0, static_cast<std::uint32_t>(t.order.size())}, {column.data(), bytes},
-                  std::span(t.order), bytes);
-}
-
-/// Writes a column. Only now is it known where the arrays lie that its values refer to.
-void BlobLayout::write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
-    const ColumnDefinition& column = t.schema.columns()[column_index];
-    const std::size_t begin = out_.size();
-    append_column(t, column_index);
-    for (const Field& field : t.schema.fields()) {
-        if (field.type != FieldType::kBlobArray || field.first_column != column_index) continue;
-        for (std::size_t i = 0; i < t.owners.size() * field.num_values(); ++i)
-            place_array(begin + t.schema.offset_in_column(field) + i / field.num_values() * column.element_bytes +
-                        i % field.num_values() * sizeof(BlobArrayBase));
-    }
-}
-
-void BlobLayout::place_array(std::size_t offset) {
-    auto array = read_as<BlobArrayBase>(out_.data() + offset);
-    if (array.count == 0) return;
-    array.resource = ResourceId(content_.strings.text(content_.name));
-    array.offset += array_data_offset_;
-    put(offset, array);
-}
-
-void BlobLayout::write_guids() {
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted(content_.guids.size());
-    for (std::uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = {content_.guids[i], i};
-    std::sort(sorted.begin(), sorted.end());
-    append(std::span(content_.guids));
-    for (const auto& [guid, entity] : sorted) append(entity);
-}
-
-/// Sorts the different names, then entities by the rank of their names: many entities have the same name.
-void BlobLayout::write_names() {
-    const std::vector<std::uint32_t>& names = content_.names;
-    std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
-    std::iota(texts.begin(), texts.end(), 0);
-    std::sort(texts.begin(), texts.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return content_.strings.text(a) < content_.strings.text(b); });
-    for (std::uint32_t i = 0; i < texts.size(); ++i) rank[texts[i]] = i;
-    for (const std::uint32_t name : names) ++first[rank[name] + 1];
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<std::uint32_t> order(names.size());
-    for (std::uint32_t i = 0; i < names.size(); ++i) order[first[rank[names[i]]]++] = i;
-    append(std::span(names));
-    append(std::span(order));
-}
-
-void BlobLayout::write_texts() {
-    std::vector<BlobText> texts = content_.texts;
-    std::sort(texts.begin(), texts.end(), [](const BlobText& a, const BlobText& b) { return a.hash < b.hash; });
-    append(std::span(texts));
-}
-
-void BlobLayout::write_offset_tables() {
-    std::vector<std::uint32_t> first_row(content_.parents.size() + 1);
-    for (const BlobContent::ComponentType& t : content_.types)
-        for (const std::uint32_t owner : t.owners) ++first_row[owner + 1];
-    std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
-    std::vector<BlobRow> rows(first_row.back());
-    std::vector<std::uint32_t> next = first_row;
-    for (std::uint32_t i = 0; i < order_.size(); ++i) {
-        const std::vector<std::uint32_t> owners = owners_in_order(type(i));
-        for (std::uint32_t row = 0; row < owners.size(); ++row) rows[next[owners[row]]++] = {i, row};
-    }
-    append(std::span(first_row));
-    append(std::span(rows));
-}
-
-void BlobLayout::finish() {
-    BlobHeader header{};
-    std::memcpy(header.magic, kBlobMagic, sizeof kBlobMagic);
-    header.endianness = kBlobEndianness;
-    header.format_version = kBlobVersion;
-    header.total_bytes = out_.size();
-    header.resource_id = ResourceId(content_.strings.text(content_.name)).hash;
-    header.header_bytes = sizeof(BlobHeader);
-    header.column_alignment = kBlobColumnAlignment;
-    header.entity_bytes = sizeof(Entity);
-    header.num_entities = static_cast<std::uint32_t>(content_.parents.size());
-    header.num_roots =
-        static_cast<std::uint32_t>(std::count(content_.parents.begin(), content_.parents.end(), kNoBlobEntity));
-    header.num_component_types = static_cast<std::uint32_t>(content_.types.size());
-    header.num_sections = num_sections_;
-    header.name = content_.name;
-    put(0, header);
-    const std::size_t start = offsetof(BlobHeader, total_bytes);
-    header.checksum = hash_bytes(out_.data() + start, out_.size() - start);
-    put(0, header);
-}
 
 }  // namespace
 
