@@ -53,17 +53,30 @@ public:
     }
 
     Result<Blob> run() {
-        using Step = Status (BlobCheck::*)();
         if (Status status = check_identity(); !status) return status;
         if (Status status = check_header(); !status) return status;
-        constexpr Step kSteps[] = {
-            &BlobCheck::check_directory,     &BlobCheck::check_strings,    &BlobCheck::check_parents,
-            &BlobCheck::check_schemas,       &BlobCheck::check_arrays,     &BlobCheck::check_component_types,
-            &BlobCheck::check_guids,         &BlobCheck::check_names,      &BlobCheck::check_sources,
-            &BlobCheck::check_texts,         &BlobCheck::check_kept_texts, &BlobCheck::check_dependencies,
-            &BlobCheck::check_offset_tables, &BlobCheck::check_origin};
-        for (const Step step : kSteps)
-            if (Status status = (this->*step)(); !status) return status;
+        if (Status status = check_directory(); !status) return status;
+        struct Step {
+            BlobSectionKind kind;
+            Status (BlobCheck::*check)(const BlobSection& entry);
+        };
+        using enum BlobSectionKind;
+        constexpr Step kSteps[] = {{kStrings, &BlobCheck::check_strings},
+                                   {kParents, &BlobCheck::check_parents},
+                                   {kSchemas, &BlobCheck::check_schemas},
+                                   {kArrays, &BlobCheck::check_arrays},
+                                   {kComponentTypes, &BlobCheck::check_component_types},
+                                   {kGuids, &BlobCheck::check_guids},
+                                   {kNames, &BlobCheck::check_names},
+                                   {kSources, &BlobCheck::check_sources},
+                                   {kTexts, &BlobCheck::check_texts},
+                                   {kKeptTexts, &BlobCheck::check_kept_texts},
+                                   {kDependencies, &BlobCheck::check_dependencies},
+                                   {kOffsetTables, &BlobCheck::check_offset_tables},
+                                   {kOrigin, &BlobCheck::check_origin}};
+        for (const auto& [kind, check] : kSteps)
+            if (const BlobSection* const entry = section(kind); entry != nullptr)
+                if (Status status = (this->*check)(*entry); !status) return status;
         return std::move(blob_);
     }
 
@@ -78,14 +91,12 @@ private:
     }
     const BlobSection* section(BlobSectionKind kind) const { return sections_[static_cast<std::uint32_t>(kind)]; }
     std::uint32_t num_entities() const { return blob_.header().num_entities; }
-    /// Reads an optional section that is a list of records.
+    /// Reads a section that is a list of records.
     template <class T>
-    Status read_records(BlobSectionKind kind, std::span<const T>& records) const {
-        const BlobSection* entry = section(kind);
-        if (entry == nullptr) return {};
-        const std::uint64_t count = entry->num_bytes / sizeof(T);
-        records = {at<T>(entry->offset), static_cast<std::size_t>(count)};
-        return check_section_bytes(*entry, count * sizeof(T));
+    Status read_records(const BlobSection& entry, std::span<const T>& records) const {
+        const std::uint64_t count = entry.num_bytes / sizeof(T);
+        records = {at<T>(entry.offset), static_cast<std::size_t>(count)};
+        return check_section_bytes(entry, count * sizeof(T));
     }
 
     struct SchemaParts;
@@ -146,6 +157,11 @@ private:
             if (section(kind) == nullptr)
                 return blob_error(header.header_bytes, "the directory lacks the section \"",
                                   section_name(static_cast<std::uint32_t>(kind)), '"');
+        const BlobSection* const arrays = section(BlobSectionKind::kArrays);
+        const BlobSection* const array_data = section(BlobSectionKind::kArrayData);
+        if ((arrays == nullptr) != (array_data == nullptr))
+            return fail_at(arrays == nullptr ? array_data : arrays,
+                           "\"arrays\" and \"array data\" go together, but one is missing");
         return {};
     }
 
@@ -179,8 +195,7 @@ private:
         return fail_at(&index, what, " is string ", index, ", which does not exist");
     }
 
-    Status check_strings() {
-        const BlobSection& entry = *section(BlobSectionKind::kStrings);
+    Status check_strings(const BlobSection& entry) {
         const std::uint64_t room =
             entry.num_bytes < sizeof(BlobStringTable) ? 0 : entry.num_bytes - sizeof(BlobStringTable);
         const std::uint64_t num_strings = room < 8 ? 0 : at<BlobStringTable>(entry.offset)->num_strings;
@@ -211,8 +226,7 @@ private:
         return {};
     }
 
-    Status check_parents() {
-        const BlobSection& entry = *section(BlobSectionKind::kParents);
+    Status check_parents(const BlobSection& entry) {
         if (Status status = check_section_bytes(entry, std::uint64_t(4) * num_entities()); !status) return status;
         const auto* parents = at<std::uint32_t>(entry.offset);
         const auto is_wrong = [parents](std::uint32_t i) { return parents[i] >= i && parents[i] != kNoBlobEntity; };
@@ -352,8 +366,7 @@ private:
         return {};
     }
 
-    Status check_schemas() {
-        const BlobSection& entry = *section(BlobSectionKind::kSchemas);
+    Status check_schemas(const BlobSection& entry) {
         SchemaParts parts{data_ + entry.offset, data_ + entry.offset + entry.num_bytes};
         const auto* table = parts.take<BlobSchemaTable>(1);
         const auto* records = table == nullptr ? nullptr : parts.take<BlobSchema>(table->num_schemas);
@@ -372,25 +385,19 @@ private:
 
     // --- arrays and components --------------------------------------------------------------------------------------
 
-    Status check_arrays() {
-        const BlobSection* table = section(BlobSectionKind::kArrays);
-        const BlobSection* values = section(BlobSectionKind::kArrayData);
-        if (table == nullptr && values == nullptr) return {};
-        if (table == nullptr || values == nullptr)
-            return fail_at(table == nullptr ? values : table,
-                           "\"arrays\" and \"array data\" go together, but one is missing");
-        const std::uint64_t count = table->num_bytes / sizeof(BlobArrayEntry);
-        if (Status status = check_section_bytes(*table, count * sizeof(BlobArrayEntry)); !status) return status;
-        std::uint64_t end = values->offset;
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const BlobArrayEntry& entry = at<BlobArrayEntry>(table->offset)[i];
+    Status check_arrays(const BlobSection& table) {
+        const BlobSection& values = *section(BlobSectionKind::kArrayData);
+        const std::uint64_t section_end = values.offset + values.num_bytes;
+        std::uint64_t end = values.offset;
+        if (Status status = read_records(table, blob_.arrays_); !status) return status;
+        for (std::size_t i = 0; i < blob_.arrays_.size(); ++i) {
+            const BlobArrayEntry& entry = blob_.arrays_[i];
             const auto type = static_cast<FieldType>(entry.element_type);
             if (entry.element_type > 0xFF || !is_array_element(type) || entry.count == 0)
                 return fail_at(&entry.count, "array ", i, " has no elements or an unknown type");
             if (entry.offset % kBlobArrayAlignment != 0 || entry.offset < end)
                 return fail_at(&entry.offset, "array ", i, " overlaps what lies before it");
             const std::uint64_t bytes = std::uint64_t(entry.count) * field_type_bytes(type);
-            const std::uint64_t section_end = values->offset + values->num_bytes;
             if (entry.offset > section_end || bytes > section_end - entry.offset)
                 return fail_at(&entry.count, "array ", i, " reaches past the end of its section");
             end = entry.offset + bytes;
@@ -399,7 +406,6 @@ private:
             if (const std::uint64_t bad = find_invalid(data_ + entry.offset, 1, entry.count, valid); bad < entry.count)
                 return blob_error(entry.offset + bad, "a bool that is neither 0 nor 1");
         }
-        blob_.arrays_ = {at<BlobArrayEntry>(table->offset), static_cast<std::size_t>(count)};
         return {};
     }
 
@@ -410,8 +416,7 @@ private:
         return entry != nullptr && entry->offset == array.offset && entry->count == array.count;
     }
 
-    Status check_component_types() {
-        const BlobSection& entry = *section(BlobSectionKind::kComponentTypes);
+    Status check_component_types(const BlobSection& entry) {
         const std::uint64_t num_types = blob_.header().num_component_types;
         if (num_types > entry.num_bytes / sizeof(BlobComponentType))
             return fail_at(&blob_.header().num_component_types, num_types, " component types do not fit their section");
@@ -567,13 +572,11 @@ private:
 
     // --- optional sections ------------------------------------------------------------------------------------------
 
-    Status check_guids() {
-        const BlobSection* entry = section(BlobSectionKind::kGuids);
-        if (entry == nullptr) return {};
+    Status check_guids(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
-        if (Status status = check_section_bytes(*entry, n * 12); !status) return status;
-        const auto* guids = at<std::uint64_t>(entry->offset);
-        const auto* order = at<std::uint32_t>(entry->offset + n * 8);
+        if (Status status = check_section_bytes(entry, n * 12); !status) return status;
+        const auto* guids = at<std::uint64_t>(entry.offset);
+        const auto* order = at<std::uint32_t>(entry.offset + n * 8);
         for (std::uint64_t i = 0; i < n; ++i) {
             if (order[i] >= n)
                 return fail_at(order + i, "the order of the guids names entity ", order[i], ", which does not exist");
@@ -590,12 +593,10 @@ private:
     }
 
     /// Each text is compared with its two neighbours only, so that a long text shared by many costs once.
-    Status check_names() {
-        const BlobSection* entry = section(BlobSectionKind::kNames);
-        if (entry == nullptr) return {};
+    Status check_names(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
-        if (Status status = check_section_bytes(*entry, n * 8); !status) return status;
-        const auto* names = at<std::uint32_t>(entry->offset);
+        if (Status status = check_section_bytes(entry, n * 8); !status) return status;
+        const auto* names = at<std::uint32_t>(entry.offset);
         const auto* order = names + n;
         for (std::uint64_t i = 0; i < n; ++i) {
             if (Status status = check_string(names[i], "the name of an entity"); !status) return status;
@@ -612,19 +613,17 @@ private:
         return {};
     }
 
-    Status check_sources() {
-        const BlobSection* entry = section(BlobSectionKind::kSources);
-        if (entry == nullptr) return {};
-        if (Status status = check_section_bytes(*entry, sizeof(BlobSource) * std::uint64_t(num_entities())); !status)
+    Status check_sources(const BlobSection& entry) {
+        if (Status status = check_section_bytes(entry, sizeof(BlobSource) * std::uint64_t(num_entities())); !status)
             return status;
-        blob_.sources_ = {at<BlobSource>(entry->offset), num_entities()};
+        blob_.sources_ = {at<BlobSource>(entry.offset), num_entities()};
         for (const BlobSource& source : blob_.sources_)
             if (Status status = check_string(source.file, "a source file"); !status) return status;
         return {};
     }
 
-    Status check_texts() {
-        if (Status status = read_records(BlobSectionKind::kTexts, blob_.texts_); !status) return status;
+    Status check_texts(const BlobSection& entry) {
+        if (Status status = read_records(entry, blob_.texts_); !status) return status;
         std::uint64_t last = 0;
         for (const BlobText& text : blob_.texts_) {
             if (Status status = check_string(text.text, "the text of a string id"); !status) return status;
@@ -636,8 +635,8 @@ private:
         return {};
     }
 
-    Status check_kept_texts() {
-        if (Status status = read_records(BlobSectionKind::kKeptTexts, blob_.kept_texts_); !status) return status;
+    Status check_kept_texts(const BlobSection& entry) {
+        if (Status status = read_records(entry, blob_.kept_texts_); !status) return status;
         for (const BlobKeptText& kept : blob_.kept_texts_) {
             if (Status status = check_string(kept.component, "a kept component"); !status) return status;
             if (Status status = check_string(kept.text, "a kept text"); !status) return status;
@@ -647,8 +646,8 @@ private:
         return {};
     }
 
-    Status check_dependencies() {
-        if (Status status = read_records(BlobSectionKind::kDependencies, blob_.dependencies_); !status) return status;
+    Status check_dependencies(const BlobSection& entry) {
+        if (Status status = read_records(entry, blob_.dependencies_); !status) return status;
         for (const BlobDependency& dependency : blob_.dependencies_) {
             if (Status status = check_string(dependency.path, "the path of a dependency"); !status) return status;
             if (dependency.kind < DependencyKind::kSource || dependency.kind > DependencyKind::kMustNotExist)
@@ -659,16 +658,14 @@ private:
     }
 
     /// There are as many rows as components, all are different, and each belongs to its owner: so none is missing.
-    Status check_offset_tables() {
-        const BlobSection* entry = section(BlobSectionKind::kOffsetTables);
-        if (entry == nullptr) return {};
+    Status check_offset_tables(const BlobSection& entry) {
         const std::uint64_t n = num_entities();
         std::uint64_t num_rows = 0;
         for (const BlobComponents& components : blob_.component_types_) num_rows += components.count();
-        if (Status status = check_section_bytes(*entry, 4 * (n + 1) + num_rows * sizeof(BlobRow)); !status)
+        if (Status status = check_section_bytes(entry, 4 * (n + 1) + num_rows * sizeof(BlobRow)); !status)
             return status;
-        const auto* first_row = at<std::uint32_t>(entry->offset);
-        const auto* rows = at<BlobRow>(entry->offset + 4 * (n + 1));
+        const auto* first_row = at<std::uint32_t>(entry.offset);
+        const auto* rows = at<BlobRow>(entry.offset + 4 * (n + 1));
         if (first_row[0] != 0 || first_row[n] != num_rows)
             return fail_at(first_row, "the offset tables do not hold all rows");
         for (std::uint64_t i = 0; i < n; ++i) {
@@ -690,23 +687,21 @@ private:
         return {};
     }
 
-    Status check_origin() {
-        const BlobSection* entry = section(BlobSectionKind::kOrigin);
-        if (entry == nullptr) return {};
-        if (entry->num_bytes < sizeof(BlobOrigin))
-            return fail_at(&entry->num_bytes, "the section \"origin\" has ", entry->num_bytes, " bytes, fewer than ",
+    Status check_origin(const BlobSection& entry) {
+        if (entry.num_bytes < sizeof(BlobOrigin))
+            return fail_at(&entry.num_bytes, "the section \"origin\" has ", entry.num_bytes, " bytes, fewer than ",
                            sizeof(BlobOrigin));
-        const BlobOrigin& origin = *at<BlobOrigin>(entry->offset);
+        const BlobOrigin& origin = *at<BlobOrigin>(entry.offset);
         const std::uint64_t num_hashes = blob_.dependencies_.size();
         const std::uint64_t types_offset = sizeof(BlobOrigin) + num_hashes * sizeof(std::uint64_t);
         if (Status status =
-                check_section_bytes(*entry, types_offset + std::uint64_t(origin.num_types) * sizeof(BlobOriginType));
+                check_section_bytes(entry, types_offset + std::uint64_t(origin.num_types) * sizeof(BlobOriginType));
             !status)
             return status;
         if (Status status = check_string(origin.compiler, "the version of the compiler"); !status) return status;
-        blob_.dependency_hashes_ = {at<std::uint64_t>(entry->offset + sizeof(BlobOrigin)),
+        blob_.dependency_hashes_ = {at<std::uint64_t>(entry.offset + sizeof(BlobOrigin)),
                                     static_cast<std::size_t>(num_hashes)};
-        blob_.origin_types_ = {at<BlobOriginType>(entry->offset + types_offset), origin.num_types};
+        blob_.origin_types_ = {at<BlobOriginType>(entry.offset + types_offset), origin.num_types};
         for (const BlobOriginType& type : blob_.origin_types_)
             if (Status status = check_string(type.name, "the name of a component type of the source"); !status)
                 return status;

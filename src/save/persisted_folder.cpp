@@ -1,14 +1,31 @@
-#include "save/persisted_folder.h"
+// Writes the frames of a world to a folder, beside the frames; see shoal/save/persistence.h for what is in the folder.
+//
+//     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
+//     writer                            waiting --> writing --> written: the next record has what differs from it
+//
+// States share blocks whose users are counted without locks, so only the structural thread makes and destroys states. The
+// writer reads those that it was given, and puts them back onto `retired_`.
+// Thread: the structural thread of the world, but for what says otherwise.
 
+#include "shoal/save/persistence.h"
+
+#include "save/state_log.h"
+#include "save/world_state.h"
 #include "shoal/base/file.h"
+#include "shoal/base/folder.h"
 #include "shoal/base/log.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/react/service.h"
-#include "shoal/save/persistence.h"
 #include "shoal/save/save.h"
+#include "shoal/state/snapshot.h"
+#include "shoal/world/world.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -108,301 +125,356 @@ Result<Snapshot> read_snapshot(PersistedSnapshot& snapshot, Executor& executor, 
 
 }  // namespace
 
-PersistedFolder::~PersistedFolder() {
-    const bool has_told = has_told_;  // before stop(), which tells its caller
-    if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
-}
+class PersistedFolder {
+public:
+    explicit PersistedFolder(World& world) : world_(world) {}
+    PersistedFolder(const PersistedFolder&) = delete;
+    PersistedFolder& operator=(const PersistedFolder&) = delete;
 
-std::string PersistedFolder::path_of(std::uint64_t number, std::string_view ending) const {
-    return path_in(folder_, number, ending);
-}
+    /// Component types have other fields now.
+    void forget_types() { types_ = {}; }
+    bool is_running() const { return thread_.joinable(); }
+    const std::string& folder() const { return folder_; }
 
-// --- starting and ending -----------------------------------------------------------------------------------------
-
-PersistedFolder::Mark PersistedFolder::mark_of(const std::string& folder, std::uint64_t number) {
-    if (number == 0) return {};
-    const FileStamp snapshot = file_stamp(path_in(folder, number, kSnapshot));
-    return {snapshot.device, snapshot.inode, snapshot.modified_ns, snapshot.num_bytes,
-            file_stamp(path_in(folder, number, kLog)).num_bytes};
-}
-
-/// Locks the folder, finds its newest snapshot, and removes temporary files that a kill has left.
-Status PersistedFolder::prepare_folder(const std::string& folder, bool replace) {
-    if (Status status = make_folder(folder); !status) return status;
-    Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
-    if (!lock) return lock.status();
-    const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
-    if (!numbers) return numbers.status();
-    const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
-    const Mark mark = mark_of(folder, number);
-    const bool goes_on = mark != Mark() && mark == known_;  // none: what has the name of the snapshot is no file
-    if (number != 0 && !replace && !goes_on)
-        return Status::error(
-            concat("the folder \"", folder,
-                   "\" has a world that this one does not go on from; call Persistence::recover() first, set "
-                   "PersistOptions::replace, or take another folder"));
-    const Result<std::vector<std::string>> names = list_folder(folder);
-    if (!names) return names.status();
-    for (const std::string& name : *names) {
-        std::string_view rest;
-        if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
-        if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
+    ~PersistedFolder() {
+        const bool has_told = has_told_;  // before stop(), which tells its caller
+        if (const Status status = stop(); !status && !has_told) log(LogLevel::kError, status.message());
     }
-    if (!goes_on) damaged_.clear();  // those are of another folder
-    folder_ = folder;
-    number_ = number;
-    lock_ = std::move(*lock);
-    return {};
-}
 
-Status PersistedFolder::start(const std::string& folder, const PersistOptions& options) {
-    if (world_.entities().num_worlds() != 1)
-        return Status::error(concat(world_.entities().num_worlds(),
-                                    " worlds share the entities, so what one of them persists could not be recovered; "
-                                    "persist a world with an entity manager of its own"));
-    options_ = options;
-    options_.every_frames = std::max(options_.every_frames, 1u);
-    options_.num_snapshots = std::max(options_.num_snapshots, 1u);
-    auto state = std::make_unique<Snapshot>();
-    types_ = {};
-    if (Status status = WorldState(world_).save(*state, nullptr, &types_); !status)
-        return Status::error(concat(folder, ": ", status.message()));
-    const std::vector<std::uint64_t> damaged = damaged_;
-    if (Status status = prepare_folder(folder, options.replace); !status) return status;
-    statistics_ = {};
-    if (Status status = begin(*state, world_.executor()); !status) {
-        damaged_ = damaged;
-        lock_ = {};
-        return status;
-    }
-    statistics_.last_frame = world_.frame();
-    written_ = std::move(state);
-    frames_left_ = options_.every_frames;
-    has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
-    status_ = {};
-    statistics_.is_running = true;
-    thread_ = std::thread([this] { write_frames(); });
-    return {};
-}
-
-Status PersistedFolder::stop() {
-    if (!is_running()) return {};
-    const Status last = keep_latest();
-    {
-        const std::lock_guard lock(mutex_);
-        is_ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-    if (!last && status_) status_ = last;
-    retired_.clear();
-    waiting_.reset(), writing_.reset(), written_.reset();
-    log_ = {};
-    known_ = mark_of(folder_, number_);
-    lock_ = {};
-    statistics_.is_running = false;
-    has_told_ = has_told_ || !status_;
-    return status_;
-}
-
-Status PersistedFolder::flush() {
-    if (!is_running()) return {};
-    if (Status status = keep_latest(); !status) return status;
-    std::unique_lock lock(mutex_);
-    wants_flush_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return !wants_flush_ || has_failed_; });
-    has_told_ = has_told_ || !status_;
-    return status_;
-}
-
-PersistStatistics PersistedFolder::statistics() const {
-    const std::lock_guard lock(mutex_);
-    return statistics_;
-}
-
-// --- taking frames -----------------------------------------------------------------------------------------------
-
-void PersistedFolder::keep() {
-    if (!is_running() || has_told_) return;
-    if (--frames_left_ != 0) return;
-    if (const Status status = take(); !status) fail(status);
-}
-
-/// Takes the state of now, unless it is the one that was taken last: programs change worlds between steps, too.
-Status PersistedFolder::keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
-
-/// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
-Status PersistedFolder::take(bool only_if_new) {
-    frames_left_ = options_.every_frames;
-    std::vector<State> retired;
-    const Snapshot* before = nullptr;
-    {
-        std::unique_lock lock(mutex_);
-        if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
-        retired.swap(retired_);
-        // The newest. It stays until this thread destroys it.
-        before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
-        if (has_failed_ && only_if_new) return {};  // whoever asks for it is told
-        if (has_failed_) {
-            has_told_ = true;
-            log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
-            return {};
+    /// Writes a snapshot of now, and starts. Errors: see Persistence::start().
+    Status start(const std::string& folder, const PersistOptions& options) {
+        if (world_.entities().num_worlds() != 1)
+            return Status::error(
+                concat(world_.entities().num_worlds(),
+                       " worlds share the entities, so what one of them persists could not be recovered; "
+                       "persist a world with an entity manager of its own"));
+        options_ = options;
+        options_.every_frames = std::max(options_.every_frames, 1u);
+        options_.num_snapshots = std::max(options_.num_snapshots, 1u);
+        auto state = std::make_unique<Snapshot>();
+        types_ = {};
+        if (Status status = WorldState(world_).save(*state, nullptr, &types_); !status)
+            return Status::error(concat(folder, ": ", status.message()));
+        const std::vector<std::uint64_t> damaged = damaged_;
+        if (Status status = prepare_folder(folder, options.replace); !status) return status;
+        statistics_ = {};
+        if (Status status = begin(*state, world_.executor()); !status) {
+            damaged_ = damaged;
+            lock_ = {};
+            return status;
         }
+        statistics_.last_frame = world_.frame();
+        written_ = std::move(state);
+        frames_left_ = options_.every_frames;
+        has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
+        status_ = {};
+        statistics_.is_running = true;
+        thread_ = std::thread([this] { write_frames(); });
+        return {};
     }
-    auto state = std::make_unique<Snapshot>();
-    if (Status status = WorldState(world_).save(*state, before, &types_); !status)
-        return Status::error(concat(folder_, ": ", status.message()));
-    const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
-    if (only_if_new && is_same) return {};
-    const std::lock_guard lock(mutex_);
-    if (has_failed_) return {};
-    if (waiting_ != nullptr) {
-        ++statistics_.num_merged;
-        retired.push_back(std::move(waiting_));
-    }
-    waiting_ = std::move(state);
-    waiting_frame_ = world_.frame();
-    changed_.notify_all();
-    return {};
-}
 
-void PersistedFolder::fail(const Status& status) {
-    const std::lock_guard lock(mutex_);
-    if (!has_failed_) status_ = status;
-    has_failed_ = true;
-    statistics_.is_running = false;
-    changed_.notify_all();
-}
-
-// --- writing -----------------------------------------------------------------------------------------------------
-
-/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is
-/// as it was.
-Status PersistedFolder::begin(const Snapshot& state, Executor& executor) {
-    if (number_ >= kMaxNumber)
-        return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
-                                    ", after which there is no number; persist the world to another folder"));
-    const Result<Array<std::byte>> bytes = write_state(state, executor);
-    if (!bytes) return Status::error(concat(folder_, ": ", bytes.message()));
-    const std::uint64_t number = number_ + 1;
-    if (Status status = remove_file(path_of(number, kLog)); !status) return status;
-    if (Status status = write_file(path_of(number, kSnapshot), *bytes); !status) return status;
-    Result<StateLogWriter> log = begin_log(number, snapshot_checksum(*bytes));
-    if (!log) {
-        for (const std::string_view ending : {kSnapshot, kLog})
-            static_cast<void>(remove_file(path_of(number, ending)));  // the first error is the one to tell
-        return log.status();
-    }
-    number_ = number;
-    log_ = std::move(*log);
-    num_unflushed_ = 0;
-    remove_old();
-    const std::lock_guard lock(mutex_);
-    ++statistics_.num_snapshots;
-    statistics_.log_bytes = log_.num_bytes();
-    return {};
-}
-
-Result<StateLogWriter> PersistedFolder::begin_log(std::uint64_t number, std::uint64_t base) const {
-    Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), base);
-    if (!log) return log;
-    if (Status status = log->flush(); !status) return status;
-    if (Status status = flush_folder(folder_); !status) return status;
-    return log;
-}
-
-/// Removes what is older than the snapshots that stay. A damaged snapshot is not one of these, but goes only when it is
-/// older than all of them. What cannot be removed does no harm.
-void PersistedFolder::remove_old() const {
-    Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
-    const Result<std::vector<std::string>> names = list_folder(folder_);
-    if (!whole || !names) return;
-    std::erase_if(*whole, [&](std::uint64_t number) {
-        return std::find(damaged_.begin(), damaged_.end(), number) != damaged_.end();
-    });
-    const std::uint64_t num_kept = options_.replace && statistics_.num_snapshots == 0 ? 1 : options_.num_snapshots;
-    if (whole->empty()) return;
-    const std::uint64_t oldest = (*whole)[std::min<std::size_t>(num_kept, whole->size()) - 1];
-    for (const std::string& name : *names) {
-        std::string_view rest;
-        const std::uint64_t number = number_in(name, rest);
-        if (number == 0 || number >= oldest || (rest != kSnapshot && rest != kLog)) continue;
-        if (const Status status = remove_file(concat(folder_, '/', name)); !status)
-            log(LogLevel::kWarning, status.message());
-    }
-}
-
-Status PersistedFolder::write(const Snapshot& state, const Snapshot& before, std::uint64_t frame) {
-    if (log_.num_bytes() >= options_.max_log_bytes || log_.num_records() >= options_.max_log_records) {
-        SerialExecutor alone;
-        return begin(state, alone);
-    }
-    if (Status status = log_.append(state, &before, frame); !status) return status;
-    if (++num_unflushed_ == options_.flush_every_records) {
-        num_unflushed_ = 0;
-        if (Status status = log_.flush(); !status) return status;
-    }
-    const std::lock_guard lock(mutex_);
-    ++statistics_.num_records;
-    statistics_.log_bytes = log_.num_bytes();
-    return {};
-}
-
-/// The writer's thread.
-void PersistedFolder::write_frames() {
-    std::unique_lock lock(mutex_);
-    while (!has_failed_) {
-        changed_.wait(lock, [&] { return waiting_ != nullptr || is_ending_ || wants_flush_ || has_failed_; });
-        if (has_failed_) break;
-        const bool flushes = waiting_ == nullptr, ends = flushes && is_ending_;
-        const std::uint64_t frame = waiting_frame_;
-        writing_ = std::move(waiting_);
-        changed_.notify_all();  // there is room
-        lock.unlock();
-        const Status status = flushes ? log_.flush() : write(*writing_, *written_, frame);
-        if (!status) fail(status);
-        lock.lock();
-        if (flushes) wants_flush_ = false;
-        if (writing_ != nullptr) {
-            if (status) statistics_.last_frame = frame;
-            retired_.push_back(std::exchange(written_, std::move(writing_)));
+    /// Takes the state of now, writes what waits, and ends. Errors: why it had ended before.
+    Status stop() {
+        if (!is_running()) return {};
+        const Status last = keep_latest();
+        {
+            const std::lock_guard lock(mutex_);
+            is_ending_ = true;
         }
         changed_.notify_all();
-        if (ends) break;
+        thread_.join();
+        if (!last && status_) status_ = last;
+        retired_.clear();
+        waiting_.reset(), writing_.reset(), written_.reset();
+        log_ = {};
+        known_ = mark_of(folder_, number_);
+        lock_ = {};
+        statistics_.is_running = false;
+        has_told_ = has_told_ || !status_;
+        return status_;
     }
-}
 
-// --- recovering --------------------------------------------------------------------------------------------------
+    /// Takes the state of now, and waits until it is on the disk. Errors: as above.
+    Status flush() {
+        if (!is_running()) return {};
+        if (Status status = keep_latest(); !status) return status;
+        std::unique_lock lock(mutex_);
+        wants_flush_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return !wants_flush_ || has_failed_; });
+        has_told_ = has_told_ || !status_;
+        return status_;
+    }
 
-Result<Recovered> PersistedFolder::recover(const std::string& folder, const LoadOptions& options) {
-    Recovered recovered;
-    if (!path_exists(folder)) return recovered;
-    Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
-    if (!snapshots) return snapshots.status();
-    if (snapshots->empty()) return recovered;
-    const Mark mark =
-        mark_of(folder, snapshots->front().number);  // before it is read: a world may go on in the folder meanwhile
-    std::vector<std::uint64_t> damaged;
-    for (PersistedSnapshot& snapshot : *snapshots) {
-        const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
-        if (!state) return state.status();
-        append_damage(recovered.damage, snapshot);
-        if (!snapshot.damage.empty()) {
-            damaged.push_back(snapshot.number);
-            continue;
+    PersistStatistics statistics() const {
+        const std::lock_guard lock(mutex_);
+        return statistics_;
+    }
+
+    // --- taking frames ----------------------------------------------------------------------------------------------
+
+    /// Takes the state of now, if it is the turn of this frame.
+    void keep() {
+        if (!is_running() || has_told_) return;
+        if (--frames_left_ != 0) return;
+        if (const Status status = take(); !status) fail(status);
+    }
+
+    // --- recovering -------------------------------------------------------------------------------------------------
+
+    Result<Recovered> recover(const std::string& folder, const LoadOptions& options) {
+        Recovered recovered;
+        if (!path_exists(folder)) return recovered;
+        Result<std::vector<PersistedSnapshot>> snapshots = list_persisted(folder);
+        if (!snapshots) return snapshots.status();
+        if (snapshots->empty()) return recovered;
+        const Mark mark =
+            mark_of(folder, snapshots->front().number);  // before it is read: a world may go on in the folder meanwhile
+        std::vector<std::uint64_t> damaged;
+        for (PersistedSnapshot& snapshot : *snapshots) {
+            const Result<Snapshot> state = read_snapshot(snapshot, world_.executor(), options.max_bytes);
+            if (!state) return state.status();
+            append_damage(recovered.damage, snapshot);
+            if (!snapshot.damage.empty()) {
+                damaged.push_back(snapshot.number);
+                continue;
+            }
+            if (Status status = load(world_, *state, false); !status)
+                return Status::error(concat(snapshot.path, ": ", status.message()));
+            known_ = mark;
+            damaged_ = std::move(damaged);
+            recovered.found = true;
+            recovered.frame = world_.frame();
+            recovered.num_records = snapshot.num_records;
+            return recovered;
         }
-        if (Status status = load(world_, *state, false); !status)
-            return Status::error(concat(snapshot.path, ": ", status.message()));
-        known_ = mark;
-        damaged_ = std::move(damaged);
-        recovered.found = true;
-        recovered.frame = world_.frame();
-        recovered.num_records = snapshot.num_records;
-        return recovered;
+        return Status::error(concat("no snapshot in \"", folder, "\" can be read: ", recovered.damage));
     }
-    return Status::error(concat("no snapshot in \"", folder, "\" can be read: ", recovered.damage));
-}
+
+private:
+    using State = std::unique_ptr<Snapshot>;
+
+    /// The newest snapshot of a folder, and how long its log is: another one when a world has gone on there.
+    struct Mark {
+        std::uint64_t device = 0, inode = 0;
+        std::int64_t modified_ns = 0;
+        std::uint64_t num_bytes = 0, log_bytes = 0;
+        bool operator==(const Mark&) const = default;
+    };
+
+    std::string path_of(std::uint64_t number, std::string_view ending) const {
+        return path_in(folder_, number, ending);
+    }
+
+    // --- starting and ending ----------------------------------------------------------------------------------------
+
+    static Mark mark_of(const std::string& folder, std::uint64_t number) {
+        if (number == 0) return {};
+        const FileStamp snapshot = file_stamp(path_in(folder, number, kSnapshot));
+        return {snapshot.device, snapshot.inode, snapshot.modified_ns, snapshot.num_bytes,
+                file_stamp(path_in(folder, number, kLog)).num_bytes};
+    }
+
+    /// Locks the folder, finds its newest snapshot, and removes temporary files that a kill has left.
+    Status prepare_folder(const std::string& folder, bool replace) {
+        if (Status status = make_folder(folder); !status) return status;
+        Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
+        if (!lock) return lock.status();
+        const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
+        if (!numbers) return numbers.status();
+        const std::uint64_t number = numbers->empty() ? 0 : numbers->front();
+        const Mark mark = mark_of(folder, number);
+        const bool goes_on = mark != Mark() && mark == known_;  // none: what has the name of the snapshot is no file
+        if (number != 0 && !replace && !goes_on)
+            return Status::error(
+                concat("the folder \"", folder,
+                       "\" has a world that this one does not go on from; call Persistence::recover() first, set "
+                       "PersistOptions::replace, or take another folder"));
+        const Result<std::vector<std::string>> names = list_folder(folder);
+        if (!names) return names.status();
+        for (const std::string& name : *names) {
+            std::string_view rest;
+            if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
+            if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
+        }
+        if (!goes_on) damaged_.clear();  // those are of another folder
+        folder_ = folder;
+        number_ = number;
+        lock_ = std::move(*lock);
+        return {};
+    }
+
+    /// Takes the state of now, unless it is the one that was taken last: programs change worlds between steps, too.
+    Status keep_latest() { return has_told_ || !world_.services().is_at_rest() ? Status() : take(true); }
+
+    /// Gives the state of now to the writer. Errors: it cannot be saved; the writer has nothing new then.
+    Status take(bool only_if_new = false) {
+        frames_left_ = options_.every_frames;
+        std::vector<State> retired;
+        const Snapshot* before = nullptr;
+        {
+            std::unique_lock lock(mutex_);
+            if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
+            retired.swap(retired_);
+            // The newest. It stays until this thread destroys it.
+            before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
+            if (has_failed_ && only_if_new) return {};  // whoever asks for it is told
+            if (has_failed_) {
+                has_told_ = true;
+                log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
+                return {};
+            }
+        }
+        auto state = std::make_unique<Snapshot>();
+        if (Status status = WorldState(world_).save(*state, before, &types_); !status)
+            return Status::error(concat(folder_, ": ", status.message()));
+        const bool is_same = state->num_own_bytes() == 0 && state->num_parts() == before->num_parts();
+        if (only_if_new && is_same) return {};
+        const std::lock_guard lock(mutex_);
+        if (has_failed_) return {};
+        if (waiting_ != nullptr) {
+            ++statistics_.num_merged;
+            retired.push_back(std::move(waiting_));
+        }
+        waiting_ = std::move(state);
+        waiting_frame_ = world_.frame();
+        changed_.notify_all();
+        return {};
+    }
+
+    void fail(const Status& status) {
+        const std::lock_guard lock(mutex_);
+        if (!has_failed_) status_ = status;
+        has_failed_ = true;
+        statistics_.is_running = false;
+        changed_.notify_all();
+    }
+
+    // --- writing ----------------------------------------------------------------------------------------------------
+
+    /// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name. Errors: the folder is
+    /// as it was.
+    Status begin(const Snapshot& state, Executor& executor) {
+        if (number_ >= kMaxNumber)
+            return Status::error(concat("the folder \"", folder_, "\" has snapshot ", number_,
+                                        ", after which there is no number; persist the world to another folder"));
+        const Result<Array<std::byte>> bytes = write_state(state, executor);
+        if (!bytes) return Status::error(concat(folder_, ": ", bytes.message()));
+        const std::uint64_t number = number_ + 1;
+        if (Status status = remove_file(path_of(number, kLog)); !status) return status;
+        if (Status status = write_file(path_of(number, kSnapshot), *bytes); !status) return status;
+        Result<StateLogWriter> log = begin_log(number, snapshot_checksum(*bytes));
+        if (!log) {
+            for (const std::string_view ending : {kSnapshot, kLog})
+                static_cast<void>(remove_file(path_of(number, ending)));  // the first error is the one to tell
+            return log.status();
+        }
+        number_ = number;
+        log_ = std::move(*log);
+        num_unflushed_ = 0;
+        remove_old();
+        const std::lock_guard lock(mutex_);
+        ++statistics_.num_snapshots;
+        statistics_.log_bytes = log_.num_bytes();
+        return {};
+    }
+
+    Result<StateLogWriter> begin_log(std::uint64_t number, std::uint64_t base) const {
+        Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), base);
+        if (!log) return log;
+        if (Status status = log->flush(); !status) return status;
+        if (Status status = flush_folder(folder_); !status) return status;
+        return log;
+    }
+
+    /// Removes what is older than the snapshots that stay. A damaged snapshot is not one of these, but goes only when it is
+    /// older than all of them. What cannot be removed does no harm.
+    void remove_old() const {
+        Result<std::vector<std::uint64_t>> whole = snapshots_in(folder_);
+        const Result<std::vector<std::string>> names = list_folder(folder_);
+        if (!whole || !names) return;
+        std::erase_if(*whole, [&](std::uint64_t number) {
+            return std::find(damaged_.begin(), damaged_.end(), number) != damaged_.end();
+        });
+        const std::uint64_t num_kept = options_.replace && statistics_.num_snapshots == 0 ? 1 : options_.num_snapshots;
+        if (whole->empty()) return;
+        const std::uint64_t oldest = (*whole)[std::min<std::size_t>(num_kept, whole->size()) - 1];
+        for (const std::string& name : *names) {
+            std::string_view rest;
+            const std::uint64_t number = number_in(name, rest);
+            if (number == 0 || number >= oldest || (rest != kSnapshot && rest != kLog)) continue;
+            if (const Status status = remove_file(concat(folder_, '/', name)); !status)
+                log(LogLevel::kWarning, status.message());
+        }
+    }
+
+    Status write(const Snapshot& state, const Snapshot& before, std::uint64_t frame) {
+        if (log_.num_bytes() >= options_.max_log_bytes || log_.num_records() >= options_.max_log_records) {
+            SerialExecutor alone;
+            return begin(state, alone);
+        }
+        if (Status status = log_.append(state, &before, frame); !status) return status;
+        if (++num_unflushed_ == options_.flush_every_records) {
+            num_unflushed_ = 0;
+            if (Status status = log_.flush(); !status) return status;
+        }
+        const std::lock_guard lock(mutex_);
+        ++statistics_.num_records;
+        statistics_.log_bytes = log_.num_bytes();
+        return {};
+    }
+
+    /// The writer's thread.
+    void write_frames() {
+        std::unique_lock lock(mutex_);
+        while (!has_failed_) {
+            changed_.wait(lock, [&] { return waiting_ != nullptr || is_ending_ || wants_flush_ || has_failed_; });
+            if (has_failed_) break;
+            const bool flushes = waiting_ == nullptr, ends = flushes && is_ending_;
+            const std::uint64_t frame = waiting_frame_;
+            writing_ = std::move(waiting_);
+            changed_.notify_all();  // there is room
+            lock.unlock();
+            const Status status = flushes ? log_.flush() : write(*writing_, *written_, frame);
+            if (!status) fail(status);
+            lock.lock();
+            if (flushes) wants_flush_ = false;
+            if (writing_ != nullptr) {
+                if (status) statistics_.last_frame = frame;
+                retired_.push_back(std::exchange(written_, std::move(writing_)));
+            }
+            changed_.notify_all();
+            if (ends) break;
+        }
+    }
+
+    World& world_;
+    PersistOptions options_;
+    std::string folder_;
+    FileLock lock_;
+    LastingTypes types_;
+    Mark known_;                          // what this world has loaded or written
+    std::vector<std::uint64_t> damaged_;  // numbers of snapshots beside it that could not be read
+    std::uint64_t frames_left_ = 0;       // until the next one is taken
+    bool has_told_ = false;               // why the writer has ended
+
+    // Of the writer, and of others while it does not run.
+    StateLogWriter log_;
+    std::uint64_t number_ = 0;  // of the snapshot
+    std::uint32_t num_unflushed_ = 0;
+
+    // Behind the lock.
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    State waiting_, writing_, written_;
+    std::uint64_t waiting_frame_ = 0;
+    std::vector<State> retired_;  // for the structural thread to destroy
+    Status status_;
+    bool is_ending_ = false, wants_flush_ = false, has_failed_ = false;
+    PersistStatistics statistics_;
+
+    std::thread thread_;
+};
 
 Result<std::vector<PersistedSnapshot>> list_persisted(const std::string& folder) {
     const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);

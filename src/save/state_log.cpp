@@ -96,13 +96,75 @@ public:
         : state_(state), before_(before), part_(part), known_(known) {}
 
     /// Compares a block. Returns whether anything is new in it.
-    bool find(std::size_t number);
-    void put(Packer& to, std::size_t number);
+    bool find(std::size_t number) {
+        runs_.clear();
+        const bool has_then = before_ != nullptr && number < known_.num_blocks();
+        SnapshotMarks marks;
+        if (has_then) {
+            marks = state_.difference(part_, number, *before_, known_, number);
+            if (marks.is_empty()) return false;
+        }
+        if (has_then && marks.count() != SnapshotMarks::kCount) {
+            find_marked(number, marks);
+            return !runs_.empty();
+        }
+        now_ = state_.block(part_, number, now_room_);
+        then_ = has_then ? before_->block(known_, number, then_room_) : std::span<const std::byte>();
+        const std::size_t both = std::min(now_.size(), then_.size());
+        if (both != 0 && std::memcmp(now_.data(), then_.data(), both) != 0) find_in(0, both);
+        if (now_.size() > both) add(both, now_.size(), true);
+        return !runs_.empty();
+    }
+
+    void put(Packer& to, std::size_t number) {
+        const BlockChange change{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(runs_.size())};
+        to.put(&change, sizeof change);
+        to.put(runs_.data(), runs_.size() * sizeof(ByteRange));
+        bytes_.clear();
+        for (const ByteRange& run : runs_) {
+            bytes_.insert(bytes_.end(), now_.begin() + run.begin, now_.begin() + run.end());
+            std::byte* const out = bytes_.data() + bytes_.size() - run.num_bytes;
+            const std::size_t both =
+                run.begin < then_.size() ? std::min<std::size_t>(then_.size() - run.begin, run.num_bytes) : 0;
+            for (std::size_t i = 0; i < both; ++i) out[i] ^= then_[run.begin + i];
+        }
+        to.put(bytes_.data(), bytes_.size());
+    }
 
 private:
-    void find_marked(std::size_t number, const SnapshotMarks& marks);
-    void find_in(std::size_t begin, std::size_t end);
-    void add(std::size_t begin, std::size_t end, bool may_join);
+    /// Both states have the same bytes where there is no mark, so only the others are looked at.
+    void find_marked(std::size_t number, const SnapshotMarks& marks) {
+        const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerSnapshotMark;
+        const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
+        now_room_.resize(num_bytes), then_room_.resize(num_bytes);
+        state_.copy_marked(part_, number, marks, now_room_.data());
+        before_->copy_marked(known_, number, marks, then_room_.data());
+        now_ = now_room_, then_ = then_room_;
+        for (std::size_t word = 0; word < std::size(marks.words); ++word)
+            for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
+                find_in(piece * piece_bytes, std::min((piece + 1) * piece_bytes, num_bytes));
+            });
+    }
+
+    void find_in(std::size_t begin, std::size_t end) {
+        const std::size_t first = begin;
+        while (begin < end) {
+            const std::size_t count = std::min(sizeof(std::uint64_t), end - begin);
+            std::uint64_t now = 0, then = 0;
+            std::memcpy(&now, now_.data() + begin, count);
+            std::memcpy(&then, then_.data() + begin, count);
+            if (now != then) add(begin, begin + count, !runs_.empty() && runs_.back().begin >= first);
+            begin += count;
+        }
+    }
+
+    /// Adds a run, or makes the last one longer. `may_join`: the bytes between them are known.
+    void add(std::size_t begin, std::size_t end, bool may_join) {
+        if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
+            runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
+        else
+            runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+    }
 
     const Snapshot& state_;
     const Snapshot* before_;
@@ -111,75 +173,6 @@ private:
     Array<ByteRange> runs_{Owner(kLogOwner)};
     Array<std::byte> now_room_{Owner(kLogOwner)}, then_room_{Owner(kLogOwner)}, bytes_{Owner(kLogOwner)};
 };
-
-bool BlockDifference::find(std::size_t number) {
-    runs_.clear();
-    const bool has_then = before_ != nullptr && number < known_.num_blocks();
-    SnapshotMarks marks;
-    if (has_then) {
-        marks = state_.difference(part_, number, *before_, known_, number);
-        if (marks.is_empty()) return false;
-    }
-    if (has_then && marks.count() != SnapshotMarks::kCount) {
-        find_marked(number, marks);
-        return !runs_.empty();
-    }
-    now_ = state_.block(part_, number, now_room_);
-    then_ = has_then ? before_->block(known_, number, then_room_) : std::span<const std::byte>();
-    const std::size_t both = std::min(now_.size(), then_.size());
-    if (both != 0 && std::memcmp(now_.data(), then_.data(), both) != 0) find_in(0, both);
-    if (now_.size() > both) add(both, now_.size(), true);
-    return !runs_.empty();
-}
-
-/// Both states have the same bytes where there is no mark, so only the others are looked at.
-void BlockDifference::find_marked(std::size_t number, const SnapshotMarks& marks) {
-    const std::size_t piece_bytes = std::size_t(part_.element_bytes) * kElementsPerSnapshotMark;
-    const auto num_bytes = static_cast<std::size_t>(state_.block_bytes(part_, number));
-    now_room_.resize(num_bytes), then_room_.resize(num_bytes);
-    state_.copy_marked(part_, number, marks, now_room_.data());
-    before_->copy_marked(known_, number, marks, then_room_.data());
-    now_ = now_room_, then_ = then_room_;
-    for (std::size_t word = 0; word < std::size(marks.words); ++word)
-        for_each_bit(marks.words[word], word * 64, [&](std::size_t piece) {
-            find_in(piece * piece_bytes, std::min((piece + 1) * piece_bytes, num_bytes));
-        });
-}
-
-void BlockDifference::find_in(std::size_t begin, std::size_t end) {
-    const std::size_t first = begin;
-    while (begin < end) {
-        const std::size_t count = std::min(sizeof(std::uint64_t), end - begin);
-        std::uint64_t now = 0, then = 0;
-        std::memcpy(&now, now_.data() + begin, count);
-        std::memcpy(&then, then_.data() + begin, count);
-        if (now != then) add(begin, begin + count, !runs_.empty() && runs_.back().begin >= first);
-        begin += count;
-    }
-}
-
-/// Adds a run, or makes the last one longer. `may_join`: the bytes between them are known.
-void BlockDifference::add(std::size_t begin, std::size_t end, bool may_join) {
-    if (!runs_.empty() && begin - runs_.back().end() <= (may_join ? kMostEqualBytes : 0))
-        runs_.back().num_bytes = static_cast<std::uint32_t>(end) - runs_.back().begin;
-    else
-        runs_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
-}
-
-void BlockDifference::put(Packer& to, std::size_t number) {
-    const BlockChange change{static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(runs_.size())};
-    to.put(&change, sizeof change);
-    to.put(runs_.data(), runs_.size() * sizeof(ByteRange));
-    bytes_.clear();
-    for (const ByteRange& run : runs_) {
-        bytes_.insert(bytes_.end(), now_.begin() + run.begin, now_.begin() + run.end());
-        std::byte* const out = bytes_.data() + bytes_.size() - run.num_bytes;
-        const std::size_t both =
-            run.begin < then_.size() ? std::min<std::size_t>(then_.size() - run.begin, run.num_bytes) : 0;
-        for (std::size_t i = 0; i < both; ++i) out[i] ^= then_[run.begin + i];
-    }
-    to.put(bytes_.data(), bytes_.size());
-}
 
 void put_part(Packer& to, const Snapshot& state, const SnapshotPart& part, const Snapshot* before) {
     PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block};

@@ -243,7 +243,7 @@ Status WorldState::load(const Snapshot& state, bool is_trusted, bool with_zones)
                                     "an entity manager of its own"));
     if (Status status = check_builds(ids); !status) return status;
     Snapshot converted;
-    if (Status status = StateMigration(*this, state, is_trusted).run(converted); !status) return status;
+    if (Status status = migrate_state(*this, state, is_trusted, converted); !status) return status;
     converted.set_max_bytes(state.max_bytes());
     const std::size_t num_owned = world_.directory().num_owned();
     Status status = load_fitting(converted.empty() ? state : converted, is_trusted, with_zones);

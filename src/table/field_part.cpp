@@ -49,100 +49,95 @@ private:
     static bool is_matrix(const ValueType& type) {
         return type.array_length == 0 && type.type == FieldType::kMatrix3x4;
     }
-    Status enter_field(std::string_view field_name);
-    Status enter_element(std::string_view& rest);
-    Status enter_lane(std::string_view& rest);
-    /// Narrows a matrix to the last column of its rows, which `length` characters have named.
-    void enter_position(std::string_view& rest, std::size_t length);
-    /// Narrows the part to `count` bytes from `offset` on.
-    void narrow(ValueType type, std::uint32_t offset);
 
     /// What was understood so far, as in "body.position".
     std::string so_far(std::string_view rest) const {
         return quoted(concat(schema_.name(), '.', name_.substr(0, name_.size() - rest.size())));
     }
 
+    Status enter_field(std::string_view field_name) {
+        const int found = schema_.find_field(field_name);
+        if (found < 0) {
+            const std::string hint = has_only_matrix()  // "rotation" is close to "position" in its letters only
+                                         ? concat("it has ", schema_.fields()[0].name, ", and its position")
+                                         : hint_for(field_name, field_names(schema_));
+            return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));
+        }
+        const Field& field = schema_.fields()[static_cast<std::size_t>(found)];
+        if (field.type == FieldType::kOpaque)
+            return Status::error(concat(quoted(concat(schema_.name(), '.', field.name)),
+                                        " is opaque: only code that knows its C++ type can read or write it"));
+        part_ = field_part(schema_, field);
+        return {};
+    }
+
+    Status enter_element(std::string_view& rest) {
+        const bool has_rows = is_matrix(part_.type);
+        const std::uint32_t length = has_rows ? kMatrixRows : part_.type.array_length;
+        std::uint32_t index = 0;
+        const char* const digits_end = rest.data() + rest.size();
+        const auto [end, error] = std::from_chars(rest.data() + 1, digits_end, index);
+        if (error != std::errc() || end == digits_end || *end != ']')
+            return Status::error(concat("after ", so_far(rest), ", a number in brackets is expected, such as [0]"));
+        if (length == 0)
+            return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no elements"));
+        if (index >= length)
+            return Status::error(concat(so_far(rest), " has ", length, " elements, [0] to [", length - 1, ']'));
+        ValueType type = part_.type;
+        type.array_length = 0;
+        if (has_rows) type = {FieldType::kVec4, FieldType(0), 0, sizeof(Vec4), {}};
+        narrow(type, index * type.value_bytes);
+        rest.remove_prefix(static_cast<std::size_t>(end + 1 - rest.data()));
+        return {};
+    }
+
+    Status enter_lane(std::string_view& rest) {
+        const std::string_view name = rest.substr(1, rest.find_first_of(".[", 1) - 1);
+        if (is_matrix(part_.type) && name == kPosition) return enter_position(rest, 1 + name.size()), Status();
+        const std::uint32_t num_lanes = part_.type.array_length != 0 ? 1 : field_type_lanes(part_.type.type);
+        std::uint32_t lane = 0;
+        while (lane < num_lanes && name != lane_name(lane)) ++lane;
+        if (is_matrix(part_.type))
+            return Status::error(concat(so_far(rest), " is a matrix, which has no ", quoted(name), "; it has rows, ",
+                                        "[0] to [", kMatrixRows - 1, "], and a position"));
+        if (num_lanes == 1)
+            return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name)));
+        if (lane >= num_lanes)
+            return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name),
+                                        "; it has ",
+                                        num_lanes == 2   ? "x, y"
+                                        : num_lanes == 3 ? "x, y, z"
+                                                         : "x, y, z, w"));
+        const std::uint32_t stride = part_.lane_stride != 0 ? part_.lane_stride : std::uint32_t(sizeof(float));
+        narrow({FieldType::kFloat, FieldType(0), 0, sizeof(float), {}}, lane * stride);
+        part_.lane_stride = 0;
+        rest.remove_prefix(1 + name.size());
+        return {};
+    }
+
+    /// Narrows a matrix to the last column of its rows, which `length` characters have named.
+    void enter_position(std::string_view& rest, std::size_t length) {
+        narrow({FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}}, offsetof(Vec4, w));
+        part_.lane_stride = sizeof(Vec4);
+        rest.remove_prefix(length);
+    }
+
+    /// Narrows the part to `count` bytes from `offset` on.
+    void narrow(ValueType type, std::uint32_t offset) {
+        part_.type = type;
+        part_.offset_in_field += offset;
+        if (part_.num_columns > 1) {
+            part_.first_column += offset / static_cast<std::uint32_t>(sizeof(float));
+            part_.num_columns = 1;
+        } else {
+            part_.offset_in_column += offset;
+        }
+    }
+
     const Schema& schema_;
     std::string_view name_;
     FieldPart part_;
 };
-
-Status PartFinder::enter_field(std::string_view field_name) {
-    const int found = schema_.find_field(field_name);
-    if (found < 0) {
-        const std::string hint = has_only_matrix()  // "rotation" is close to "position" in its letters only
-                                     ? concat("it has ", schema_.fields()[0].name, ", and its position")
-                                     : hint_for(field_name, field_names(schema_));
-        return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ", hint));
-    }
-    const Field& field = schema_.fields()[static_cast<std::size_t>(found)];
-    if (field.type == FieldType::kOpaque)
-        return Status::error(concat(quoted(concat(schema_.name(), '.', field.name)),
-                                    " is opaque: only code that knows its C++ type can read or write it"));
-    part_ = field_part(schema_, field);
-    return {};
-}
-
-Status PartFinder::enter_element(std::string_view& rest) {
-    const bool has_rows = is_matrix(part_.type);
-    const std::uint32_t length = has_rows ? kMatrixRows : part_.type.array_length;
-    std::uint32_t index = 0;
-    const char* const digits_end = rest.data() + rest.size();
-    const auto [end, error] = std::from_chars(rest.data() + 1, digits_end, index);
-    if (error != std::errc() || end == digits_end || *end != ']')
-        return Status::error(concat("after ", so_far(rest), ", a number in brackets is expected, such as [0]"));
-    if (length == 0)
-        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no elements"));
-    if (index >= length)
-        return Status::error(concat(so_far(rest), " has ", length, " elements, [0] to [", length - 1, ']'));
-    ValueType type = part_.type;
-    type.array_length = 0;
-    if (has_rows) type = {FieldType::kVec4, FieldType(0), 0, sizeof(Vec4), {}};
-    narrow(type, index * type.value_bytes);
-    rest.remove_prefix(static_cast<std::size_t>(end + 1 - rest.data()));
-    return {};
-}
-
-Status PartFinder::enter_lane(std::string_view& rest) {
-    const std::string_view name = rest.substr(1, rest.find_first_of(".[", 1) - 1);
-    if (is_matrix(part_.type) && name == kPosition) return enter_position(rest, 1 + name.size()), Status();
-    const std::uint32_t num_lanes = part_.type.array_length != 0 ? 1 : field_type_lanes(part_.type.type);
-    std::uint32_t lane = 0;
-    while (lane < num_lanes && name != lane_name(lane)) ++lane;
-    if (is_matrix(part_.type))
-        return Status::error(concat(so_far(rest), " is a matrix, which has no ", quoted(name), "; it has rows, ",
-                                    "[0] to [", kMatrixRows - 1, "], and a position"));
-    if (num_lanes == 1)
-        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name)));
-    if (lane >= num_lanes)
-        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(name),
-                                    "; it has ",
-                                    num_lanes == 2   ? "x, y"
-                                    : num_lanes == 3 ? "x, y, z"
-                                                     : "x, y, z, w"));
-    const std::uint32_t stride = part_.lane_stride != 0 ? part_.lane_stride : std::uint32_t(sizeof(float));
-    narrow({FieldType::kFloat, FieldType(0), 0, sizeof(float), {}}, lane * stride);
-    part_.lane_stride = 0;
-    rest.remove_prefix(1 + name.size());
-    return {};
-}
-
-void PartFinder::enter_position(std::string_view& rest, std::size_t length) {
-    narrow({FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}}, offsetof(Vec4, w));
-    part_.lane_stride = sizeof(Vec4);
-    rest.remove_prefix(length);
-}
-
-void PartFinder::narrow(ValueType type, std::uint32_t offset) {
-    part_.type = type;
-    part_.offset_in_field += offset;
-    if (part_.num_columns > 1) {
-        part_.first_column += offset / static_cast<std::uint32_t>(sizeof(float));
-        part_.num_columns = 1;
-    } else {
-        part_.offset_in_column += offset;
-    }
-}
 
 /// Calls copy(offset from where the part begins, offset in the value, bytes): once if its bytes lie side by side.
 template <class Copy>
