@@ -18,6 +18,7 @@
 
 namespace shoal {
 
+class ComponentDirectory;
 class DocumentBuilder;
 class ValueNames;
 
