@@ -1,6 +1,7 @@
 // Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The reference
 // finds and reads every number of the same text with the same functions for numbers and white space, and does nothing else.
-// The same level in YAML is compared with it in SJSON.
+// The same level in YAML is compared with it in SJSON. A level without prefabs is written in the short form of entities, and
+// compared with the same reference, and with the same level in the long form.
 
 #include "document/number.h"
 #include "document/scan.h"
@@ -113,6 +114,35 @@ std::string level_text(std::size_t n) {
     std::string text = "_guid = \"ba028395-428e-42f2-aca8-11a1523fe8bf\"\n_type = \"level\"\nunits = [\n";
     for (std::size_t i = 0; i < n; ++i) add_unit(text, random);
     return text + "]\n";
+}
+
+/// Appends an entity of three components, as people write it. `begin` and `end` enclose the components.
+void add_placed_entity(std::string& text, Random& random, std::size_t i, const char* begin, const char* end) {
+    constexpr const char* kShapes[] = {"cone", "cube", "sphere", "cylinder"};
+    const std::string shape = kShapes[random.below(4)];
+    const auto numbers = [&](int count) {
+        char number[32];
+        for (int k = 0; k < count; ++k) {
+            std::snprintf(number, sizeof number, "%s%.7g", k == 0 ? "" : " ", double(random.unit() * 128 - 64));
+            text += number;
+        }
+    };
+    text += "  " + shape + "_" + std::to_string(i) + " = {" + begin + "\n    transform = { position = [ ";
+    numbers(3);
+    text += " ]  rotation = [ ";
+    numbers(4);
+    text += " ]  scale = [ 1 1 0.25 ] }\n    mesh_renderer = { mesh_resource = \"shapes/" + shape +
+            "\"  geometry_name = \"" + shape +
+            "\"  material = \"shapes/plain\"  visible = true }\n    collider = { shape = \"convex_hull\"  scene = "
+            "\"shapes/" +
+            shape + "\"  name = \"" + shape + "\" }\n  }" + end + "\n";
+}
+
+std::string placed_text(std::size_t n, const char* begin = "", const char* end = "") {
+    Random random(11);
+    std::string text = "entities = {\n";
+    for (std::size_t i = 0; i < n; ++i) add_placed_entity(text, random, i, begin, end);
+    return text + "}\n";
 }
 
 /// Appends a tree as YAML in block style: a line per value, as in the text that it was read from.
@@ -247,10 +277,22 @@ void compile_yaml(Bench& bench, std::size_t n) {
     bench.compare({"compile/yaml", n, 4, num_signs(yaml)}, of_yaml.side(), of_sjson.side());
 }
 
+void compile_short_form(Bench& bench, std::size_t n) {
+    const std::string text = placed_text(n), long_text = placed_text(n, " components = {", " }");
+    Compiler compiler("root/level.sjson", text), of_long("root/level.sjson", long_text);
+    std::uint64_t other = 0;
+    if (bench.wants("compile/short_form"))
+        bench.compare({"compile/short_form", n, n == 10'000 ? 6.0 : 0, num_signs(text)}, compiler.side(),
+                      {{}, [&] { other = read_numbers(text); }, [&] { return other; }});
+    if (bench.wants("compile/short_or_long"))
+        bench.compare({"compile/short_or_long", n, 1.15, num_signs(text)}, compiler.side(), of_long.side());
+}
+
 }  // namespace
 
 void measure_compiling(Bench& bench) {
     for (const std::size_t n : bench.sizes(kSizes)) {
+        if (bench.wants("compile/short_form") || bench.wants("compile/short_or_long")) compile_short_form(bench, n);
         if (bench.wants("compile/sjson")) compile(bench, n);
         if (bench.wants("compile/yaml")) compile_yaml(bench, n);
     }

@@ -137,7 +137,7 @@ private:
     void read_entity(SourceItem& item) {
         const Node node = item.text;
         const bool is_level = item.kind == ItemKind::kLevel;
-        const bool is_short = !is_level && is_short_form(node);
+        const bool is_short = !is_level && short_form_.has(node);
         const bool has_both = is_level && node.find("units") && node.find("entities");
         for (const Node child : node) {
             const std::string_view key = child.key();
@@ -260,6 +260,7 @@ private:
 
     Diagnostics& diagnostics_;
     SourceTreeBuilder builder_;
+    ShortForm short_form_;
 };
 
 }  // namespace

@@ -319,6 +319,7 @@ private:
     const MergedEntity* last_prefab_ = nullptr;
 
     KeyPredictor entity_keys_;
+    ShortForm short_form_;
     std::vector<std::string_view> renamed_components_;  // by renamed key: copies, which the composition keeps
     KeyPredictor wrapper_keys_;
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
@@ -406,6 +407,7 @@ Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
       roots_(options),
       arena_(result_.memory_->arena),
       entity_keys_(entity_keys(options)),
+      short_form_(options.renamed_keys),
       renamed_components_(options.renamed_keys.size()),
       wrapper_keys_(kWrapperKeys),
       max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
@@ -752,7 +754,7 @@ bool is_only_name(Node editor) {
 
 void Composer::read_keys(Node node, bool of_level, EntityText& text) {
     constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
-    const bool is_short = !of_level && is_short_form(node, options_.renamed_keys);
+    const bool is_short = !of_level && short_form_.has(node);
     int index = -1;
     for (const Node child : node) {
         index = entity_keys_.find(child.key(), index);

@@ -32,16 +32,15 @@ bool may_be_mistyped(std::string_view key) {
 
 bool is_key_of_short_form(std::string_view key) { return !is_structure(key) && !may_be_mistyped(key); }
 
-bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys) {
-    const auto has = [&](auto&& is_such_a_key) {
-        return std::any_of(entity.begin(), entity.end(), [&](Node child) {
-            std::string_view key = child.key();
-            for (const RenamedKey& renamed : renamed_keys)
-                if (renamed.from == key) key = renamed.to;
-            return is_such_a_key(key);
-        });
-    };
-    return !has(is_structure) && !has(may_be_mistyped);  // most entities have a key that ends the search at once
+bool ShortForm::has(Node entity) {
+    return std::all_of(entity.begin(), entity.end(), [&](Node child) {
+        const auto [may_have, is_new] = may_have_.insert(child.key(), false);
+        if (!is_new) return *may_have;
+        std::string_view key = child.key();
+        for (const RenamedKey& renamed : renamed_keys_)
+            if (renamed.from == key) key = renamed.to;
+        return *may_have = is_key_of_short_form(key);
+    });
 }
 
 }  // namespace shoal

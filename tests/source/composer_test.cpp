@@ -408,6 +408,24 @@ TEST_F(Composer, a_key_that_an_entity_does_not_have_is_an_error_unless_ignored_o
     EXPECT_EQ(diagnostics.num_errors(), num_errors) << diagnostics.format();
 }
 
+TEST_F(Composer, a_key_makes_an_entity_short_or_long_as_it_does_the_entities_before) {
+    schema(
+        "renamed_keys = { parts = components  glows = glow }  components = { glow = { fields = { power = float } } }");
+    const std::string entities =
+        "entities = {\n a = { glow = { power = 1 } }\n b = { glow = {}  componets = {} }\n c = { glow = { power = 2 } "
+        "}\n"
+        " d = { componets = {} }\n e = { glows = {}  name = \"n\" }\n f = { parts = { glow = {} } }\n"
+        " g = { parts = { glow = {} }  glow = {} }\n}\n";
+    file("x.sjson", entities);
+    const std::string text = errors("x.sjson");
+    for (const char* place :
+         {"3:8: error: an entity has no key \"glow\"", "3:19: error: an entity has no key \"componets\"",
+          "5:8: error: an entity has no key \"componets\"; did you mean `components`?",
+          "6:8: error: an entity has no key \"glows\"", "8:31: error: an entity has no key \"glow\""})
+        EXPECT_NE(text.find(concat("x.sjson:", place)), std::string::npos) << place << "\n" << text;
+    EXPECT_EQ(diagnostics.num_errors(), 5u) << text;
+}
+
 TEST_F(Composer, two_hundred_children_inside_one_another_fit_in_one_text) {
     const auto nested = [](int depth) {
         std::string text = "components = { glow = {} } ";

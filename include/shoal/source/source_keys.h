@@ -2,6 +2,7 @@
 // The keys of levels and entities that mean something, and what kind of text an entity is.
 // Thread: any thread.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/document/document.h"
 #include "shoal/source/source_rules.h"
 
@@ -56,10 +57,21 @@ inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast
 /// Returns whether a source with this root is a level.
 SHOAL_API bool is_level_text(Node root);
 
-/// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
-/// says how the entity is built makes it the long form, so that a typing mistake is told.
-SHOAL_API bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys = {});
-/// Returns whether an entity in the short form may have a key.
+/// Returns whether an entity in the short form may have a key: not one that says how an entity is built, nor one that looks
+/// like a mistyped one of those.
 SHOAL_API bool is_key_of_short_form(std::string_view key);
+
+/// Tells entities in the short form, whose own keys are component types, from those in the long form. A key that an entity in
+/// the short form may not have makes it the long form, so that a typing mistake is reported.
+/// Lifetime: keys that it has seen must outlive it. Cost: the spelling of a word is looked up once.
+class ShortForm {
+public:
+    explicit ShortForm(std::span<const RenamedKey> renamed_keys = {}) : renamed_keys_(renamed_keys) {}
+    SHOAL_API bool has(Node entity);
+
+private:
+    std::span<const RenamedKey> renamed_keys_;
+    HashMap<std::string_view, bool> may_have_{Owner("short form")};
+};
 
 }  // namespace shoal
