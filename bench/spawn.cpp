@@ -1,12 +1,15 @@
 // Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the entities.
 // The reference copies the same columns from the same blob, and fills ids, owners and indexes. For databases, the entities
-// lie as the compiler of sources orders them, and the reference knows where each of the 8 tables begins.
+// lie as the compiler of sources orders them, and the reference knows where each of the 8 tables begins. A source that mixes
+// what its entities have is compiled and spawned beside one that is sorted.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/source/compiler.h"
 #include "shoal/world/world.h"
 #include "workloads.h"
 
@@ -461,9 +464,48 @@ void spawn_into_database(Bench& bench, const char* name, double target, const Le
                   {[&] { other.clear(); }, [&] { other.spawn(); }, [&] { return other.hash(); }});
 }
 
+/// Compiles a source that has the entities of a level in their order. Components have their defaults.
+std::vector<std::byte> compile_level(std::span<const std::size_t> entities) {
+    const Schema* const schemas[kNumTypes] = {&schema_of<WorldMatrices>(), &schema_of<MeshChoice>(),
+                                              &schema_of<ActorState>(), &schema_of<NameHash>()};
+    ComponentRegistry registry;
+    std::int32_t order = 0;
+    for (const Schema* schema : schemas) {
+        need_ok(registry.add(*schema));
+        need_ok(registry.set_compile_function(schema->name(), nullptr, nullptr, order++));
+    }
+    std::string text = "entities = {\n";
+    for (const std::size_t entity : entities) {
+        text += concat('e', entity, " = {");
+        for (std::uint32_t type = 0; type < kNumTypes; ++type)
+            if (kind_of(entity) >> type & 1) text += concat(' ', schemas[type]->name(), " = {}");
+        text += " }\n";
+    }
+    Diagnostics diagnostics;
+    Result source = compile_file(diagnostics.add_file("level.sjson", text + "}\n"), registry, {}, diagnostics);
+    if (!source) fail(diagnostics.format());
+    return std::move(source->blob);
+}
+
+/// A source that mixes what its entities have, beside one that has each kind together.
+void spawn_of_mixed_source(Bench& bench, std::size_t n) {
+    const char* const name = "spawn/database_of_mixed_source";
+    if (!bench.wants(name)) return;
+    const std::vector<std::byte> mixed = compile_level(make_entities(n, LevelOrder::kMixed)),
+                                 sorted = compile_level(make_entities(n, LevelOrder::kByKind));
+    const Result<Blob> of_mixed = Blob::load(mixed), of_sorted = Blob::load(sorted);
+    need_ok(of_mixed.status());
+    need_ok(of_sorted.status());
+    DatabaseWorld mine, other;
+    bench.compare({name, n, from_100k(n, 1.15)},
+                  {[&] { mine.clear(); }, [&] { mine.spawn(*of_mixed); }, [&] { return mine.hash(); }},
+                  {[&] { other.clear(); }, [&] { other.spawn(*of_sorted); }, [&] { return other.hash(); }});
+}
+
 }  // namespace
 
 void measure_spawning(Bench& bench) {
+    for (const std::size_t n : bench.sizes(kSizes)) spawn_of_mixed_source(bench, n);
     for (const char* name : {"spawn/database_warm", "spawn/database_mixed"}) {
         if (!bench.wants(name)) continue;
         for (const std::size_t n : bench.sizes(kSizes)) {

@@ -1,12 +1,14 @@
 #include "support/source_fixture.h"
 
 #include "shoal/base/file.h"
+#include "shoal/base/random.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <tuple>
 #include <vector>
 
 namespace shoal_test {
@@ -154,6 +156,111 @@ TEST_F(Compiler, entities_lie_by_generation_zone_and_component_types_and_then_as
         sounds += std::to_string(static_cast<int>(value<float>(x, "sound", "volume", row)));
     EXPECT_EQ(sounds, "1753264") << "each with its entity";
     EXPECT_EQ(x.parents()[7], 2u) << "h is a child of g";
+}
+
+/// An entity of a random level, as the text says it.
+struct ModelEntity {
+    std::string path, parent;
+    std::uint32_t generation = 0, zone = 0;
+    std::size_t number = 0;               // in the text, and the value of what it has
+    std::vector<std::string_view> types;  // sorted
+    std::string kind() const {
+        std::string text;
+        for (const std::string_view type : types) text += concat(type, ' ');
+        return text;
+    }
+};
+
+/// Writes a level whose entities mix component types, and lists the entities in the order of the text.
+class RandomLevel {
+public:
+    explicit RandomLevel(Random& random) : random_(random) { text = "entities = { "; }
+
+    void add_entities(const ModelEntity* parent, std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i) add_entity(parent, concat('e', i));
+    }
+
+    std::string text;
+    std::vector<ModelEntity> entities;
+
+private:
+    void add_entity(const ModelEntity* parent, const std::string& key) {
+        ModelEntity made;
+        made.path = key;
+        made.number = entities.size();
+        if (parent != nullptr) {
+            made.path = concat(parent->path, '/', key);
+            made.parent = parent->path;
+            made.generation = parent->generation + 1;
+            made.zone = parent->zone;
+        }
+        text += concat(key, " = { components = { ");
+        for (const std::string_view type : {"glow", "sound", "transform", "zone"}) {
+            if (random_.below(2) == 0) continue;
+            made.types.push_back(type);
+            if (type == "zone") made.zone = random_.below(3);
+            text += type == "glow"        ? concat("glow = { label = \"", made.number, "\" } ")
+                    : type == "sound"     ? concat("sound = ", made.number, ' ')
+                    : type == "transform" ? concat("transform = { position = [", made.number, " 0 0] } ")
+                                          : concat("zone = ", made.zone, ' ');
+        }
+        text += "} ";
+        entities.push_back(made);
+        if (made.generation < 3 && random_.below(3) == 0) {
+            text += "children = { ";
+            add_entities(&made, 1 + random_.below(4));
+            text += "} ";
+        }
+        text += "} ";
+    }
+
+    Random& random_;
+};
+
+/// The entities as they have to lie: by generation, zone, first entity with the same component types, and place in the text.
+std::vector<ModelEntity> in_order(std::vector<ModelEntity> entities) {
+    std::vector<std::string> kinds;  // as they occur first
+    for (const ModelEntity& entity : entities)
+        if (std::ranges::find(kinds, entity.kind()) == kinds.end()) kinds.push_back(entity.kind());
+    std::ranges::sort(entities, {}, [&](const ModelEntity& entity) {
+        return std::tuple(entity.generation, entity.zone, std::ranges::find(kinds, entity.kind()) - kinds.begin(),
+                          entity.number);
+    });
+    return entities;
+}
+
+TEST_F(Compiler, random_levels_lie_sorted_with_parents_first_and_the_values_that_they_say) {
+    ASSERT_TRUE(registry.add<SpawnZone>());
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    const std::int64_t rounds = scaled_operations(300);
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        RandomLevel level(random);
+        level.add_entities(nullptr, 1 + random.below(20));
+        file("x.sjson", level.text + "}");
+        const Blob x = blob("x.sjson");
+        const std::vector<ModelEntity> wanted = in_order(level.entities);
+        ASSERT_EQ(x.num_entities(), wanted.size());
+        std::size_t num_components = 0, num_found = 0;
+        for (std::uint32_t i = 0; i < wanted.size(); ++i) {
+            ASSERT_EQ(x.guid(i), hash_text(wanted[i].path)) << "round " << round << ", entity " << i << '\n'
+                                                            << level.text;
+            const std::uint32_t parent = x.parents()[i];
+            ASSERT_EQ(parent == kNoBlobEntity ? "" : wanted[parent].path, wanted[i].parent);
+            ASSERT_TRUE(parent == kNoBlobEntity || parent < i);
+            num_components += wanted[i].types.size();
+        }
+        for (const BlobComponents& type : x.component_types())
+            for (std::size_t row = 0; row < type.count(); ++row, ++num_found) {
+                const std::uint32_t owner = type.entity_index[row];
+                const std::string& name = type.schema->name();
+                ASSERT_NE(std::ranges::find(wanted[owner].types, name), wanted[owner].types.end()) << name;
+                const auto number = static_cast<float>(wanted[owner].number);
+                if (name == "sound") ASSERT_EQ(value<float>(x, name, "volume", row), number);
+                if (name == "transform") ASSERT_EQ(value<Vec3>(x, name, "position", row).x, number);
+            }
+        ASSERT_EQ(num_found, num_components) << level.text;
+    }
 }
 
 TEST_F(Compiler, transforms_lie_depth_first_whatever_the_order_of_the_entities) {
