@@ -133,17 +133,183 @@ private:
         while (!begins_line(at)) --at;
         return offset - at;
     }
-    void read_gap(std::size_t end);
-    bool begins_comment(std::size_t at) const;
-    std::size_t read_comment(std::size_t at);
-    void add(Comment comment);
-    void read_token(std::span<const TextToken> tokens, std::size_t index);
-    void begin_entry(std::uint64_t place);
-    void begin_root(bool is_unmarked);
-    void scalar(const TextToken& token);
-    void open(const TextToken& token, const TextToken* next);
-    void close();
-    void read_block_header(const TextToken& token);
+
+    // --- comments ----------------------------------------------------------------------------------------------------
+
+    void read_gap(std::size_t end) {
+        for (; cursor_ < end; ++cursor_) {
+            if (begins_comment(cursor_))
+                cursor_ = read_comment(cursor_) - 1;
+            else if (ends_line(cursor_))
+                ++num_newlines_;
+        }
+    }
+
+    bool begins_comment(std::size_t at) const {
+        const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
+        if (!is_yaml_) return text_[at] == '/' && (next == '/' || next == '*');
+        return text_[at] == '#' && (begins_line(at) || static_cast<unsigned char>(text_[at - 1]) <= ' ');
+    }
+
+    /// Returns where it ends.
+    std::size_t read_comment(std::size_t at) {
+        Comment comment;
+        comment.position = {file_, static_cast<std::uint32_t>(at)};
+        comment.is_block = text_[at] == '/' && text_[at + 1] == '*';
+        comment.is_first = num_newlines_ > 0;
+        comment.after_blank_line = num_newlines_ > 1;
+        std::size_t blank = at;
+        while (blank > 0 && (text_[blank - 1] == ' ' || text_[blank - 1] == '\t')) --blank;
+        comment.num_blanks = static_cast<std::uint16_t>(std::min<std::size_t>(at - blank, 1000));
+        const std::size_t begin = at + (is_yaml_ ? 1 : 2);
+        std::size_t end = comment.is_block ? std::min(text_.find("*/", begin), text_.size()) : end_of_line(at);
+        const std::size_t after = comment.is_block ? end + 2 : end;
+        while (!comment.is_block && end > begin &&
+               (text_[end - 1] == ' ' || text_[end - 1] == '\t' || text_[end - 1] == '\r'))
+            --end;
+        comment.text = with_line_feeds(text_.substr(begin, end - begin));
+        add(std::move(comment));
+        num_newlines_ = 0;
+        return after;
+    }
+
+    void add(Comment comment) {
+        const bool is_on_line = !comment.is_first && after_ != After::kComment && after_ != After::kNothing;
+        if (!is_on_line) {
+            after_ = After::kComment;
+            return pending_.push_back(std::move(comment));
+        }
+        auto& list = after_ == After::kKey       ? between_
+                     : after_ == After::kOpening ? comments_.change(open_.back().place).at_start
+                                                 : comments_.change(entry_).after;
+        list.push_back(std::move(comment));
+    }
+
+    // --- tokens ------------------------------------------------------------------------------------------------------
+
+    void read_token(std::span<const TextToken> tokens, std::size_t index) {
+        const TextToken& token = tokens[index];
+        bool is_unmarked = token.is_unmarked;
+        switch (token.kind) {
+            case TokenKind::kKey:
+                begin_entry(place_of_key_at({file_, token.begin}));
+                after_ = After::kKey;
+                break;
+            case TokenKind::kScalar:
+                scalar(token);
+                break;
+            case TokenKind::kOpen:
+                open(token, index + 1 < tokens.size() ? &tokens[index + 1] : nullptr);
+                break;
+            case TokenKind::kClose:
+                is_unmarked = open_.back().is_unmarked;
+                close();
+                break;
+        }
+        if (is_unmarked) {
+            if (token.kind == TokenKind::kOpen && begins_with_mark(token.begin)) num_newlines_ = 0;
+            return;
+        }
+        cursor_ = token.end;
+        // The lines of a text of YAML end with the empty lines behind it.
+        num_newlines_ = 0;
+        for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
+            num_newlines_ += text_[at - 1] == '\n';
+    }
+
+    void begin_entry(std::uint64_t place) {
+        entry_ = place;
+        has_root_ = true;
+        if (pending_.empty() && num_newlines_ < 2) return;
+        NodeComments& entry = comments_.change(place);
+        move(pending_, entry.before);
+        entry.after_blank_line = num_newlines_ > 1;
+    }
+
+    void scalar(const TextToken& token) {
+        if (after_key_) {
+            if (!between_.empty()) move(between_, comments_.change(entry_).after);
+            if (!pending_.empty()) move(pending_, comments_.change(entry_).before);
+        } else if (!token.is_alias) {  // the tree does not know the place of an alias in a list
+            begin_entry(place_of_value({file_, token.begin}));
+        }
+        after_ = After::kValue;
+        if (token.is_alias && !after_key_) after_ = After::kComment;
+        if (is_yaml_) read_block_header(token);
+    }
+
+    /// A comment may stand behind the sign that begins a text of several lines.
+    void read_block_header(const TextToken& token) {
+        const std::string_view text = text_.substr(token.begin, token.end - token.begin);
+        const std::string_view line = text.substr(0, text.find('\n'));
+        const std::size_t sign = line.find_first_of("|>\"'");
+        if (line.size() == text.size() || sign == std::string_view::npos || line[sign] == '"' || line[sign] == '\'')
+            return;
+        const bool is_header = sign == 0 || ((text[0] == '&' || text[0] == '!') && line[sign - 1] == ' ');
+        const std::size_t comment = line.find(" #", sign);
+        if (!is_header || comment == std::string_view::npos) return;
+        num_newlines_ = 0;
+        read_comment(token.begin + comment + 1);
+    }
+
+    /// The lines at the top of a text are about all of it; those below the last empty line are about the first key.
+    void begin_root(bool is_unmarked) {
+        std::size_t num_own = pending_.size();
+        if (is_unmarked && num_newlines_ < 2)
+            for (std::size_t i = 1; i < pending_.size(); ++i)
+                if (pending_[i].after_blank_line) num_own = i;
+        std::vector<Comment> first(std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(num_own)),
+                                   std::make_move_iterator(pending_.end()));
+        pending_.resize(num_own);
+        if (!pending_.empty()) move(pending_, comments_.change(entry_).before);
+        pending_ = std::move(first);
+    }
+
+    void open(const TextToken& token, const TextToken* next) {
+        const std::uint64_t place = place_of_value({file_, token.begin});
+        if (after_key_) {
+            if (!between_.empty()) move(between_, comments_.change(place).at_start);
+            // Above a list or mapping without brackets is above its first child.
+            if (!pending_.empty() && (!token.is_unmarked || begins_with_mark(token.begin)))
+                move(pending_, comments_.change(place).at_start);
+        } else if (!has_root_) {
+            entry_ = place;
+            has_root_ = true;
+            begin_root(token.is_unmarked);
+        } else {
+            begin_entry(place);
+        }
+        std::size_t column = 0;
+        if (token.is_unmarked && begins_with_mark(token.begin) && next != nullptr)
+            column = column_of(next->begin) - (next->kind == TokenKind::kKey ? 0 : 2);
+        else if (token.is_unmarked && token.begin < text_.size())
+            column = column_of(token.begin);
+        open_.push_back({place, entry_, token.is_unmarked, column});
+        const bool is_dash = token.is_unmarked && token.begin < text_.size() && text_[token.begin] == '-';
+        after_ = token.is_unmarked && open_.size() == 1 ? After::kNothing
+                 : is_dash || !pending_.empty()         ? After::kComment
+                                                        : After::kOpening;
+    }
+
+    /// Lines of YAML that are indented as a list or mapping without brackets are at its end, others are about what
+    /// follows.
+    void close() {
+        const Open closed = open_.back();
+        open_.pop_back();
+        auto end = pending_.end();
+        if (closed.is_unmarked && !open_.empty()) {
+            const bool is_indented = !open_.back().is_unmarked || closed.column > open_.back().column;
+            end = pending_.begin();
+            while (is_indented && end != pending_.end() && column_of(end->position.offset) >= closed.column) ++end;
+        }
+        if (end != pending_.begin()) {
+            std::vector<Comment> inside(std::make_move_iterator(pending_.begin()), std::make_move_iterator(end));
+            pending_.erase(pending_.begin(), end);
+            move(inside, comments_.change(closed.place).at_end);
+        }
+        entry_ = closed.entry;
+        if (!closed.is_unmarked) after_ = After::kValue;
+    }
 
     std::uint32_t file_;
     std::string_view text_;
@@ -160,181 +326,6 @@ private:
     std::vector<Comment> pending_;  // above what comes next
     std::vector<Comment> between_;  // on the line of a key whose value comes next
 };
-
-// --- comments ------------------------------------------------------------------------------------------------------
-
-void CommentReader::read_gap(std::size_t end) {
-    for (; cursor_ < end; ++cursor_) {
-        if (begins_comment(cursor_))
-            cursor_ = read_comment(cursor_) - 1;
-        else if (ends_line(cursor_))
-            ++num_newlines_;
-    }
-}
-
-bool CommentReader::begins_comment(std::size_t at) const {
-    const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
-    if (!is_yaml_) return text_[at] == '/' && (next == '/' || next == '*');
-    return text_[at] == '#' && (begins_line(at) || static_cast<unsigned char>(text_[at - 1]) <= ' ');
-}
-
-/// Returns where it ends.
-std::size_t CommentReader::read_comment(std::size_t at) {
-    Comment comment;
-    comment.position = {file_, static_cast<std::uint32_t>(at)};
-    comment.is_block = text_[at] == '/' && text_[at + 1] == '*';
-    comment.is_first = num_newlines_ > 0;
-    comment.after_blank_line = num_newlines_ > 1;
-    std::size_t blank = at;
-    while (blank > 0 && (text_[blank - 1] == ' ' || text_[blank - 1] == '\t')) --blank;
-    comment.num_blanks = static_cast<std::uint16_t>(std::min<std::size_t>(at - blank, 1000));
-    const std::size_t begin = at + (is_yaml_ ? 1 : 2);
-    std::size_t end = comment.is_block ? std::min(text_.find("*/", begin), text_.size()) : end_of_line(at);
-    const std::size_t after = comment.is_block ? end + 2 : end;
-    while (!comment.is_block && end > begin &&
-           (text_[end - 1] == ' ' || text_[end - 1] == '\t' || text_[end - 1] == '\r'))
-        --end;
-    comment.text = with_line_feeds(text_.substr(begin, end - begin));
-    add(std::move(comment));
-    num_newlines_ = 0;
-    return after;
-}
-
-void CommentReader::add(Comment comment) {
-    const bool is_on_line = !comment.is_first && after_ != After::kComment && after_ != After::kNothing;
-    if (!is_on_line) {
-        after_ = After::kComment;
-        return pending_.push_back(std::move(comment));
-    }
-    auto& list = after_ == After::kKey       ? between_
-                 : after_ == After::kOpening ? comments_.change(open_.back().place).at_start
-                                             : comments_.change(entry_).after;
-    list.push_back(std::move(comment));
-}
-
-// --- tokens --------------------------------------------------------------------------------------------------------
-
-void CommentReader::read_token(std::span<const TextToken> tokens, std::size_t index) {
-    const TextToken& token = tokens[index];
-    bool is_unmarked = token.is_unmarked;
-    switch (token.kind) {
-        case TokenKind::kKey:
-            begin_entry(place_of_key_at({file_, token.begin}));
-            after_ = After::kKey;
-            break;
-        case TokenKind::kScalar:
-            scalar(token);
-            break;
-        case TokenKind::kOpen:
-            open(token, index + 1 < tokens.size() ? &tokens[index + 1] : nullptr);
-            break;
-        case TokenKind::kClose:
-            is_unmarked = open_.back().is_unmarked;
-            close();
-            break;
-    }
-    if (is_unmarked) {
-        if (token.kind == TokenKind::kOpen && begins_with_mark(token.begin)) num_newlines_ = 0;
-        return;
-    }
-    cursor_ = token.end;
-    // The lines of a text of YAML end with the empty lines behind it.
-    num_newlines_ = 0;
-    for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
-        num_newlines_ += text_[at - 1] == '\n';
-}
-
-void CommentReader::begin_entry(std::uint64_t place) {
-    entry_ = place;
-    has_root_ = true;
-    if (pending_.empty() && num_newlines_ < 2) return;
-    NodeComments& entry = comments_.change(place);
-    move(pending_, entry.before);
-    entry.after_blank_line = num_newlines_ > 1;
-}
-
-void CommentReader::scalar(const TextToken& token) {
-    if (after_key_) {
-        if (!between_.empty()) move(between_, comments_.change(entry_).after);
-        if (!pending_.empty()) move(pending_, comments_.change(entry_).before);
-    } else if (!token.is_alias) {  // the tree does not know the place of an alias in a list
-        begin_entry(place_of_value({file_, token.begin}));
-    }
-    after_ = After::kValue;
-    if (token.is_alias && !after_key_) after_ = After::kComment;
-    if (is_yaml_) read_block_header(token);
-}
-
-/// A comment may stand behind the sign that begins a text of several lines.
-void CommentReader::read_block_header(const TextToken& token) {
-    const std::string_view text = text_.substr(token.begin, token.end - token.begin);
-    const std::string_view line = text.substr(0, text.find('\n'));
-    const std::size_t sign = line.find_first_of("|>\"'");
-    if (line.size() == text.size() || sign == std::string_view::npos || line[sign] == '"' || line[sign] == '\'') return;
-    const bool is_header = sign == 0 || ((text[0] == '&' || text[0] == '!') && line[sign - 1] == ' ');
-    const std::size_t comment = line.find(" #", sign);
-    if (!is_header || comment == std::string_view::npos) return;
-    num_newlines_ = 0;
-    read_comment(token.begin + comment + 1);
-}
-
-/// The lines at the top of a text are about all of it; those below the last empty line are about the first key.
-void CommentReader::begin_root(bool is_unmarked) {
-    std::size_t num_own = pending_.size();
-    if (is_unmarked && num_newlines_ < 2)
-        for (std::size_t i = 1; i < pending_.size(); ++i)
-            if (pending_[i].after_blank_line) num_own = i;
-    std::vector<Comment> first(std::make_move_iterator(pending_.begin() + static_cast<std::ptrdiff_t>(num_own)),
-                               std::make_move_iterator(pending_.end()));
-    pending_.resize(num_own);
-    if (!pending_.empty()) move(pending_, comments_.change(entry_).before);
-    pending_ = std::move(first);
-}
-
-void CommentReader::open(const TextToken& token, const TextToken* next) {
-    const std::uint64_t place = place_of_value({file_, token.begin});
-    if (after_key_) {
-        if (!between_.empty()) move(between_, comments_.change(place).at_start);
-        // Above a list or mapping without brackets is above its first child.
-        if (!pending_.empty() && (!token.is_unmarked || begins_with_mark(token.begin)))
-            move(pending_, comments_.change(place).at_start);
-    } else if (!has_root_) {
-        entry_ = place;
-        has_root_ = true;
-        begin_root(token.is_unmarked);
-    } else {
-        begin_entry(place);
-    }
-    std::size_t column = 0;
-    if (token.is_unmarked && begins_with_mark(token.begin) && next != nullptr)
-        column = column_of(next->begin) - (next->kind == TokenKind::kKey ? 0 : 2);
-    else if (token.is_unmarked && token.begin < text_.size())
-        column = column_of(token.begin);
-    open_.push_back({place, entry_, token.is_unmarked, column});
-    const bool is_dash = token.is_unmarked && token.begin < text_.size() && text_[token.begin] == '-';
-    after_ = token.is_unmarked && open_.size() == 1 ? After::kNothing
-             : is_dash || !pending_.empty()         ? After::kComment
-                                                    : After::kOpening;
-}
-
-/// Lines of YAML that are indented as a list or mapping without brackets are at its end, others are about what follows.
-void CommentReader::close() {
-    const Open closed = open_.back();
-    open_.pop_back();
-    auto end = pending_.end();
-    if (closed.is_unmarked && !open_.empty()) {
-        const bool is_indented = !open_.back().is_unmarked || closed.column > open_.back().column;
-        end = pending_.begin();
-        while (is_indented && end != pending_.end() && column_of(end->position.offset) >= closed.column) ++end;
-    }
-    if (end != pending_.begin()) {
-        std::vector<Comment> inside(std::make_move_iterator(pending_.begin()), std::make_move_iterator(end));
-        pending_.erase(pending_.begin(), end);
-        move(inside, comments_.change(closed.place).at_end);
-    }
-    entry_ = closed.entry;
-    if (!closed.is_unmarked) after_ = After::kValue;
-}
 
 // --- texts ---------------------------------------------------------------------------------------------------------
 

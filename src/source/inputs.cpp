@@ -80,85 +80,81 @@ class Comparison {
 public:
     Comparison(const SourceInputs& inputs, InputFiles& files) : inputs_(inputs), files_(files) {}
 
-    void compare(const ComponentRegistry& registry, const SourceRules& rules, std::string_view program);
+    void compare(const ComponentRegistry& registry, const SourceRules& rules, std::string_view program) {
+        if (const std::string compiler = compiler_version(program); inputs_.compiler != compiler)
+            add(InputChangeKind::kCompiler, {},
+                concat("the compiler is ", compiler, " now, and was ",
+                       inputs_.compiler.empty() ? "none" : inputs_.compiler));
+        for (std::size_t i = 0; i < inputs_.files.size(); ++i) compare_file(i);
+        for (const TypeInput& type : inputs_.types) compare_type(type, registry);
+        if (inputs_.rules != rules_hash(rules))
+            add(InputChangeKind::kRules, {}, "the rules of the schema files changed: what is kept, ignored or renamed");
+    }
+
     std::vector<InputChange> take() { return std::move(changes_); }
 
 private:
     void add(InputChangeKind kind, std::string_view name, std::string message) {
         changes_.push_back({kind, std::string(name), std::move(message)});
     }
-    void compare_file(std::size_t index);
-    void gone(const SourceDependency& file);
-    void new_file(std::size_t index);
-    void compare_type(const TypeInput& type, const ComponentRegistry& registry);
+
+    void compare_file(std::size_t index) {
+        const SourceDependency& file = inputs_.files[index];
+        switch (file.kind) {
+            case DependencyKind::kSource: {
+                const std::uint64_t hash = files_.hash(file.path);
+                if (hash == file.hash) return;
+                if (hash == 0) return gone(file);
+                return add(InputChangeKind::kContent, file.name,
+                           concat(without_root(file.name), file.hash == 0 ? " can be read now" : " changed"));
+            }
+            case DependencyKind::kMustExist:
+                if (!files_.exists(file.path)) gone(file);
+                return;
+            case DependencyKind::kMustNotExist:
+                if (files_.exists(file.path)) new_file(index);
+                return;
+            case DependencyKind::kResource:
+                return;
+        }
+    }
+
+    /// A file that a search found was read, too: that is one change.
+    void gone(const SourceDependency& file) {
+        for (const InputChange& change : changes_)
+            if (change.kind == InputChangeKind::kGone && change.name == file.name) return;
+        add(InputChangeKind::kGone, file.name,
+            concat(without_root(file.name), files_.exists(file.path) ? " cannot be read" : " is gone"));
+    }
+
+    /// A search goes on until it finds a file, which the next file in the list then is.
+    void new_file(std::size_t index) {
+        const std::string_view name = inputs_.files[index].name;
+        std::size_t found = index;
+        while (found < inputs_.files.size() && inputs_.files[found].kind == DependencyKind::kMustNotExist) ++found;
+        std::string where;
+        if (found < inputs_.files.size() && inputs_.files[found].kind == DependencyKind::kMustExist) {
+            const std::string_view other = inputs_.files[found].name;
+            where = root_of(name) != root_of(other) ? " in an earlier root"
+                                                    : concat(", and is found before ", without_root(other));
+        }
+        add(InputChangeKind::kNewFile, name, concat(without_root(name), " now exists", where));
+    }
+
+    void compare_type(const TypeInput& type, const ComponentRegistry& registry) {
+        const std::uint64_t hash = type_hash(registry, type.name);
+        if (hash == type.hash) return;
+        add(InputChangeKind::kType, type.name,
+            hash == 0
+                ? concat("no schema declares the component type ", quoted(type.name), " now; give its schema file")
+            : type.hash == 0 ? concat("a schema declares the component type ", quoted(type.name), " now")
+                             : concat("the schema of the component type ", quoted(type.name), " changed"));
+    }
 
     const SourceInputs& inputs_;
     InputFiles& files_;
     std::vector<InputChange> changes_;
 };
-
-void Comparison::compare(const ComponentRegistry& registry, const SourceRules& rules, std::string_view program) {
-    if (const std::string compiler = compiler_version(program); inputs_.compiler != compiler)
-        add(InputChangeKind::kCompiler, {},
-            concat("the compiler is ", compiler, " now, and was ",
-                   inputs_.compiler.empty() ? "none" : inputs_.compiler));
-    for (std::size_t i = 0; i < inputs_.files.size(); ++i) compare_file(i);
-    for (const TypeInput& type : inputs_.types) compare_type(type, registry);
-    if (inputs_.rules != rules_hash(rules))
-        add(InputChangeKind::kRules, {}, "the rules of the schema files changed: what is kept, ignored or renamed");
-}
-
-void Comparison::compare_file(std::size_t index) {
-    const SourceDependency& file = inputs_.files[index];
-    switch (file.kind) {
-        case DependencyKind::kSource: {
-            const std::uint64_t hash = files_.hash(file.path);
-            if (hash == file.hash) return;
-            if (hash == 0) return gone(file);
-            return add(InputChangeKind::kContent, file.name,
-                       concat(without_root(file.name), file.hash == 0 ? " can be read now" : " changed"));
-        }
-        case DependencyKind::kMustExist:
-            if (!files_.exists(file.path)) gone(file);
-            return;
-        case DependencyKind::kMustNotExist:
-            if (files_.exists(file.path)) new_file(index);
-            return;
-        case DependencyKind::kResource:
-            return;
-    }
-}
-
-/// A file that a search found was read, too: that is one change.
-void Comparison::gone(const SourceDependency& file) {
-    for (const InputChange& change : changes_)
-        if (change.kind == InputChangeKind::kGone && change.name == file.name) return;
-    add(InputChangeKind::kGone, file.name,
-        concat(without_root(file.name), files_.exists(file.path) ? " cannot be read" : " is gone"));
-}
-
-/// A search goes on until it finds a file, which the next file in the list then is.
-void Comparison::new_file(std::size_t index) {
-    const std::string_view name = inputs_.files[index].name;
-    std::size_t found = index;
-    while (found < inputs_.files.size() && inputs_.files[found].kind == DependencyKind::kMustNotExist) ++found;
-    std::string where;
-    if (found < inputs_.files.size() && inputs_.files[found].kind == DependencyKind::kMustExist) {
-        const std::string_view other = inputs_.files[found].name;
-        where = root_of(name) != root_of(other) ? " in an earlier root"
-                                                : concat(", and is found before ", without_root(other));
-    }
-    add(InputChangeKind::kNewFile, name, concat(without_root(name), " now exists", where));
-}
-
-void Comparison::compare_type(const TypeInput& type, const ComponentRegistry& registry) {
-    const std::uint64_t hash = type_hash(registry, type.name);
-    if (hash == type.hash) return;
-    add(InputChangeKind::kType, type.name,
-        hash == 0 ? concat("no schema declares the component type ", quoted(type.name), " now; give its schema file")
-        : type.hash == 0 ? concat("a schema declares the component type ", quoted(type.name), " now")
-                         : concat("the schema of the component type ", quoted(type.name), " changed"));
-}
 
 }  // namespace
 

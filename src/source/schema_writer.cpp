@@ -13,19 +13,92 @@
 namespace shoal {
 namespace {
 
+bool has_default(const Schema& schema, const Field& field) {
+    Array<std::byte> plain = default_without_declaration(field);
+    plain.resize(field.size);
+    return std::memcmp(plain.data(), schema.default_image().data() + field.struct_offset, field.size) != 0;
+}
+
 /// Builds the tree of a schema file.
 class SchemaWriter {
 public:
     explicit SchemaWriter(const ValueNames& names) : names_(names) {}
 
-    std::string text(std::span<const SchemaDeclaration> declarations);
+    std::string text(std::span<const SchemaDeclaration> declarations) {
+        builder_.begin_mapping();
+        builder_.begin_mapping("components");
+        for (const SchemaDeclaration& declaration : declarations) component(declaration);
+        builder_.end();
+        builder_.end();
+        const Document document = builder_.finish();
+        return write_sjson(document.root());
+    }
 
 private:
-    void component(const SchemaDeclaration& declaration);
-    void migrations(std::string_view text);
-    void field(const Schema& schema, const Field& field);
-    void type_keys(const Field& field);
-    void enumerators(const Field& field);
+    void component(const SchemaDeclaration& declaration) {
+        const Schema& schema = *declaration.schema;
+        builder_.begin_mapping(schema.name());
+        number("version", schema.version(), 1);
+        if (declaration.spawn_order != 0) integer("spawn_order", declaration.spawn_order);
+        mark("many", schema.many());
+        mark("singleton", schema.singleton());
+        mark("enableable", schema.enableable());
+        mark("whole", schema.whole());
+        migrations(declaration.migrations);
+        builder_.begin_mapping("fields");
+        for (const Field& f : schema.fields()) field(schema, f);
+        builder_.end();
+        builder_.end();
+    }
+
+    /// Adds what SourceRules::Declaration::migrations holds.
+    void migrations(std::string_view text) {
+        if (text.empty()) return;
+        ReadOptions options;
+        options.bare_texts = true;
+        Result<Document> document =
+            read_document(diagnostics_.add_file("migrations", std::string(text)), diagnostics_, options);
+        SHOAL_ASSERT(document.ok(), "migrations are a text that a schema file has, as SourceRules keeps it");
+        documents_.push_back(std::move(*document));
+        for (const Node child : documents_.back().root()) builder_.member(child);
+    }
+
+    void field(const Schema& schema, const Field& field) {
+        builder_.begin_mapping(field.name);
+        builder_.string("type", field_type_name(field.type));
+        type_keys(field);
+        number("array", field.array_length, 0);
+        mark("split", field.split);
+        mark("shorthand", field.shorthand);
+        if (!field.keys.empty()) builder_.string("keys", field.keys);
+        if (field.relation != Relation::kNone) builder_.string("relation", relation_name(field.relation));
+        if (!field.unit.empty()) builder_.string("unit", field.unit);
+        if (field.has_range) {
+            builder_.begin_list("range");
+            write_number(builder_, field.minimum);
+            write_number(builder_, field.maximum);
+            builder_.end();
+        }
+        if (has_default(schema, field)) {
+            builder_.key("default");
+            write_value(builder_, value_type_of(field), schema.default_image().data() + field.struct_offset, names_);
+        }
+        builder_.end();
+    }
+
+    void type_keys(const Field& field) {
+        if (field.type == FieldType::kEnum) enumerators(field);
+        if (field.type == FieldType::kFixedString) builder_.unsigned_integer("capacity", field.value_bytes);
+        if (field.type == FieldType::kBlobArray) builder_.string("of", field_type_name(field.element_type));
+    }
+
+    void enumerators(const Field& field) {
+        builder_.unsigned_integer("bytes", field.value_bytes);
+        builder_.begin_mapping("values");
+        for (const EnumeratorDefinition& enumerator : field.enumerators) integer(enumerator.name, enumerator.value);
+        builder_.end();
+    }
+
     void integer(std::string_view key, std::int64_t value) {
         builder_.key(key);
         builder_.integer(value);
@@ -42,86 +115,6 @@ private:
     std::vector<Document> documents_;
     DocumentBuilder builder_;
 };
-
-std::string SchemaWriter::text(std::span<const SchemaDeclaration> declarations) {
-    builder_.begin_mapping();
-    builder_.begin_mapping("components");
-    for (const SchemaDeclaration& declaration : declarations) component(declaration);
-    builder_.end();
-    builder_.end();
-    const Document document = builder_.finish();
-    return write_sjson(document.root());
-}
-
-void SchemaWriter::component(const SchemaDeclaration& declaration) {
-    const Schema& schema = *declaration.schema;
-    builder_.begin_mapping(schema.name());
-    number("version", schema.version(), 1);
-    if (declaration.spawn_order != 0) integer("spawn_order", declaration.spawn_order);
-    mark("many", schema.many());
-    mark("singleton", schema.singleton());
-    mark("enableable", schema.enableable());
-    mark("whole", schema.whole());
-    migrations(declaration.migrations);
-    builder_.begin_mapping("fields");
-    for (const Field& f : schema.fields()) field(schema, f);
-    builder_.end();
-    builder_.end();
-}
-
-/// Adds what SourceRules::Declaration::migrations holds.
-void SchemaWriter::migrations(std::string_view text) {
-    if (text.empty()) return;
-    ReadOptions options;
-    options.bare_texts = true;
-    Result<Document> document =
-        read_document(diagnostics_.add_file("migrations", std::string(text)), diagnostics_, options);
-    SHOAL_ASSERT(document.ok(), "migrations are a text that a schema file has, as SourceRules keeps it");
-    documents_.push_back(std::move(*document));
-    for (const Node child : documents_.back().root()) builder_.member(child);
-}
-
-bool has_default(const Schema& schema, const Field& field) {
-    Array<std::byte> plain = default_without_declaration(field);
-    plain.resize(field.size);
-    return std::memcmp(plain.data(), schema.default_image().data() + field.struct_offset, field.size) != 0;
-}
-
-void SchemaWriter::field(const Schema& schema, const Field& field) {
-    builder_.begin_mapping(field.name);
-    builder_.string("type", field_type_name(field.type));
-    type_keys(field);
-    number("array", field.array_length, 0);
-    mark("split", field.split);
-    mark("shorthand", field.shorthand);
-    if (!field.keys.empty()) builder_.string("keys", field.keys);
-    if (field.relation != Relation::kNone) builder_.string("relation", relation_name(field.relation));
-    if (!field.unit.empty()) builder_.string("unit", field.unit);
-    if (field.has_range) {
-        builder_.begin_list("range");
-        write_number(builder_, field.minimum);
-        write_number(builder_, field.maximum);
-        builder_.end();
-    }
-    if (has_default(schema, field)) {
-        builder_.key("default");
-        write_value(builder_, value_type_of(field), schema.default_image().data() + field.struct_offset, names_);
-    }
-    builder_.end();
-}
-
-void SchemaWriter::type_keys(const Field& field) {
-    if (field.type == FieldType::kEnum) enumerators(field);
-    if (field.type == FieldType::kFixedString) builder_.unsigned_integer("capacity", field.value_bytes);
-    if (field.type == FieldType::kBlobArray) builder_.string("of", field_type_name(field.element_type));
-}
-
-void SchemaWriter::enumerators(const Field& field) {
-    builder_.unsigned_integer("bytes", field.value_bytes);
-    builder_.begin_mapping("values");
-    for (const EnumeratorDefinition& enumerator : field.enumerators) integer(enumerator.name, enumerator.value);
-    builder_.end();
-}
 
 /// Returns why text cannot declare a field, or nothing.
 std::string_view why_not_text(const Schema& schema, const Field& field, const ValueNames& names) {
