@@ -48,8 +48,8 @@ constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
 constexpr int kMostSuggestions = 100;  // in one source: to compare a text with many others takes time
 
-/// How many children the searches for the targets of changes may look at in one composition: a few times as many as it may
-/// have entities. More are met when many prefabs change descendants of large prefabs, and each of them is searched.
+/// How many children the searches for the targets of changes may look at in one composition: a few times as many as it
+/// may have entities. More are met when many prefabs change descendants of large prefabs, and each of them is searched.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
 constexpr std::uint8_t bit(WrapperKey key) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key)); }
@@ -79,6 +79,74 @@ std::string_view without_extension(std::string_view name) {
     return dot == std::string_view::npos || dot < name.size() - last_part(name).size() + 1 ? name : name.substr(0, dot);
 }
 
+/// Returns our keys, then those that mean others.
+std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
+    std::vector<std::string_view> keys(std::begin(kEntityKeys), std::end(kEntityKeys));
+    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
+    return keys;
+}
+
+/// Whether a key has a meaning in a level, or in an entity.
+bool has_meaning(EntityKey key, bool in_level) {
+    switch (key) {
+        case EntityKey::kUnits:
+        case EntityKey::kEntities:
+            return in_level;
+        case EntityKey::kGuid:
+        case EntityKey::kType:
+        case EntityKey::kEditor:
+        case EntityKey::kName:
+        case EntityKey::kPlainType:
+        case EntityKey::kPlainGuid:
+        case EntityKey::kId:
+        case EntityKey::kVersions:
+            return true;
+        default:
+            return !in_level;
+    }
+}
+
+bool contains(const std::vector<std::string>& texts, std::string_view text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+/// Whether `editor` gives a name and nothing else.
+bool is_only_name(Node editor) {
+    if (editor.is_null()) return true;
+    return editor.is_mapping() && editor.size() == (editor.find("name") ? 1u : 0u);
+}
+
+/// Makes the mapping of a component whose fields have other names in the text.
+class RenamedFields {
+public:
+    RenamedFields(SourcePosition position, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+        builder_.begin_mapping(position);
+    }
+
+    void add(std::string_view name, Node child) {
+        if (const auto [other, is_new] = names_.insert(name, child); !is_new) {
+            diagnostics_
+                .error(child.key_position(),
+                       concat("the field ", quoted(name), " is given twice: as ", quoted(other->key()), " and as ",
+                              quoted(child.key())),
+                       "remove one of them")
+                .note(other->key_position(), "the other is here");
+            return;
+        }
+        builder_.key(name, child.key_position());
+        builder_.value(child);
+    }
+    Document finish() {
+        builder_.end();
+        return builder_.finish();
+    }
+
+private:
+    Diagnostics& diagnostics_;
+    DocumentBuilder builder_;
+    HashMap<std::string_view, Node> names_{Owner("composer")};
+};
+
 /// The folders that resource names are relative to.
 class SourceRoots {
 public:
@@ -100,17 +168,90 @@ public:
         if (roots_.empty()) roots_.push_back(std::move(root));
     }
 
-    /// Returns what a source is called in dependencies.
-    std::string name_of(const std::string& path) const;
+    /// Returns what a source is called in dependencies. A path that is in a root as it is written is called so, also if it is
+    /// a link: what it leads to may be exchanged.
+    std::string name_of(const std::string& path) const {
+        for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
+            const std::string probe = path_in_root(roots_[root], "_");
+            const std::string_view folder = std::string_view(probe).substr(0, probe.size() - 1);
+            if (!folder.empty() && folder != "/" && path.size() > folder.size() && path.starts_with(folder))
+                return name_in_root(root, path.substr(folder.size()));
+            if (folder.empty() && path.find('/') == std::string::npos) return name_in_root(root, path);
+        }
+        const std::string canonical = files_.canonical(path);
+        for (std::size_t root = 0; root < roots_.size(); ++root)
+            if (const std::string_view name = in_root(root, canonical); !name.empty()) return name_in_root(root, name);
+        return std::string(last_part(path));
+    }
+
     /// Looks for a resource in every root, and notes what was found and what was not.
     /// Errors: nothing, and `hint` says where it looked.
     std::optional<FoundSource> find(std::string_view name, std::vector<SourceDependency>& dependencies,
-                                    std::string& hint) const;
+                                    std::string& hint) const {
+        std::vector<std::string> tries;
+        if (last_part(name).find('.') != std::string_view::npos) tries.emplace_back(name);
+        for (const std::string_view extension : kSourceExtensions) tries.push_back(concat(name, extension));
+        std::string tried;
+        for (std::size_t root = 0; root < roots_.size(); ++root)
+            for (const std::string& relative : tries) {
+                FoundSource place{path_in_root(roots_[root], relative), name_in_root(root, relative), {}};
+                const bool exists = files_.exists(place.path);
+                dependencies.push_back(
+                    {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name, 0});
+                if (exists) place.outside = outside(place.path);
+                if (exists) return place;
+                if (relative == tries.front()) append_text(tried, concat(tried.empty() ? "" : ", ", place.path));
+            }
+        std::string endings;
+        for (std::size_t i = 1; i < tries.size(); ++i)
+            append_text(endings, concat(endings.empty() ? "" : " ",
+                                        std::string_view(tries[i]).substr(without_extension(tries[i]).size())));
+        hint = roots_.empty() ? "a text without roots cannot use prefabs; give a root"
+                              : concat(did_you_mean(name), "looked for ", tried, " (and ", endings,
+                                       "); correct the name or give another root");
+        return std::nullopt;
+    }
 
 private:
-    std::string_view in_root(std::size_t root, std::string_view canonical) const;
-    std::string outside(const std::string& path) const;
-    std::string did_you_mean(std::string_view name) const;
+    /// Returns the part of a canonical path after a root; empty when it is not inside.
+    std::string_view in_root(std::size_t root, std::string_view canonical) const {
+        std::string folder = files_.canonical(roots_[root]);
+        if (folder == ".") folder.clear();
+        if (!folder.empty() && folder.back() != '/') folder.push_back('/');
+        const bool is_inside = canonical.size() > folder.size() && canonical.compare(0, folder.size(), folder) == 0;
+        return is_inside ? canonical.substr(folder.size()) : std::string_view();
+    }
+
+    /// Returns where a file really is when a link leads there, out of all roots, and is not to be followed; otherwise
+    /// nothing.
+    std::string outside(const std::string& path) const {
+        if (follow_links_) return {};
+        std::string canonical = files_.canonical(path);
+        if (canonical == path) return {};  // there is no link, or it cannot be followed
+        for (std::size_t root = 0; root < roots_.size(); ++root)
+            if (!in_root(root, canonical).empty()) return {};
+        return canonical;
+    }
+
+    /// Returns a hint with the resource that was probably meant, one of the same folder; empty when there is none.
+    std::string did_you_mean(std::string_view name) const {
+        if (++num_suggestions_ > kMostSuggestions) return {};
+        const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
+        std::vector<std::string> names;
+        for (std::size_t root = 0; root < roots_.size(); ++root) {
+            const std::string probe = path_in_root(roots_[root], concat(folder, "_"));
+            if (!outside(probe).empty()) continue;
+            for (const std::string& file : files_.list(folder_of(probe)))
+                for (const std::string_view extension : kSourceExtensions)
+                    if (file.ends_with(extension))
+                        names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
+        }
+        const std::vector<std::string_view> candidates(names.begin(), names.end());
+        const int close = closest_text(name, candidates.data(), candidates.size());
+        return close < 0 ? std::string()
+                         : concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "? ");
+    }
+
     std::string name_in_root(std::size_t root, std::string_view name) const {
         return roots_.size() == 1 ? std::string(name) : concat('$', root, '/', name);
     }
@@ -122,85 +263,6 @@ private:
     mutable int num_suggestions_ = 0;
 };
 
-/// Returns the part of a canonical path after a root; empty when it is not inside.
-std::string_view SourceRoots::in_root(std::size_t root, std::string_view canonical) const {
-    std::string folder = files_.canonical(roots_[root]);
-    if (folder == ".") folder.clear();
-    if (!folder.empty() && folder.back() != '/') folder.push_back('/');
-    const bool is_inside = canonical.size() > folder.size() && canonical.compare(0, folder.size(), folder) == 0;
-    return is_inside ? canonical.substr(folder.size()) : std::string_view();
-}
-
-/// A path that is in a root as it is written is called so, also if it is a link: what it leads to may be exchanged.
-std::string SourceRoots::name_of(const std::string& path) const {
-    for (std::size_t root = 0; root < roots_.size() && path.find("..") == std::string::npos; ++root) {
-        const std::string probe = path_in_root(roots_[root], "_");
-        const std::string_view folder = std::string_view(probe).substr(0, probe.size() - 1);
-        if (!folder.empty() && folder != "/" && path.size() > folder.size() && path.starts_with(folder))
-            return name_in_root(root, path.substr(folder.size()));
-        if (folder.empty() && path.find('/') == std::string::npos) return name_in_root(root, path);
-    }
-    const std::string canonical = files_.canonical(path);
-    for (std::size_t root = 0; root < roots_.size(); ++root)
-        if (const std::string_view name = in_root(root, canonical); !name.empty()) return name_in_root(root, name);
-    return std::string(last_part(path));
-}
-
-/// Returns where a file really is when a link leads there, out of all roots, and is not to be followed; otherwise nothing.
-std::string SourceRoots::outside(const std::string& path) const {
-    if (follow_links_) return {};
-    std::string canonical = files_.canonical(path);
-    if (canonical == path) return {};  // there is no link, or it cannot be followed
-    for (std::size_t root = 0; root < roots_.size(); ++root)
-        if (!in_root(root, canonical).empty()) return {};
-    return canonical;
-}
-
-/// Returns a hint with the resource that was probably meant, one of the same folder; empty when there is none.
-std::string SourceRoots::did_you_mean(std::string_view name) const {
-    if (++num_suggestions_ > kMostSuggestions) return {};
-    const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
-    std::vector<std::string> names;
-    for (std::size_t root = 0; root < roots_.size(); ++root) {
-        const std::string probe = path_in_root(roots_[root], concat(folder, "_"));
-        if (!outside(probe).empty()) continue;
-        for (const std::string& file : files_.list(folder_of(probe)))
-            for (const std::string_view extension : kSourceExtensions)
-                if (file.ends_with(extension))
-                    names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
-    }
-    const std::vector<std::string_view> candidates(names.begin(), names.end());
-    const int close = closest_text(name, candidates.data(), candidates.size());
-    return close < 0 ? std::string() : concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "? ");
-}
-
-std::optional<SourceRoots::FoundSource> SourceRoots::find(std::string_view name,
-                                                          std::vector<SourceDependency>& dependencies,
-                                                          std::string& hint) const {
-    std::vector<std::string> tries;
-    if (last_part(name).find('.') != std::string_view::npos) tries.emplace_back(name);
-    for (const std::string_view extension : kSourceExtensions) tries.push_back(concat(name, extension));
-    std::string tried;
-    for (std::size_t root = 0; root < roots_.size(); ++root)
-        for (const std::string& relative : tries) {
-            FoundSource place{path_in_root(roots_[root], relative), name_in_root(root, relative), {}};
-            const bool exists = files_.exists(place.path);
-            dependencies.push_back(
-                {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name, 0});
-            if (exists) place.outside = outside(place.path);
-            if (exists) return place;
-            if (relative == tries.front()) append_text(tried, concat(tried.empty() ? "" : ", ", place.path));
-        }
-    std::string endings;
-    for (std::size_t i = 1; i < tries.size(); ++i)
-        append_text(endings, concat(endings.empty() ? "" : " ",
-                                    std::string_view(tries[i]).substr(without_extension(tries[i]).size())));
-    hint = roots_.empty() ? "a text without roots cannot use prefabs; give a root"
-                          : concat(did_you_mean(name), "looked for ", tried, " (and ", endings,
-                                   "); correct the name or give another root");
-    return std::nullopt;
-}
-
 }  // namespace
 
 struct Composition::Memory {
@@ -210,13 +272,61 @@ struct Composition::Memory {
 
 class Composer {
 public:
-    Composer(const ComposeOptions& options, Diagnostics& diagnostics);
+    Composer(const ComposeOptions& options, Diagnostics& diagnostics)
+        : options_(options),
+          diagnostics_(diagnostics),
+          roots_(options),
+          arena_(result_.memory_->arena),
+          entity_keys_(entity_keys(options)),
+          short_form_(options.renamed_keys),
+          renamed_components_(options.renamed_keys.size()),
+          wrapper_keys_(kWrapperKeys),
+          max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
+                            kLeastSearchSteps) {}
 
-    std::optional<Composition> compose_path(const std::string& path);
-    std::optional<Composition> compose_text(std::uint32_t file);
-    std::optional<Composition> compose_root(Node root);
+    std::optional<Composition> compose_path(const std::string& path) {
+        if (!is_utf8(path)) {
+            diagnostics_.error({}, concat("the path ", quoted(path), " is not UTF-8"), "rename the file or its folder");
+            return std::nullopt;
+        }
+        roots_.set_default(folder_of(path));
+        Result<std::string> text = roots_.files().read(path);
+        const std::string name = roots_.name_of(path);
+        result_.dependencies_.push_back({DependencyKind::kSource, path, name, text ? content_hash(*text) : 0});
+        if (!text) {
+            diagnostics_.error({}, std::string(text.message()), "give the path of a source");
+            return std::nullopt;
+        }
+        const std::uint32_t file = diagnostics_.add_file(path, std::move(text).value());
+        result_.source_names_.emplace_back(file, name);
+        prefabs_.emplace_back();
+        prefab_by_path_[roots_.files().canonical(path)] = &prefabs_.back();
+        prefabs_.back().path = path;
+        prefabs_.back().content = result_.dependencies_.back().hash;
+        uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
+        return finish(read(file));
+    }
+
+    std::optional<Composition> compose_text(std::uint32_t file) {
+        const std::string name(diagnostics_.name(file));
+        result_.source_names_.emplace_back(file, name);
+        prefabs_.emplace_back();
+        uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
+        return finish(read(file));
+    }
+
+    std::optional<Composition> compose_root(Node root) {
+        prefabs_.emplace_back();
+        uses_.push_back({{}, {}, &prefabs_.back()});
+        return finish(root);
+    }
+
     /// Leaves the dependencies where the options want them, also when there is no composition.
-    std::optional<Composition> keep_dependencies(std::optional<Composition> composition);
+    std::optional<Composition> keep_dependencies(std::optional<Composition> composition) {
+        if (options_.dependencies != nullptr)
+            *options_.dependencies = composition ? composition->dependencies_ : std::move(result_.dependencies_);
+        return composition;
+    }
 
 private:
     struct Prefab {
@@ -245,63 +355,968 @@ private:
         std::string_view base_name;
     };
 
-    // Sources and prefabs.
-    std::optional<Composition> finish(const Document* document);
-    std::optional<Composition> finish(Node root);
-    const Document* read(std::uint32_t file);
-    NamedPrefab& find_prefab(std::string_view name);
-    Prefab* load_prefab(const std::string& path, std::string name);
-    const MergedEntity* use_prefab(Node reference, bool& failed);
-    void report_cycle(const Prefab& prefab, Node reference);
-    void compose_level(Node root);
-    void flatten(std::span<const MergedEntity* const> roots);
-    void add_guids();
+    const Document* read(std::uint32_t file) {
+        Result<Document> document = read_document(file, diagnostics_, options_.read);
+        if (!document) return nullptr;
+        result_.memory_->documents.push_back(std::move(*document));
+        return &result_.memory_->documents.back();
+    }
 
-    // One entity: its keys, its prefab, and the operations on components and children.
-    const MergedEntity* merge(Node node, const Entry& entry, const MergedEntity* modified);
-    const MergedEntity* merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified);
-    void read_keys(Node node, bool of_level, EntityText& text);
-    bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text);
-    void unknown_key(Node child, bool of_level, EntityText& text);
-    void check_type(bool of_level, EntityText& text);
-    void read_versions(Node versions, Node owner);
-    void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
-    const Document* load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what);
-    const Document* component_file(Node reference);
-    void read_from_file(std::string_view type, ComponentLayer& layer);
-    void read_name(const EntityText& text, MergedEntity& entity);
+    std::optional<Composition> finish(const Document* document) {
+        return document == nullptr ? std::nullopt : finish(document->root());
+    }
+
+    std::optional<Composition> finish(Node root) {
+        if (!root.is_mapping()) {
+            diagnostics_.error(root.position(), concat("a source is a mapping, this is ", kind_name(root.kind())),
+                               root.is_list()
+                                   ? "write `entities` before the list, which makes it a level; each element has its "
+                                     "key as `id`, and its component types as keys or under `components`"
+                                   : "write one entity, or a level with `entities`");
+            return std::nullopt;
+        }
+        file_roots_.push_back(root.position());
+        const std::size_t num_errors = diagnostics_.num_errors();
+        if (root.size() == 0)
+            diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
+                                 "write `components`, `children` or `prefab`, or a level with `entities`");
+        result_.is_level_ = is_level_text(root);
+        if (result_.is_level_) {
+            compose_level(root);
+        } else {
+            Entry entry{{}, root.position(), root};
+            entry.key = guid_of(root, EntityKey::kChildren, entry.position);
+            if (entry.key.empty()) entry.key = ".";
+            const MergedEntity* entity = merge(root, entry, nullptr);
+            if (entity != nullptr) {
+                flatten({&entity, 1});
+                check_components(root, {&entity, 1}, num_errors);
+            }
+        }
+        return std::move(result_);
+    }
+
+    /// Warns of a source that says something and gives no component. A level without entities may be one that grows.
+    void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
+        const bool is_new_level = entities.empty() && result_.other_keys_.empty();
+        if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
+        for (const MergedEntity* entity : entities)
+            if (entity->num_components != 0) return;
+        diagnostics_.warning(root.position(), "the source gives no component",
+                             "write `components`, or a `prefab` that has some; keys that are kept as text, ignored or "
+                             "deleted again give none");
+    }
+
+    // --- prefabs -----------------------------------------------------------------------------------------------------
+
+    NamedPrefab& find_prefab(std::string_view name) {
+        const auto [at, is_new] = prefab_by_name_.try_emplace(std::string(name));
+        if (!is_new) return at->second;
+        NamedPrefab& found = at->second;
+        if (const std::string_view problem = resource_name_problem(name); !problem.empty()) {
+            found.problem = concat("the prefab name ", quoted(name), " cannot be used: ", problem);
+            found.hint = "name a resource by its path inside a root, such as \"reef/coral\"";
+        } else if (const auto place = roots_.find(name, result_.dependencies_, found.hint)) {
+            if (place->outside.empty()) {
+                found.prefab = load_prefab(place->path, place->name);
+            } else {
+                found.problem =
+                    concat("the prefab ", quoted(name), " is a link that leads out of the roots, to ", place->outside);
+                found.hint = std::string(kHintForLinks);
+            }
+        } else {
+            found.problem = concat("there is no prefab ", quoted(name));
+        }
+        return found;
+    }
+
+    /// Reads a file that `from` names; `what` is the hint when it cannot be read.
+    const Document* load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what) {
+        Result<std::string> text = roots_.files().read(place.path);
+        result_.dependencies_.push_back(
+            {DependencyKind::kSource, place.path, place.name, text ? content_hash(*text) : 0});
+        if (!text) {
+            diagnostics_.error(from, std::string(text.message()), std::string(what));
+            return nullptr;
+        }
+        const std::uint32_t file = diagnostics_.add_file(place.path, std::move(text).value());
+        result_.source_names_.emplace_back(file, place.name);
+        return read(file);
+    }
+
+    /// Returns the prefab in the file at `path`, which may have been met under another name. Its text is composed by
+    /// use_prefab, which knows who uses it.
+    Prefab* load_prefab(const std::string& path, std::string name) {
+        Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
+        if (prefab != nullptr) {
+            // A link may come to lead to another file.
+            if (prefab->path != path)
+                result_.dependencies_.push_back({DependencyKind::kSource, path, std::move(name), prefab->content});
+            return prefab;
+        }
+        prefabs_.emplace_back();
+        prefab = &prefabs_.back();
+        Prefab& loaded = *prefab;
+        loaded.state = Prefab::State::kFailed;
+        const Document* document = load({path, name, {}}, uses_.back().position, "a prefab is a file with one entity");
+        loaded.path = path;
+        loaded.content = result_.dependencies_.back().hash;
+        if (document == nullptr) return &loaded;
+        const Node root = document->root();
+        if (!root.is_mapping() || is_level_text(root)) {
+            diagnostics_
+                .error(root.position(),
+                       concat(quoted(name), " is used as a prefab but is ",
+                              root.is_mapping() ? "a level" : kind_name(root.kind())),
+                       "a prefab is one entity with `components`, `children` or `prefab`")
+                .note(uses_.back().position, "it is used here");
+            return &loaded;
+        }
+        file_roots_.push_back(root.position());
+        loaded.state = Prefab::State::kComposing;
+        uses_.back().prefab = &loaded;
+        ++prefab_depth_;
+        loaded.merged = merge(root, {last_part(name), root.position(), root}, nullptr);
+        --prefab_depth_;
+        loaded.state = loaded.merged == nullptr ? Prefab::State::kFailed : Prefab::State::kReady;
+        return &loaded;
+    }
+
+    void report_cycle(const Prefab& prefab, Node reference) {
+        std::size_t first = 0;
+        while (first + 1 < uses_.size() && uses_[first].prefab != &prefab) ++first;
+        std::string chain;
+        for (std::size_t i = first; i < uses_.size(); ++i) append_text(chain, concat(uses_[i].name, " -> "));
+        append_text(chain, reference.as_string());
+        if (uses_[first].name != reference.as_string())
+            append_text(chain, concat(", which is the same file as ", uses_[first].name));
+        Diagnostic& error = diagnostics_.error(reference.position(), concat("prefabs form a cycle: ", chain),
+                                               "remove one of the references");
+        for (std::size_t i = first + 1; i < uses_.size(); ++i)
+            error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
+    }
+
+    /// Returns the merged prefab that `reference` names, or nullptr: there is none, or it was reported (`failed`).
+    const MergedEntity* use_prefab(Node reference, bool& failed) {
+        failed = false;
+        if (!reference || reference.is_null()) return nullptr;
+        failed = true;
+        if (!reference.is_string()) {
+            wrong_kind(reference, "prefab", "the name of a resource, or null");
+            return nullptr;
+        }
+        const std::string_view name = reference.as_string();
+        if (last_prefab_ != nullptr && name == last_prefab_name_) {
+            failed = false;
+            return last_prefab_;
+        }
+        uses_.push_back({std::string(name), reference.position(), nullptr});
+        const NamedPrefab& found = find_prefab(name);
+        uses_.pop_back();
+        if (found.prefab == nullptr) {
+            // A name that is being searched for further up has no result yet: that is a cycle too.
+            if (!found.problem.empty()) {
+                diagnostics_.error(reference.position(), found.problem, found.hint);
+                return nullptr;
+            }
+            for (const Use& use : uses_)
+                if (use.name == name && use.prefab != nullptr) return report_cycle(*use.prefab, reference), nullptr;
+            return nullptr;
+        }
+        if (found.prefab->state == Prefab::State::kComposing) return report_cycle(*found.prefab, reference), nullptr;
+        if (found.prefab->state == Prefab::State::kFailed) return nullptr;
+        failed = false;
+        last_prefab_name_ = name;
+        last_prefab_ = found.prefab->merged;
+        return last_prefab_;
+    }
+
+    // --- levels ------------------------------------------------------------------------------------------------------
+
+    void compose_level(Node root) {
+        const std::size_t num_errors = diagnostics_.num_errors();
+        EntityText text;
+        read_keys(root, true, text);
+        const Node units = text[EntityKey::kUnits], entities = text[EntityKey::kEntities];
+        if (units && entities && options_.level_entities == LevelEntities::kUndecided)
+            diagnostics_
+                .error(entities.key_position(), "a level has `units` or `entities`, not both",
+                       "put all into one of them, or say which one counts in a schema file: `level_entities = units`, "
+                       "`entities` or `both`")
+                .note(units.key_position(), "the other is here");
+        std::vector<const MergedEntity*> roots;
+        const bool skips_units = entities && options_.level_entities == LevelEntities::kEntities;
+        const bool skips_entities = units && (options_.level_entities == LevelEntities::kUnits ||
+                                              options_.level_entities == LevelEntities::kUndecided);
+        if (!skips_units) add_children(units, EntityKey::kUnits, roots);
+        if (!skips_entities) add_children(entities, EntityKey::kEntities, roots);
+        result_.other_keys_ = std::move(text.others);
+        MergedEntity level;
+        level.position = root.position();
+        level.num_entities = 0;
+        level.children = roots;
+        count(level);
+        if (!too_large_) flatten(level.children);
+        check_components(root, roots, num_errors);
+    }
+
+    void flatten(std::span<const MergedEntity* const> roots) {
+        struct Step {
+            std::span<const MergedEntity* const> siblings;
+            std::size_t next;
+            std::uint32_t parent;
+            std::size_t path_bytes;
+        };
+        if (too_large_) return;
+        std::size_t total = 0;
+        for (const MergedEntity* entity : roots) total += entity->num_entities;
+        std::vector<ComposedEntity>& entities = result_.entities_;
+        entities.reserve(total);
+        std::string path;
+        std::vector<Step> steps{{roots, 0, kNoBlobEntity, 0}};
+        while (!steps.empty()) {
+            Step& step = steps.back();
+            if (step.next == step.siblings.size()) {
+                if (step.parent != kNoBlobEntity)
+                    entities[step.parent].end = static_cast<std::uint32_t>(entities.size());
+                steps.pop_back();
+                continue;
+            }
+            const MergedEntity* entity = step.siblings[step.next++];
+            path.resize(step.path_bytes);
+            const auto index = static_cast<std::uint32_t>(entities.size());
+            entities.push_back({entity, step.parent, index + 1, entity->key_hash});
+            if (step.path_bytes != 0) {
+                append_text(path, concat('/', entity->key));
+                entities.back().guid = hash_text(path);
+            }
+            if (entity->children.empty()) continue;
+            if (step.path_bytes == 0) path = entity->key;
+            steps.push_back({entity->children, 0, index, path.size()});
+        }
+        add_guids();
+    }
+
+    /// Refuses two entities with the same GUID path.
+    void add_guids() {
+        const std::vector<ComposedEntity>& entities = result_.entities_;
+        HashMap<std::uint64_t, std::uint32_t> by_guid{Owner("composer")};
+        by_guid.reserve(entities.size());
+        for (std::uint32_t i = 0; i < entities.size(); ++i) {
+            const auto [other, is_new] = by_guid.insert(entities[i].guid, i);
+            if (is_new) continue;
+            diagnostics_
+                .error(
+                    entities[i].entity->position,
+                    concat("the GUID path of entity ", quoted(entities[i].entity->key), " is that of another entity"),
+                    "give one of them another GUID")
+                .note(entities[*other].entity->position, "the other is here");
+        }
+    }
+
+    // --- the keys of an entity ---------------------------------------------------------------------------------------
+
+    void wrong_kind(Node node, std::string_view key, std::string_view wanted) {
+        diagnostics_.error(node.position(), concat("`", key, "` is ", kind_name(node.kind())),
+                           concat("write ", wanted));
+    }
+
+    void read_keys(Node node, bool of_level, EntityText& text) {
+        constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
+        const bool is_short = !of_level && short_form_.has(node);
+        int index = -1;
+        for (const Node child : node) {
+            index = entity_keys_.find(child.key(), index);
+            if (index < 0 && is_short && !contains(options_.ignored_keys, child.key())) {
+                text.components.push_back(child);
+                continue;
+            }
+            if (index >= kNumKeys) {
+                const auto renamed = static_cast<std::size_t>(index - kNumKeys);
+                if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
+                continue;
+            }
+            if (index < 0 || !has_meaning(static_cast<EntityKey>(index), of_level)) {
+                unknown_key(child, of_level, text);
+                continue;
+            }
+            text.keys[index] = child;
+            if (static_cast<EntityKey>(index) == EntityKey::kVersions) read_versions(child, node);
+            if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
+                unknown_key(child, of_level, text);
+        }
+        if (text[EntityKey::kType] || text[EntityKey::kPlainType]) check_type(of_level, text);
+    }
+
+    /// Reads a key that means another one. Returns false when it means nothing here.
+    bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
+        const auto& [from, to] = options_.renamed_keys[renamed];
+        if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
+            if (of_level) return false;
+            std::string_view& component = renamed_components_[renamed];
+            if (component.empty()) component = arena_.copy(std::string_view(to).substr(0, dot));
+            text.fields.push_back({child, component, std::string_view(to).substr(dot + 1)});
+            return true;
+        }
+        const auto* const key = std::find(std::begin(kEntityKeys), std::end(kEntityKeys), to);
+        const auto index = key - std::begin(kEntityKeys);
+        if (key == std::end(kEntityKeys) || !has_meaning(static_cast<EntityKey>(index), of_level)) return false;
+        Node& value = text.keys[index];
+        if (value)
+            diagnostics_
+                .error(child.key_position(), concat(quoted(from), " means `", to, "`, which is there too"),
+                       "remove one of them")
+                .note(value.key_position(), "the other is here");
+        value = child;
+        return true;
+    }
+
+    /// Ignores, keeps or reports a key that means nothing.
+    void unknown_key(Node child, bool of_level, EntityText& text) {
+        const std::string_view key = child.key();
+        if (contains(options_.ignored_keys, key) && !is_structural_key(key)) return;
+        if (options_.keep_unknown_keys) {
+            text.others.push_back(child);
+            return;
+        }
+        const std::string_view owner = of_level ? "a level" : "an entity";
+        if (key == key_name(EntityKey::kEditor)) {
+            diagnostics_.error(
+                child.key_position(), concat("only the `name` in the `editor` of ", owner, " means something"),
+                "remove the rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name");
+            return;
+        }
+        const bool is_source =
+            depth_ == 1 && !result_.is_level_;  // a level whose `units` is mistyped looks like an entity
+        std::vector<std::string_view> known;
+        for (std::size_t i = 0; i < std::size(kEntityKeys); ++i) {
+            const auto other = static_cast<EntityKey>(i);
+            const bool is_list = other == EntityKey::kUnits || other == EntityKey::kEntities;
+            if (has_meaning(other, of_level) || (is_source && is_list)) known.push_back(kEntityKeys[i]);
+        }
+        const int close = closest_text(key, known.data(), known.size());
+        diagnostics_.error(child.key_position(), concat(owner, " has no key ", quoted(key)),
+                           close >= 0 ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?")
+                           : is_structural_key(key) ? std::string(of_level ? "entities have it; write it in one of them"
+                                                                           : "remove it; levels have it")
+                                                    : "remove it, or list it under `ignored_keys` in a schema file");
+    }
+
+    /// Reads for which versions of component types a file is written.
+    void read_versions(Node versions, Node owner) {
+        const auto is_owner = [&](SourcePosition root) {
+            return root.file == owner.position().file && root.offset == owner.position().offset;
+        };
+        if (std::ranges::none_of(file_roots_, is_owner)) {
+            diagnostics_.error(versions.key_position(), "`_versions` stands in an entity inside of a file",
+                               "write it at the top of the file; it counts for all of it");
+            return;
+        }
+        if (!versions.is_mapping()) return wrong_kind(versions, "_versions", "a mapping: { body = 1 }");
+        for (const Node child : versions) {
+            const std::int64_t* const version = child.as_int64();
+            if (version != nullptr && *version >= 1 && *version <= 0xFFFFFFFF)
+                result_.versions_.push_back({child.key(), static_cast<std::uint32_t>(*version), child.key_position()});
+            else
+                diagnostics_.error(child.position(),
+                                   concat("the version of ", quoted(child.key()), " is not a version"),
+                                   "write a whole number from 1 on");
+        }
+    }
+
+    /// Keeps or reports the type of an entity that is not an entity, or of a level that is not a level.
+    void check_type(bool of_level, EntityText& text) {
+        for (const EntityKey key : {EntityKey::kType, EntityKey::kPlainType}) {
+            const Node type = text[key];
+            if (!type || type.is_null()) continue;
+            if (!type.is_string()) {
+                wrong_kind(type, key_name(key), of_level ? "\"level\"" : "\"entity\"");
+                continue;
+            }
+            const std::string_view name = type.as_string();
+            if (of_level ? name == "level" : name == "unit" || name == "entity") continue;
+            if (options_.keep_unknown_keys) {
+                text.others.push_back(type);
+                continue;
+            }
+            constexpr std::string_view kTypes[] = {"level", "unit", "entity"};
+            const int close = closest_text(name, kTypes, std::size(kTypes));
+            diagnostics_.error(
+                type.position(),
+                concat("`", key_name(key), "` of ", of_level ? "a level" : "an entity", " is ", quoted(name)),
+                close >= 0 && (kTypes[close] == "level") == of_level ? concat("did you mean \"", kTypes[close], "\"?")
+                : of_level                                           ? "write \"level\", or leave it out"
+                           : "write \"entity\", or leave it out; an entity is what its `prefab` and "
+                             "`components` make it");
+        }
+    }
+
+    void read_name(const EntityText& text, MergedEntity& entity) {
+        Node name = text[EntityKey::kName];
+        if (!name)
+            if (const Node editor = text[EntityKey::kEditor]; editor && editor.is_mapping()) name = editor.find("name");
+        if (!name || name.is_null()) return;
+        if (!name.is_string()) return wrong_kind(name, "name", "a string");
+        entity.name = name.as_string();
+    }
+
+    /// Returns the GUID that an element of a list gives itself; empty when there is none.
+    std::string_view guid_of(Node node, EntityKey list, SourcePosition& position) {
+        const bool has_fields = list == EntityKey::kComponents || list == EntityKey::kModifiedComponents;
+        for (const WrapperKey wanted : {WrapperKey::kGuid, WrapperKey::kPlainGuid, WrapperKey::kId}) {
+            const std::string_view key = key_name(wanted);
+            const Node guid = node.find(key);
+            if (!guid || guid.is_null()) continue;
+            if (guid.is_string()) {
+                position = guid.position();
+                return plain_key(guid.as_string());
+            }
+            const bool may_be_field = has_fields && wanted != WrapperKey::kGuid;
+            if (!may_be_field) wrong_kind(guid, key, "a string");
+        }
+        return {};
+    }
+
+    bool entry_of_list(Node item, EntityKey key, Entry& entry) {
+        const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
+        entry = {{}, item.position(), item};
+        if (deletes && item.is_string()) {
+            entry.key = plain_key(item.as_string());
+            return true;
+        }
+        if (!item.is_mapping()) {
+            diagnostics_.error(item.position(),
+                               concat("an element of `", key_name(key), "` is ", kind_name(item.kind())),
+                               deletes ? "write a GUID or name" : "write a mapping");
+            return false;
+        }
+        entry.key = guid_of(item, key, entry.position);
+        if (!entry.key.empty()) return true;
+        const bool needs_target =
+            deletes || key == EntityKey::kModifiedChildren || key == EntityKey::kModifiedComponents;
+        if (needs_target)
+            diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not name its target"),
+                               "give it a `_guid`");
+        entry.has_key = false;
+        return !needs_target;
+    }
+
+    /// Calls visit(entry) for each element of a list, or each member of a mapping.
+    template <class Visit>
+    void each_entry(Node list, EntityKey key, Visit&& visit) {
+        if (!list || list.is_null()) return;
+        if (!list.is_list() && !list.is_mapping())
+            return wrong_kind(list, key_name(key), "a list, or a mapping by GUID or name");
+        Entry entry;
+        for (const Node child : list) {
+            if (list.is_list()) {
+                if (entry_of_list(child, key, entry)) visit(entry);
+                continue;
+            }
+            entry = {plain_key(child.key()), child.key_position(), child};
+            if (entry.key.empty())
+                diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
+                                   "give it a GUID or a name");
+            else
+                visit(entry);
+        }
+    }
+
+    // --- entities ----------------------------------------------------------------------------------------------------
+
+    /// Merges what `node` says with its prefab, or into `modified` when it is an element of `modified_children`.
+    const MergedEntity* merge(Node node, const Entry& entry, const MergedEntity* modified) {
+        if (!node.is_mapping()) {
+            diagnostics_.error(node.position(), concat("an entity is a mapping, this is ", kind_name(node.kind())),
+                               "write { ... } with `components`, `children` or `prefab`");
+            return nullptr;
+        }
+        if (depth_ == options_.max_depth) {
+            diagnostics_.error(node.position(),
+                               concat("children and prefabs are nested more than ", options_.max_depth, " levels deep"),
+                               "make the source flatter");
+            return nullptr;
+        }
+        ++depth_;
+        const MergedEntity* result = merge_within_depth(node, entry, modified);
+        --depth_;
+        return result;
+    }
+
+    const MergedEntity* merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified) {
+        EntityText text;
+        read_keys(node, false, text);
+        Draft draft;
+        const MergedEntity* base = modified;
+        if (const Node prefab = text[EntityKey::kPrefab]; modified == nullptr) {
+            base = use_prefab(prefab, draft.base_failed);
+            if (prefab && prefab.is_string()) draft.base_name = prefab.as_string();
+        } else if (prefab && !prefab.is_null()) {
+            diagnostics_.error(prefab.position(), "`modified_children` cannot give a child another prefab",
+                               "delete the child and add a new one under `children`");
+        }
+        MergedEntity* entity = base == nullptr ? arena_.make<MergedEntity>() : arena_.make<MergedEntity>(*base);
+        entity->key = entry.key;
+        entity->key_hash = hash_text(entry.key);
+        if (modified == nullptr) entity->position = node.has_key() ? node.key_position() : node.position();
+        read_name(text, *entity);
+        if (!text.others.empty()) {
+            text.others.insert(text.others.begin(), entity->other_keys.begin(), entity->other_keys.end());
+            entity->other_keys = arena_.copy(std::span<const Node>(text.others));
+        }
+        merge_components(text, *entity, draft);
+        merge_children(text, *entity, draft);
+        count(*entity);
+        return entity;
+    }
+
+    /// Counts the subtree, and refuses it when it is too large before anything is expanded.
+    void count(MergedEntity& entity) {
+        if (too_large_) {
+            entity.children = {};
+            entity.num_entities = 1;
+            entity.num_components = entity.components.size();
+            entity.height = 1;
+            return;
+        }
+        const bool is_level = entity.num_entities == 0;
+        entity.num_entities = is_level ? 0 : 1;
+        entity.num_components = entity.components.size();
+        entity.height = 1;
+        for (const MergedEntity* child : entity.children) {
+            entity.num_entities += child->num_entities;  // no overflow: each is at most the limit
+            entity.num_components += child->num_components;
+            entity.height = std::max(entity.height, child->height + 1);
+            if (entity.num_entities > options_.max_entities || entity.num_components > options_.max_components) break;
+        }
+        const auto refuse = [&](std::string problem) {
+            too_large_ = true;
+            diagnostics_.error(entity.position,
+                               concat(is_level ? "this level has " : "this entity and its children have ", problem),
+                               "look for a prefab that uses another one many times");
+        };
+        if (entity.num_entities > options_.max_entities)
+            return refuse(concat("more than ", options_.max_entities, " entities"));
+        if (entity.num_components > options_.max_components)
+            return refuse(concat("more than ", options_.max_components, " components"));
+        if (entity.height > options_.max_depth + 1)
+            return refuse(concat("children more than ", options_.max_depth, " deep"));
+    }
+
+    void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
+        if (draft.base_failed || too_large_) return;
+        const std::string_view named_type = current_type(entry.key);
+        const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
+        const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
+        const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
+        if (num_of_type > 1) {
+            diagnostics_.warning(entry.position,
+                                 concat("`", key_name(key), "` names ", quoted(entry.key), ", but there are ",
+                                        num_of_type, " components of this type"),
+                                 "name one of them by its GUID");
+            return;
+        }
+        std::vector<std::string_view> candidates;
+        if (num_suggestions_ < kMostSuggestions && is_component)
+            for (const MergedComponent& component : components_) {
+                candidates.push_back(component.key);
+                candidates.push_back(result_.types_[component.type]);
+            }
+        if (num_suggestions_ < kMostSuggestions && !is_component)
+            for (const MergedEntity* child : draft.editor->children()) candidates.push_back(child->key);
+        const std::string where =
+            draft.base_name.empty() ? std::string("here") : concat("in the prefab ", quoted(draft.base_name));
+        diagnostics_.warning(
+            entry.position,
+            concat("`", key_name(key), "` names ", quoted(entry.key), ", but there is no such ", what, ' ', where),
+            suggestion(entry.key, candidates).append("correct the key, or remove this"));
+    }
+
+    /// Returns the beginning of a hint, with the candidate that was probably meant.
+    std::string suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
+        constexpr std::size_t kMostCandidates = 4096;
+        ++num_suggestions_;
+        const int close = closest_text(text, candidates.data(), std::min(candidates.size(), kMostCandidates));
+        return close < 0 ? std::string()
+                         : concat("did you mean ", quoted(candidates[static_cast<std::size_t>(close)]), "? ");
+    }
+
+    // --- components --------------------------------------------------------------------------------------------------
+
+    /// Returns the name that a component type has now. Lifetime: that of the composition, and that of the text.
+    std::string_view current_type(std::string_view name) {
+        for (const RenamedKey& renamed : options_.old_words)
+            if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
+        for (const RenamedKey& renamed : options_.renamed_types)
+            if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
+        return name;
+    }
+
+    /// The same, and reports a name that shoal itself had for a component type before.
+    std::string_view current_type(std::string_view name, SourcePosition position) {
+        const std::string_view now = current_type(name);
+        warn_of_old_word(name, position, now);
+        return now;
+    }
+
+    /// Reports a name that shoal itself had for the component type `now`.
+    void warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now) {
+        for (const RenamedKey& renamed : options_.old_words)
+            if (renamed.from == name && renamed.to == now)
+                diagnostics_.warning(position,
+                                     concat("the component type ", quoted(name), " is called ", quoted(now), " now"),
+                                     concat("write `", now, "`"));
+    }
+
+    std::uint32_t type_index(std::string_view name) {
+        std::vector<std::string_view>& types = result_.types_;
+        for (const std::uint32_t guess : {last_type_ + 1, last_type_}) {
+            if (guess >= types.size() || types[guess] != name) continue;
+            return last_type_ = guess;
+        }
+        const auto [at, is_new] = type_by_name_.insert(name, static_cast<std::uint32_t>(types.size()));
+        if (is_new) types.push_back(name);
+        return last_type_ = *at;
+    }
+
+    /// Replaces the name of a file by what the file says, if components of this type may be written so.
+    void read_from_file(std::string_view type, ComponentLayer& layer) {
+        const std::vector<std::string>& types = options_.components_in_files;
+        if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
+        const Document* document = component_file(layer.fields);
+        if (document != nullptr)
+            set_fields(layer, document->root());
+        else
+            layer.fields = Node();
+    }
+
+    /// Returns the file that `reference` names, or nullptr: it was reported. A file is read once.
+    const Document* component_file(Node reference) {
+        const std::string_view name = reference.as_string();
+        const auto [at, is_new] = component_files_.try_emplace(std::string(name));
+        if (!is_new) return at->second;
+        std::string hint = "name a file by its path inside a root, such as \"visual/ship.yaml\"";
+        if (const std::string_view problem = resource_name_problem(name); !problem.empty()) {
+            diagnostics_.error(reference.position(),
+                               concat("the file name ", quoted(name), " cannot be used: ", problem), hint);
+        } else if (const auto place = roots_.find(name, result_.dependencies_, hint)) {
+            if (place->outside.empty())
+                at->second = load(*place, reference.position(), "a component can be written in a file of its own");
+            else
+                diagnostics_.error(
+                    reference.position(),
+                    concat("the file ", quoted(name), " is a link that leads out of the roots, to ", place->outside),
+                    std::string(kHintForLinks));
+        } else {
+            diagnostics_.error(reference.position(), concat("there is no file ", quoted(name)), hint);
+        }
+        return at->second;
+    }
+
+    /// Reads the text of one component: its layer and, if it is given, its type. False: an error was reported.
+    bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
+        layer.value = layer.fields = value;
+        if (!value.is_mapping()) return true;
+        Node keys[std::size(kWrapperKeys)];
+        int index = -1;
+        bool has_others = false;
+        for (const Node child : value) {
+            index = wrapper_keys_.find(child.key(), index);
+            if (index >= 0)
+                keys[index] = child;
+            else
+                has_others = true;
+        }
+        const auto key = [&](WrapperKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
+        type = key(WrapperKey::kType);
+        const Node plain_type = key(WrapperKey::kPlainType);
+        const WrapperKey type_key = type ? WrapperKey::kType : WrapperKey::kPlainType;
+        layer.consumed_keys = bit(WrapperKey::kGuid) | bit(WrapperKey::kType);
+        if (const Node data = key(WrapperKey::kData)) {
+            if (!data.is_mapping() && !data.is_null()) return wrong_kind(data, "data", "a mapping of fields"), false;
+            layer.fields = data;
+            layer.consumed_keys |= bit(WrapperKey::kData);
+            layer.has_other_keys = has_others;
+            if (type && type.is_string() && plain_type && plain_type.is_string() &&
+                type.as_string() != plain_type.as_string()) {
+                diagnostics_.error(
+                    plain_type.position(),
+                    concat("`_type` is ", quoted(type.as_string()), ", but `type` is ", quoted(plain_type.as_string())),
+                    "remove one of them, or move `type` into `data` if it is a field");
+                return false;
+            }
+            if (!type) type = plain_type;
+        } else if (!type && declares) {
+            type = plain_type;
+            layer.consumed_keys |= bit(WrapperKey::kPlainType);
+        }
+        if (!type || type.is_string()) return true;
+        return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
+    }
+
+    /// Replaces the fields of a component by a mapping in which they have the names that they mean.
+    void rename_fields(ComponentLayer& layer, std::string_view type) {
+        if (options_.renamed_keys.empty() || !layer.fields || !layer.fields.is_mapping()) return;
+        const auto name_of = [&](std::string_view key) {
+            for (const RenamedKey& renamed : options_.renamed_keys) {
+                if (renamed.from != key) continue;
+                const std::string_view to = renamed.to;
+                const std::size_t dot = to.find('.');
+                if (dot == std::string_view::npos && !is_structural_key(to)) return to;
+                if (to.substr(0, dot) == type && dot != std::string_view::npos) return to.substr(dot + 1);
+            }
+            return key;
+        };
+        const auto is_renamed = [&](Node child) { return name_of(child.key()) != child.key(); };
+        if (std::none_of(layer.fields.begin(), layer.fields.end(), is_renamed)) return;
+        RenamedFields fields(layer.fields.position(), diagnostics_);
+        for (const Node child : layer.fields) fields.add(name_of(child.key()), child);
+        result_.memory_->documents.push_back(fields.finish());
+        layer.fields = result_.memory_->documents.back().root();
+    }
+
+    /// Adds the components, or changes them, whose fields are keys of the entity.
+    void add_renamed_fields(const EntityText& text, const Draft& draft) {
+        std::vector<bool> is_done(text.fields.size());
+        for (std::size_t i = 0; i < text.fields.size(); ++i) {
+            if (is_done[i]) continue;
+            const EntityText::Field& first = text.fields[i];
+            RenamedFields fields(first.node.key_position(), diagnostics_);
+            for (std::size_t j = i; j < text.fields.size(); ++j) {
+                if (text.fields[j].component != first.component) continue;
+                is_done[j] = true;
+                fields.add(text.fields[j].field, text.fields[j].node);
+            }
+            result_.memory_->documents.push_back(fields.finish());
+            const Entry entry{first.component, first.node.key_position(), result_.memory_->documents.back().root()};
+            if (find_component(entry.key) < 0)
+                add_component(entry);
+            else
+                modify_component(entry, draft);
+        }
+    }
+
+    int find_component(std::string_view key) {
+        for (std::size_t i = 0; i < components_.size(); ++i)
+            if (components_[i].key == key) return static_cast<int>(i);
+        const std::string_view type = current_type(key);
+        int found = -1;
+        for (std::size_t i = 0; i < components_.size(); ++i) {
+            if (result_.types_[components_[i].type] != type) continue;
+            if (found >= 0) return -1;  // several of this type: the name is ambiguous
+            found = static_cast<int>(i);
+        }
+        return found;
+    }
+
+    /// `has_only_fields`: the key is the type, and what stands there has no keys but fields.
+    void add_component(const Entry& entry, bool has_only_fields = false) {
+        ComponentLayer layer;
+        Node type;
+        if (has_only_fields)
+            set_fields(layer, entry.value);
+        else if (!read_component(entry.value, true, layer, type))
+            return;
+        if (!entry.has_key && !type) {
+            diagnostics_.error(entry.position, "a component in a list has no type", "give it a `type`");
+            return;
+        }
+        MergedComponent component;
+        component.key = entry.has_key ? entry.key : type.as_string();
+        component.position = entry.position;
+        for (const MergedComponent& other : components_) {
+            if (other.key != component.key) continue;
+            diagnostics_
+                .error(entry.position, concat("there is already a component ", quoted(component.key)),
+                       "change it under `modified_components`, or give this one another key and a `type`")
+                .note(other.position, "the other is here");
+            return;
+        }
+        if (components_.size() == kMaxComponentsPerEntity) {
+            diagnostics_.error(entry.position, concat("an entity has at most ", kMaxComponentsPerEntity, " components"),
+                               "use children");
+            return;
+        }
+        const std::string_view type_name =
+            type ? current_type(type.as_string(), type.position()) : current_type(component.key, entry.position);
+        component.type = type_index(type_name);
+        read_from_file(type_name, layer);
+        rename_fields(layer, type_name);
+        if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
+        component.top = arena_.make<ComponentLayer>(layer);
+        components_.push_back(component);
+    }
+
+    void modify_component(const Entry& entry, const Draft& draft) {
+        const int index = find_component(entry.key);
+        if (index < 0) return stale(entry, EntityKey::kModifiedComponents, draft, "component");
+        MergedComponent& component = components_[static_cast<std::size_t>(index)];
+        ComponentLayer layer;
+        Node type;
+        if (entry.value.is_null()) return;
+        if (!read_component(entry.value, false, layer, type)) return;
+        const std::string_view type_name = result_.types_[component.type];
+        if (type && current_type(type.as_string(), type.position()) != type_name) {
+            diagnostics_
+                .error(type.position(),
+                       concat("the component ", quoted(entry.key), " is of type ", quoted(type_name), ", not ",
+                              quoted(type.as_string())),
+                       "delete it and add another one to change its type")
+                .note(component.position, "it is declared here");
+            return;
+        }
+        if (component.top->height == kMaxLayers) {
+            diagnostics_.error(
+                entry.position,
+                concat("the component ", quoted(entry.key), " is modified more than ", kMaxLayers, " times"),
+                "merge the changes");
+            return;
+        }
+        warn_of_old_word(entry.key, entry.position, type_name);
+        read_from_file(type_name, layer);
+        rename_fields(layer, type_name);
+        layer.below = component.top;
+        layer.height = static_cast<std::uint16_t>(component.top->height + 1);
+        if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
+        component.top = arena_.make<ComponentLayer>(layer);
+    }
+
+    void delete_component(const Entry& entry, const Draft& draft) {
+        const int index = find_component(entry.key);
+        if (index < 0) return stale(entry, EntityKey::kDeletedComponents, draft, "component");
+        warn_of_old_word(entry.key, entry.position, result_.types_[components_[static_cast<std::size_t>(index)].type]);
+        components_.erase(components_.begin() + index);
+    }
+
+    void merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft) {
+        const Node added = text[EntityKey::kComponents], deleted = text[EntityKey::kDeletedComponents],
+                   modified = text[EntityKey::kModifiedComponents];
+        if (!added && !deleted && !modified && text.fields.empty() && text.components.empty()) return;
+        components_.assign(entity.components.begin(), entity.components.end());
+        for (const Node component : text.components)
+            add_component({without_hash(component.key()), component.key_position(), component}, true);
+        each_entry(added, EntityKey::kComponents, [&](const Entry& entry) { add_component(entry); });
+        each_entry(deleted, EntityKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
+        each_entry(modified, EntityKey::kModifiedComponents,
+                   [&](const Entry& entry) { modify_component(entry, draft); });
+        if (!text.fields.empty()) add_renamed_fields(text, draft);
+        entity.components = arena_.copy(std::span<const MergedComponent>(components_));
+    }
+
+    // --- children ----------------------------------------------------------------------------------------------------
+
+    void add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children) {
+        if (!list) return;
+        std::vector<SourcePosition> keys;  // of those that are added
+        keys.reserve(list.size());
+        std::uint32_t place = 0;
+        each_entry(list, key, [&](const Entry& found) {
+            Entry entry = found;
+            if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
+            ++place;
+            if (key != EntityKey::kChildren) options_.progress.tell("entities merged", place, list.size());
+            const MergedEntity* const child = merge(entry.value, entry, nullptr);
+            if (child == nullptr) return;
+            children.push_back(child);
+            keys.push_back(entry.position);
+        });
+        refuse_same_keys(children, keys);
+    }
+
+    /// Removes the last children, whose keys are given, where one before them has the same key. A loop of its own, in
+    /// which the processor waits for many places of the map at once: 80 ns less for each entity of a large level.
+    void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
+        HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash
+        by_key.reserve(children.size());
+        const std::size_t num_before = children.size() - keys.size();
+        std::size_t num_kept = 0;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            const MergedEntity* const child = children[i];
+            const auto [first, is_new] = by_key.insert(child->key_hash, static_cast<std::uint32_t>(num_kept));
+            if (is_new || i < num_before || children[*first]->key != child->key) {
+                children[num_kept++] = child;
+                continue;
+            }
+            diagnostics_
+                .error(keys[i - num_before], concat("there is already an entity ", quoted(child->key), " here"),
+                       "give it another GUID, or change the other under `modified_children`")
+                .note(children[*first]->position, "the other is here");
+        }
+        children.resize(num_kept);
+    }
+
+    /// Says that a key fits another descendant, too.
+    void warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found) {
+        ChildEditor& editor = *draft.editor;
+        const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
+        diagnostics_
+            .warning(entry.position,
+                     concat(quoted(entry.key), " of `", key_name(key), "` means several descendants, and the first is ",
+                            key == EntityKey::kDeletedChildren ? "deleted" : "changed"),
+                     concat("write its path, ", quoted(path), ", or that of another, such as ", quoted(other)))
+            .note(editor.entity(found)->position, "the first is here")
+            .note(editor.entity(editor.other())->position, "another is here");
+    }
+
+    /// Finds the target of an entry of `modified_children` or `deleted_children`.
+    std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft) {
+        const std::uint32_t found = draft.editor->find(entry.key);
+        if (found != ChildEditor::kNone) {
+            if (draft.editor->other() != ChildEditor::kNone) warn_of_other(entry, key, draft, found);
+            return found;
+        }
+        if (!draft.editor->is_exhausted()) {
+            stale(entry, key, draft, "child");
+        } else if (!too_large_) {
+            too_large_ = true;
+            diagnostics_.error(
+                entry.position,
+                concat("looking for ", quoted(entry.key), " of `", key_name(key), "` takes too long: ", search_steps_,
+                       " descendants were looked at, here and before"),
+                "name the target by its path, such as \"trunk/branch\", so that only its level is searched");
+        }
+        return ChildEditor::kNone;
+    }
+
+    void delete_child(const Entry& entry, Draft& draft) {
+        if (const std::uint32_t found = find_child(entry, EntityKey::kDeletedChildren, draft);
+            found != ChildEditor::kNone)
+            draft.editor->remove(found);
+    }
+
+    void modify_child(const Entry& entry, Draft& draft) {
+        const std::uint32_t found = find_child(entry, EntityKey::kModifiedChildren, draft);
+        if (found == ChildEditor::kNone) return;
+        const MergedEntity* const target = draft.editor->entity(found);
+        Entry kept = entry;
+        kept.key = target->key;
+        if (const MergedEntity* const changed = merge(entry.value, kept, target)) draft.editor->replace(found, changed);
+    }
+
+    void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
+        const Node added = text[EntityKey::kChildren], deleted = text[EntityKey::kDeletedChildren],
+                   modified = text[EntityKey::kModifiedChildren];
+        const auto is_empty = [](Node list) {
+            return !list || list.is_null() || ((list.is_list() || list.is_mapping()) && list.size() == 0);
+        };
+        if (is_empty(added) && is_empty(deleted) && is_empty(modified)) return;
+        std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
+        add_children(added, EntityKey::kChildren, children);
+        if (!is_empty(deleted) || !is_empty(modified)) {
+            ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
+                               [this](MergedEntity& changed) { count(changed); });
+            draft.editor = &editor;
+            each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
+            each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
+            draft.editor = nullptr;
+            children = editor.finish();
+        }
+        entity.children = arena_.copy(std::span<const MergedEntity* const>(children));
+    }
+
     std::string_view plain_key(std::string_view key) {
         return normal_key(without_hash(key), [&](std::string_view text) { return arena_.copy(text); });
     }
-    std::string_view guid_of(Node node, EntityKey list, SourcePosition& position);
-    template <class Visit>
-    void each_entry(Node list, EntityKey key, Visit&& visit);
-    bool entry_of_list(Node item, EntityKey key, Entry& entry);
-
-    void merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft);
-    void add_component(const Entry& entry, bool has_only_fields = false);
-    void modify_component(const Entry& entry, const Draft& draft);
-    void delete_component(const Entry& entry, const Draft& draft);
-    int find_component(std::string_view key);
-    bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type);
-    void rename_fields(ComponentLayer& layer, std::string_view type);
-    void add_renamed_fields(const EntityText& text, const Draft& draft);
-    std::string_view current_type(std::string_view name);
-    std::string_view current_type(std::string_view name, SourcePosition position);
-    void warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now);
-    std::uint32_t type_index(std::string_view name);
-
-    void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
-    void add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children);
-    void refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys);
-    void modify_child(const Entry& entry, Draft& draft);
-    void delete_child(const Entry& entry, Draft& draft);
-    void warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found);
-    std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft);
-    void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what);
-    void count(MergedEntity& entity);
-    std::string suggestion(std::string_view text, const std::vector<std::string_view>& candidates);
-    void wrong_kind(Node node, std::string_view key, std::string_view wanted);
 
     const ComposeOptions& options_;
     Diagnostics& diagnostics_;
@@ -382,1094 +1397,10 @@ std::optional<Composition> compose_tree(Node root, const ComposeOptions& options
 
 std::uint64_t content_hash(std::string_view content) { return std::max<std::uint64_t>(hash_text(content), 1); }
 
-// --- sources -------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Returns our keys, then those that mean others.
-std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
-    std::vector<std::string_view> keys(std::begin(kEntityKeys), std::end(kEntityKeys));
-    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
-    return keys;
-}
-
-}  // namespace
-
 bool is_structural_key(std::string_view key) {
     const auto is_key = [&](std::string_view other) { return other == key && other != key_name(EntityKey::kEditor); };
     return std::any_of(std::begin(kEntityKeys), std::end(kEntityKeys), is_key) ||
            std::any_of(std::begin(kWrapperKeys), std::end(kWrapperKeys), is_key);
-}
-
-Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
-    : options_(options),
-      diagnostics_(diagnostics),
-      roots_(options),
-      arena_(result_.memory_->arena),
-      entity_keys_(entity_keys(options)),
-      short_form_(options.renamed_keys),
-      renamed_components_(options.renamed_keys.size()),
-      wrapper_keys_(kWrapperKeys),
-      max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
-                        kLeastSearchSteps) {}
-
-const Document* Composer::read(std::uint32_t file) {
-    Result<Document> document = read_document(file, diagnostics_, options_.read);
-    if (!document) return nullptr;
-    result_.memory_->documents.push_back(std::move(*document));
-    return &result_.memory_->documents.back();
-}
-
-std::optional<Composition> Composer::compose_path(const std::string& path) {
-    if (!is_utf8(path)) {
-        diagnostics_.error({}, concat("the path ", quoted(path), " is not UTF-8"), "rename the file or its folder");
-        return std::nullopt;
-    }
-    roots_.set_default(folder_of(path));
-    Result<std::string> text = roots_.files().read(path);
-    const std::string name = roots_.name_of(path);
-    result_.dependencies_.push_back({DependencyKind::kSource, path, name, text ? content_hash(*text) : 0});
-    if (!text) {
-        diagnostics_.error({}, std::string(text.message()), "give the path of a source");
-        return std::nullopt;
-    }
-    const std::uint32_t file = diagnostics_.add_file(path, std::move(text).value());
-    result_.source_names_.emplace_back(file, name);
-    prefabs_.emplace_back();
-    prefab_by_path_[roots_.files().canonical(path)] = &prefabs_.back();
-    prefabs_.back().path = path;
-    prefabs_.back().content = result_.dependencies_.back().hash;
-    uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file));
-}
-
-std::optional<Composition> Composer::keep_dependencies(std::optional<Composition> composition) {
-    if (options_.dependencies != nullptr)
-        *options_.dependencies = composition ? composition->dependencies_ : std::move(result_.dependencies_);
-    return composition;
-}
-
-std::optional<Composition> Composer::compose_text(std::uint32_t file) {
-    const std::string name(diagnostics_.name(file));
-    result_.source_names_.emplace_back(file, name);
-    prefabs_.emplace_back();
-    uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file));
-}
-
-std::optional<Composition> Composer::compose_root(Node root) {
-    prefabs_.emplace_back();
-    uses_.push_back({{}, {}, &prefabs_.back()});
-    return finish(root);
-}
-
-std::optional<Composition> Composer::finish(const Document* document) {
-    return document == nullptr ? std::nullopt : finish(document->root());
-}
-
-std::optional<Composition> Composer::finish(Node root) {
-    if (!root.is_mapping()) {
-        diagnostics_.error(root.position(), concat("a source is a mapping, this is ", kind_name(root.kind())),
-                           root.is_list()
-                               ? "write `entities` before the list, which makes it a level; each element has its "
-                                 "key as `id`, and its component types as keys or under `components`"
-                               : "write one entity, or a level with `entities`");
-        return std::nullopt;
-    }
-    file_roots_.push_back(root.position());
-    const std::size_t num_errors = diagnostics_.num_errors();
-    if (root.size() == 0)
-        diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
-                             "write `components`, `children` or `prefab`, or a level with `entities`");
-    result_.is_level_ = is_level_text(root);
-    if (result_.is_level_) {
-        compose_level(root);
-    } else {
-        Entry entry{{}, root.position(), root};
-        entry.key = guid_of(root, EntityKey::kChildren, entry.position);
-        if (entry.key.empty()) entry.key = ".";
-        const MergedEntity* entity = merge(root, entry, nullptr);
-        if (entity != nullptr) {
-            flatten({&entity, 1});
-            check_components(root, {&entity, 1}, num_errors);
-        }
-    }
-    return std::move(result_);
-}
-
-/// Warns of a source that says something and gives no component. A level without entities may be one that grows.
-void Composer::check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
-    const bool is_new_level = entities.empty() && result_.other_keys_.empty();
-    if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
-    for (const MergedEntity* entity : entities)
-        if (entity->num_components != 0) return;
-    diagnostics_.warning(root.position(), "the source gives no component",
-                         "write `components`, or a `prefab` that has some; keys that are kept as text, ignored or "
-                         "deleted again give none");
-}
-
-// --- prefabs -------------------------------------------------------------------------------------------------------
-
-Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
-    const auto [at, is_new] = prefab_by_name_.try_emplace(std::string(name));
-    if (!is_new) return at->second;
-    NamedPrefab& found = at->second;
-    if (const std::string_view problem = resource_name_problem(name); !problem.empty()) {
-        found.problem = concat("the prefab name ", quoted(name), " cannot be used: ", problem);
-        found.hint = "name a resource by its path inside a root, such as \"reef/coral\"";
-    } else if (const auto place = roots_.find(name, result_.dependencies_, found.hint)) {
-        if (place->outside.empty()) {
-            found.prefab = load_prefab(place->path, place->name);
-        } else {
-            found.problem =
-                concat("the prefab ", quoted(name), " is a link that leads out of the roots, to ", place->outside);
-            found.hint = std::string(kHintForLinks);
-        }
-    } else {
-        found.problem = concat("there is no prefab ", quoted(name));
-    }
-    return found;
-}
-
-/// Reads a file that `from` names; `what` is the hint when it cannot be read.
-const Document* Composer::load(const SourceRoots::FoundSource& place, SourcePosition from, std::string_view what) {
-    Result<std::string> text = roots_.files().read(place.path);
-    result_.dependencies_.push_back({DependencyKind::kSource, place.path, place.name, text ? content_hash(*text) : 0});
-    if (!text) {
-        diagnostics_.error(from, std::string(text.message()), std::string(what));
-        return nullptr;
-    }
-    const std::uint32_t file = diagnostics_.add_file(place.path, std::move(text).value());
-    result_.source_names_.emplace_back(file, place.name);
-    return read(file);
-}
-
-/// Returns the prefab in the file at `path`, which may have been met under another name. Its text is composed by
-/// use_prefab, which knows who uses it.
-Composer::Prefab* Composer::load_prefab(const std::string& path, std::string name) {
-    Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
-    if (prefab != nullptr) {
-        // A link may come to lead to another file.
-        if (prefab->path != path)
-            result_.dependencies_.push_back({DependencyKind::kSource, path, std::move(name), prefab->content});
-        return prefab;
-    }
-    prefabs_.emplace_back();
-    prefab = &prefabs_.back();
-    Prefab& loaded = *prefab;
-    loaded.state = Prefab::State::kFailed;
-    const Document* document = load({path, name, {}}, uses_.back().position, "a prefab is a file with one entity");
-    loaded.path = path;
-    loaded.content = result_.dependencies_.back().hash;
-    if (document == nullptr) return &loaded;
-    const Node root = document->root();
-    if (!root.is_mapping() || is_level_text(root)) {
-        diagnostics_
-            .error(root.position(),
-                   concat(quoted(name), " is used as a prefab but is ",
-                          root.is_mapping() ? "a level" : kind_name(root.kind())),
-                   "a prefab is one entity with `components`, `children` or `prefab`")
-            .note(uses_.back().position, "it is used here");
-        return &loaded;
-    }
-    file_roots_.push_back(root.position());
-    loaded.state = Prefab::State::kComposing;
-    uses_.back().prefab = &loaded;
-    ++prefab_depth_;
-    loaded.merged = merge(root, {last_part(name), root.position(), root}, nullptr);
-    --prefab_depth_;
-    loaded.state = loaded.merged == nullptr ? Prefab::State::kFailed : Prefab::State::kReady;
-    return &loaded;
-}
-
-void Composer::report_cycle(const Prefab& prefab, Node reference) {
-    std::size_t first = 0;
-    while (first + 1 < uses_.size() && uses_[first].prefab != &prefab) ++first;
-    std::string chain;
-    for (std::size_t i = first; i < uses_.size(); ++i) append_text(chain, concat(uses_[i].name, " -> "));
-    append_text(chain, reference.as_string());
-    if (uses_[first].name != reference.as_string())
-        append_text(chain, concat(", which is the same file as ", uses_[first].name));
-    Diagnostic& error = diagnostics_.error(reference.position(), concat("prefabs form a cycle: ", chain),
-                                           "remove one of the references");
-    for (std::size_t i = first + 1; i < uses_.size(); ++i)
-        error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
-}
-
-/// Returns the merged prefab that `reference` names, or nullptr: there is none, or it was reported (`failed`).
-const MergedEntity* Composer::use_prefab(Node reference, bool& failed) {
-    failed = false;
-    if (!reference || reference.is_null()) return nullptr;
-    failed = true;
-    if (!reference.is_string()) {
-        wrong_kind(reference, "prefab", "the name of a resource, or null");
-        return nullptr;
-    }
-    const std::string_view name = reference.as_string();
-    if (last_prefab_ != nullptr && name == last_prefab_name_) {
-        failed = false;
-        return last_prefab_;
-    }
-    uses_.push_back({std::string(name), reference.position(), nullptr});
-    const NamedPrefab& found = find_prefab(name);
-    uses_.pop_back();
-    if (found.prefab == nullptr) {
-        // A name that is being searched for further up has no result yet: that is a cycle too.
-        if (!found.problem.empty()) {
-            diagnostics_.error(reference.position(), found.problem, found.hint);
-            return nullptr;
-        }
-        for (const Use& use : uses_)
-            if (use.name == name && use.prefab != nullptr) return report_cycle(*use.prefab, reference), nullptr;
-        return nullptr;
-    }
-    if (found.prefab->state == Prefab::State::kComposing) return report_cycle(*found.prefab, reference), nullptr;
-    if (found.prefab->state == Prefab::State::kFailed) return nullptr;
-    failed = false;
-    last_prefab_name_ = name;
-    last_prefab_ = found.prefab->merged;
-    return last_prefab_;
-}
-
-// --- levels --------------------------------------------------------------------------------------------------------
-
-void Composer::compose_level(Node root) {
-    const std::size_t num_errors = diagnostics_.num_errors();
-    EntityText text;
-    read_keys(root, true, text);
-    const Node units = text[EntityKey::kUnits], entities = text[EntityKey::kEntities];
-    if (units && entities && options_.level_entities == LevelEntities::kUndecided)
-        diagnostics_
-            .error(entities.key_position(), "a level has `units` or `entities`, not both",
-                   "put all into one of them, or say which one counts in a schema file: `level_entities = units`, "
-                   "`entities` or `both`")
-            .note(units.key_position(), "the other is here");
-    std::vector<const MergedEntity*> roots;
-    const bool skips_units = entities && options_.level_entities == LevelEntities::kEntities;
-    const bool skips_entities = units && (options_.level_entities == LevelEntities::kUnits ||
-                                          options_.level_entities == LevelEntities::kUndecided);
-    if (!skips_units) add_children(units, EntityKey::kUnits, roots);
-    if (!skips_entities) add_children(entities, EntityKey::kEntities, roots);
-    result_.other_keys_ = std::move(text.others);
-    MergedEntity level;
-    level.position = root.position();
-    level.num_entities = 0;
-    level.children = roots;
-    count(level);
-    if (!too_large_) flatten(level.children);
-    check_components(root, roots, num_errors);
-}
-
-void Composer::flatten(std::span<const MergedEntity* const> roots) {
-    struct Step {
-        std::span<const MergedEntity* const> siblings;
-        std::size_t next;
-        std::uint32_t parent;
-        std::size_t path_bytes;
-    };
-    if (too_large_) return;
-    std::size_t total = 0;
-    for (const MergedEntity* entity : roots) total += entity->num_entities;
-    std::vector<ComposedEntity>& entities = result_.entities_;
-    entities.reserve(total);
-    std::string path;
-    std::vector<Step> steps{{roots, 0, kNoBlobEntity, 0}};
-    while (!steps.empty()) {
-        Step& step = steps.back();
-        if (step.next == step.siblings.size()) {
-            if (step.parent != kNoBlobEntity) entities[step.parent].end = static_cast<std::uint32_t>(entities.size());
-            steps.pop_back();
-            continue;
-        }
-        const MergedEntity* entity = step.siblings[step.next++];
-        path.resize(step.path_bytes);
-        const auto index = static_cast<std::uint32_t>(entities.size());
-        entities.push_back({entity, step.parent, index + 1, entity->key_hash});
-        if (step.path_bytes != 0) {
-            append_text(path, concat('/', entity->key));
-            entities.back().guid = hash_text(path);
-        }
-        if (entity->children.empty()) continue;
-        if (step.path_bytes == 0) path = entity->key;
-        steps.push_back({entity->children, 0, index, path.size()});
-    }
-    add_guids();
-}
-
-/// Refuses two entities with the same GUID path.
-void Composer::add_guids() {
-    const std::vector<ComposedEntity>& entities = result_.entities_;
-    HashMap<std::uint64_t, std::uint32_t> by_guid{Owner("composer")};
-    by_guid.reserve(entities.size());
-    for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        const auto [other, is_new] = by_guid.insert(entities[i].guid, i);
-        if (is_new) continue;
-        diagnostics_
-            .error(entities[i].entity->position,
-                   concat("the GUID path of entity ", quoted(entities[i].entity->key), " is that of another entity"),
-                   "give one of them another GUID")
-            .note(entities[*other].entity->position, "the other is here");
-    }
-}
-
-// --- the keys of an entity -----------------------------------------------------------------------------------------
-
-void Composer::wrong_kind(Node node, std::string_view key, std::string_view wanted) {
-    diagnostics_.error(node.position(), concat("`", key, "` is ", kind_name(node.kind())), concat("write ", wanted));
-}
-
-namespace {
-
-/// Whether a key has a meaning in a level, or in an entity.
-bool has_meaning(EntityKey key, bool in_level) {
-    switch (key) {
-        case EntityKey::kUnits:
-        case EntityKey::kEntities:
-            return in_level;
-        case EntityKey::kGuid:
-        case EntityKey::kType:
-        case EntityKey::kEditor:
-        case EntityKey::kName:
-        case EntityKey::kPlainType:
-        case EntityKey::kPlainGuid:
-        case EntityKey::kId:
-        case EntityKey::kVersions:
-            return true;
-        default:
-            return !in_level;
-    }
-}
-
-bool contains(const std::vector<std::string>& texts, std::string_view text) {
-    return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
-/// Whether `editor` gives a name and nothing else.
-bool is_only_name(Node editor) {
-    if (editor.is_null()) return true;
-    return editor.is_mapping() && editor.size() == (editor.find("name") ? 1u : 0u);
-}
-
-}  // namespace
-
-void Composer::read_keys(Node node, bool of_level, EntityText& text) {
-    constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
-    const bool is_short = !of_level && short_form_.has(node);
-    int index = -1;
-    for (const Node child : node) {
-        index = entity_keys_.find(child.key(), index);
-        if (index < 0 && is_short && !contains(options_.ignored_keys, child.key())) {
-            text.components.push_back(child);
-            continue;
-        }
-        if (index >= kNumKeys) {
-            const auto renamed = static_cast<std::size_t>(index - kNumKeys);
-            if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
-            continue;
-        }
-        if (index < 0 || !has_meaning(static_cast<EntityKey>(index), of_level)) {
-            unknown_key(child, of_level, text);
-            continue;
-        }
-        text.keys[index] = child;
-        if (static_cast<EntityKey>(index) == EntityKey::kVersions) read_versions(child, node);
-        if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
-            unknown_key(child, of_level, text);
-    }
-    if (text[EntityKey::kType] || text[EntityKey::kPlainType]) check_type(of_level, text);
-}
-
-/// Reads a key that means another one. Returns false when it means nothing here.
-bool Composer::read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
-    const auto& [from, to] = options_.renamed_keys[renamed];
-    if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
-        if (of_level) return false;
-        std::string_view& component = renamed_components_[renamed];
-        if (component.empty()) component = arena_.copy(std::string_view(to).substr(0, dot));
-        text.fields.push_back({child, component, std::string_view(to).substr(dot + 1)});
-        return true;
-    }
-    const auto* const key = std::find(std::begin(kEntityKeys), std::end(kEntityKeys), to);
-    const auto index = key - std::begin(kEntityKeys);
-    if (key == std::end(kEntityKeys) || !has_meaning(static_cast<EntityKey>(index), of_level)) return false;
-    Node& value = text.keys[index];
-    if (value)
-        diagnostics_
-            .error(child.key_position(), concat(quoted(from), " means `", to, "`, which is there too"),
-                   "remove one of them")
-            .note(value.key_position(), "the other is here");
-    value = child;
-    return true;
-}
-
-/// Ignores, keeps or reports a key that means nothing.
-void Composer::unknown_key(Node child, bool of_level, EntityText& text) {
-    const std::string_view key = child.key();
-    if (contains(options_.ignored_keys, key) && !is_structural_key(key)) return;
-    if (options_.keep_unknown_keys) {
-        text.others.push_back(child);
-        return;
-    }
-    const std::string_view owner = of_level ? "a level" : "an entity";
-    if (key == key_name(EntityKey::kEditor)) {
-        diagnostics_.error(
-            child.key_position(), concat("only the `name` in the `editor` of ", owner, " means something"),
-            "remove the rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name");
-        return;
-    }
-    const bool is_source = depth_ == 1 && !result_.is_level_;  // a level whose `units` is mistyped looks like an entity
-    std::vector<std::string_view> known;
-    for (std::size_t i = 0; i < std::size(kEntityKeys); ++i) {
-        const auto other = static_cast<EntityKey>(i);
-        const bool is_list = other == EntityKey::kUnits || other == EntityKey::kEntities;
-        if (has_meaning(other, of_level) || (is_source && is_list)) known.push_back(kEntityKeys[i]);
-    }
-    const int close = closest_text(key, known.data(), known.size());
-    diagnostics_.error(child.key_position(), concat(owner, " has no key ", quoted(key)),
-                       close >= 0               ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?")
-                       : is_structural_key(key) ? std::string(of_level ? "entities have it; write it in one of them"
-                                                                       : "remove it; levels have it")
-                                                : "remove it, or list it under `ignored_keys` in a schema file");
-}
-
-/// Reads for which versions of component types a file is written.
-void Composer::read_versions(Node versions, Node owner) {
-    const auto is_owner = [&](SourcePosition root) {
-        return root.file == owner.position().file && root.offset == owner.position().offset;
-    };
-    if (std::ranges::none_of(file_roots_, is_owner)) {
-        diagnostics_.error(versions.key_position(), "`_versions` stands in an entity inside of a file",
-                           "write it at the top of the file; it counts for all of it");
-        return;
-    }
-    if (!versions.is_mapping()) return wrong_kind(versions, "_versions", "a mapping: { body = 1 }");
-    for (const Node child : versions) {
-        const std::int64_t* const version = child.as_int64();
-        if (version != nullptr && *version >= 1 && *version <= 0xFFFFFFFF)
-            result_.versions_.push_back({child.key(), static_cast<std::uint32_t>(*version), child.key_position()});
-        else
-            diagnostics_.error(child.position(), concat("the version of ", quoted(child.key()), " is not a version"),
-                               "write a whole number from 1 on");
-    }
-}
-
-/// Keeps or reports the type of an entity that is not an entity, or of a level that is not a level.
-void Composer::check_type(bool of_level, EntityText& text) {
-    for (const EntityKey key : {EntityKey::kType, EntityKey::kPlainType}) {
-        const Node type = text[key];
-        if (!type || type.is_null()) continue;
-        if (!type.is_string()) {
-            wrong_kind(type, key_name(key), of_level ? "\"level\"" : "\"entity\"");
-            continue;
-        }
-        const std::string_view name = type.as_string();
-        if (of_level ? name == "level" : name == "unit" || name == "entity") continue;
-        if (options_.keep_unknown_keys) {
-            text.others.push_back(type);
-            continue;
-        }
-        constexpr std::string_view kTypes[] = {"level", "unit", "entity"};
-        const int close = closest_text(name, kTypes, std::size(kTypes));
-        diagnostics_.error(
-            type.position(),
-            concat("`", key_name(key), "` of ", of_level ? "a level" : "an entity", " is ", quoted(name)),
-            close >= 0 && (kTypes[close] == "level") == of_level ? concat("did you mean \"", kTypes[close], "\"?")
-            : of_level                                           ? "write \"level\", or leave it out"
-                       : "write \"entity\", or leave it out; an entity is what its `prefab` and "
-                         "`components` make it");
-    }
-}
-
-void Composer::read_name(const EntityText& text, MergedEntity& entity) {
-    Node name = text[EntityKey::kName];
-    if (!name)
-        if (const Node editor = text[EntityKey::kEditor]; editor && editor.is_mapping()) name = editor.find("name");
-    if (!name || name.is_null()) return;
-    if (!name.is_string()) return wrong_kind(name, "name", "a string");
-    entity.name = name.as_string();
-}
-
-/// Returns the GUID that an element of a list gives itself; empty when there is none.
-std::string_view Composer::guid_of(Node node, EntityKey list, SourcePosition& position) {
-    const bool has_fields = list == EntityKey::kComponents || list == EntityKey::kModifiedComponents;
-    for (const WrapperKey wanted : {WrapperKey::kGuid, WrapperKey::kPlainGuid, WrapperKey::kId}) {
-        const std::string_view key = key_name(wanted);
-        const Node guid = node.find(key);
-        if (!guid || guid.is_null()) continue;
-        if (guid.is_string()) {
-            position = guid.position();
-            return plain_key(guid.as_string());
-        }
-        const bool may_be_field = has_fields && wanted != WrapperKey::kGuid;
-        if (!may_be_field) wrong_kind(guid, key, "a string");
-    }
-    return {};
-}
-
-bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
-    const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
-    entry = {{}, item.position(), item};
-    if (deletes && item.is_string()) {
-        entry.key = plain_key(item.as_string());
-        return true;
-    }
-    if (!item.is_mapping()) {
-        diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` is ", kind_name(item.kind())),
-                           deletes ? "write a GUID or name" : "write a mapping");
-        return false;
-    }
-    entry.key = guid_of(item, key, entry.position);
-    if (!entry.key.empty()) return true;
-    const bool needs_target = deletes || key == EntityKey::kModifiedChildren || key == EntityKey::kModifiedComponents;
-    if (needs_target)
-        diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not name its target"),
-                           "give it a `_guid`");
-    entry.has_key = false;
-    return !needs_target;
-}
-
-/// Calls visit(entry) for each element of a list, or each member of a mapping.
-template <class Visit>
-void Composer::each_entry(Node list, EntityKey key, Visit&& visit) {
-    if (!list || list.is_null()) return;
-    if (!list.is_list() && !list.is_mapping())
-        return wrong_kind(list, key_name(key), "a list, or a mapping by GUID or name");
-    Entry entry;
-    for (const Node child : list) {
-        if (list.is_list()) {
-            if (entry_of_list(child, key, entry)) visit(entry);
-            continue;
-        }
-        entry = {plain_key(child.key()), child.key_position(), child};
-        if (entry.key.empty())
-            diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
-                               "give it a GUID or a name");
-        else
-            visit(entry);
-    }
-}
-
-// --- entities ------------------------------------------------------------------------------------------------------
-
-/// Merges what `node` says with its prefab, or into `modified` when it is an element of `modified_children`.
-const MergedEntity* Composer::merge(Node node, const Entry& entry, const MergedEntity* modified) {
-    if (!node.is_mapping()) {
-        diagnostics_.error(node.position(), concat("an entity is a mapping, this is ", kind_name(node.kind())),
-                           "write { ... } with `components`, `children` or `prefab`");
-        return nullptr;
-    }
-    if (depth_ == options_.max_depth) {
-        diagnostics_.error(node.position(),
-                           concat("children and prefabs are nested more than ", options_.max_depth, " levels deep"),
-                           "make the source flatter");
-        return nullptr;
-    }
-    ++depth_;
-    const MergedEntity* result = merge_within_depth(node, entry, modified);
-    --depth_;
-    return result;
-}
-
-const MergedEntity* Composer::merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified) {
-    EntityText text;
-    read_keys(node, false, text);
-    Draft draft;
-    const MergedEntity* base = modified;
-    if (const Node prefab = text[EntityKey::kPrefab]; modified == nullptr) {
-        base = use_prefab(prefab, draft.base_failed);
-        if (prefab && prefab.is_string()) draft.base_name = prefab.as_string();
-    } else if (prefab && !prefab.is_null()) {
-        diagnostics_.error(prefab.position(), "`modified_children` cannot give a child another prefab",
-                           "delete the child and add a new one under `children`");
-    }
-    MergedEntity* entity = base == nullptr ? arena_.make<MergedEntity>() : arena_.make<MergedEntity>(*base);
-    entity->key = entry.key;
-    entity->key_hash = hash_text(entry.key);
-    if (modified == nullptr) entity->position = node.has_key() ? node.key_position() : node.position();
-    read_name(text, *entity);
-    if (!text.others.empty()) {
-        text.others.insert(text.others.begin(), entity->other_keys.begin(), entity->other_keys.end());
-        entity->other_keys = arena_.copy(std::span<const Node>(text.others));
-    }
-    merge_components(text, *entity, draft);
-    merge_children(text, *entity, draft);
-    count(*entity);
-    return entity;
-}
-
-/// Counts the subtree, and refuses it when it is too large before anything is expanded.
-void Composer::count(MergedEntity& entity) {
-    if (too_large_) {
-        entity.children = {};
-        entity.num_entities = 1;
-        entity.num_components = entity.components.size();
-        entity.height = 1;
-        return;
-    }
-    const bool is_level = entity.num_entities == 0;
-    entity.num_entities = is_level ? 0 : 1;
-    entity.num_components = entity.components.size();
-    entity.height = 1;
-    for (const MergedEntity* child : entity.children) {
-        entity.num_entities += child->num_entities;  // no overflow: each is at most the limit
-        entity.num_components += child->num_components;
-        entity.height = std::max(entity.height, child->height + 1);
-        if (entity.num_entities > options_.max_entities || entity.num_components > options_.max_components) break;
-    }
-    const auto refuse = [&](std::string problem) {
-        too_large_ = true;
-        diagnostics_.error(entity.position,
-                           concat(is_level ? "this level has " : "this entity and its children have ", problem),
-                           "look for a prefab that uses another one many times");
-    };
-    if (entity.num_entities > options_.max_entities)
-        return refuse(concat("more than ", options_.max_entities, " entities"));
-    if (entity.num_components > options_.max_components)
-        return refuse(concat("more than ", options_.max_components, " components"));
-    if (entity.height > options_.max_depth + 1)
-        return refuse(concat("children more than ", options_.max_depth, " deep"));
-}
-
-void Composer::stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
-    if (draft.base_failed || too_large_) return;
-    const std::string_view named_type = current_type(entry.key);
-    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
-    const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
-    const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
-    if (num_of_type > 1) {
-        diagnostics_.warning(entry.position,
-                             concat("`", key_name(key), "` names ", quoted(entry.key), ", but there are ", num_of_type,
-                                    " components of this type"),
-                             "name one of them by its GUID");
-        return;
-    }
-    std::vector<std::string_view> candidates;
-    if (num_suggestions_ < kMostSuggestions && is_component)
-        for (const MergedComponent& component : components_) {
-            candidates.push_back(component.key);
-            candidates.push_back(result_.types_[component.type]);
-        }
-    if (num_suggestions_ < kMostSuggestions && !is_component)
-        for (const MergedEntity* child : draft.editor->children()) candidates.push_back(child->key);
-    const std::string where =
-        draft.base_name.empty() ? std::string("here") : concat("in the prefab ", quoted(draft.base_name));
-    diagnostics_.warning(
-        entry.position,
-        concat("`", key_name(key), "` names ", quoted(entry.key), ", but there is no such ", what, ' ', where),
-        suggestion(entry.key, candidates).append("correct the key, or remove this"));
-}
-
-/// Returns the beginning of a hint, with the candidate that was probably meant.
-std::string Composer::suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
-    constexpr std::size_t kMostCandidates = 4096;
-    ++num_suggestions_;
-    const int close = closest_text(text, candidates.data(), std::min(candidates.size(), kMostCandidates));
-    return close < 0 ? std::string()
-                     : concat("did you mean ", quoted(candidates[static_cast<std::size_t>(close)]), "? ");
-}
-
-// --- components ----------------------------------------------------------------------------------------------------
-
-/// Returns the name that a component type has now. Lifetime: that of the composition, and that of the text.
-std::string_view Composer::current_type(std::string_view name) {
-    for (const RenamedKey& renamed : options_.old_words)
-        if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
-    for (const RenamedKey& renamed : options_.renamed_types)
-        if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
-    return name;
-}
-
-/// The same, and reports a name that shoal itself had for a component type before.
-std::string_view Composer::current_type(std::string_view name, SourcePosition position) {
-    const std::string_view now = current_type(name);
-    warn_of_old_word(name, position, now);
-    return now;
-}
-
-/// Reports a name that shoal itself had for the component type `now`.
-void Composer::warn_of_old_word(std::string_view name, SourcePosition position, std::string_view now) {
-    for (const RenamedKey& renamed : options_.old_words)
-        if (renamed.from == name && renamed.to == now)
-            diagnostics_.warning(position,
-                                 concat("the component type ", quoted(name), " is called ", quoted(now), " now"),
-                                 concat("write `", now, "`"));
-}
-
-std::uint32_t Composer::type_index(std::string_view name) {
-    std::vector<std::string_view>& types = result_.types_;
-    for (const std::uint32_t guess : {last_type_ + 1, last_type_}) {
-        if (guess >= types.size() || types[guess] != name) continue;
-        return last_type_ = guess;
-    }
-    const auto [at, is_new] = type_by_name_.insert(name, static_cast<std::uint32_t>(types.size()));
-    if (is_new) types.push_back(name);
-    return last_type_ = *at;
-}
-
-/// Replaces the name of a file by what the file says, if components of this type may be written so.
-void Composer::read_from_file(std::string_view type, ComponentLayer& layer) {
-    const std::vector<std::string>& types = options_.components_in_files;
-    if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
-    const Document* document = component_file(layer.fields);
-    if (document != nullptr)
-        set_fields(layer, document->root());
-    else
-        layer.fields = Node();
-}
-
-/// Returns the file that `reference` names, or nullptr: it was reported. A file is read once.
-const Document* Composer::component_file(Node reference) {
-    const std::string_view name = reference.as_string();
-    const auto [at, is_new] = component_files_.try_emplace(std::string(name));
-    if (!is_new) return at->second;
-    std::string hint = "name a file by its path inside a root, such as \"visual/ship.yaml\"";
-    if (const std::string_view problem = resource_name_problem(name); !problem.empty()) {
-        diagnostics_.error(reference.position(), concat("the file name ", quoted(name), " cannot be used: ", problem),
-                           hint);
-    } else if (const auto place = roots_.find(name, result_.dependencies_, hint)) {
-        if (place->outside.empty())
-            at->second = load(*place, reference.position(), "a component can be written in a file of its own");
-        else
-            diagnostics_.error(
-                reference.position(),
-                concat("the file ", quoted(name), " is a link that leads out of the roots, to ", place->outside),
-                std::string(kHintForLinks));
-    } else {
-        diagnostics_.error(reference.position(), concat("there is no file ", quoted(name)), hint);
-    }
-    return at->second;
-}
-
-/// Reads the text of one component: its layer and, if it is given, its type. False: an error was reported.
-bool Composer::read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
-    layer.value = layer.fields = value;
-    if (!value.is_mapping()) return true;
-    Node keys[std::size(kWrapperKeys)];
-    int index = -1;
-    bool has_others = false;
-    for (const Node child : value) {
-        index = wrapper_keys_.find(child.key(), index);
-        if (index >= 0)
-            keys[index] = child;
-        else
-            has_others = true;
-    }
-    const auto key = [&](WrapperKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
-    type = key(WrapperKey::kType);
-    const Node plain_type = key(WrapperKey::kPlainType);
-    const WrapperKey type_key = type ? WrapperKey::kType : WrapperKey::kPlainType;
-    layer.consumed_keys = bit(WrapperKey::kGuid) | bit(WrapperKey::kType);
-    if (const Node data = key(WrapperKey::kData)) {
-        if (!data.is_mapping() && !data.is_null()) return wrong_kind(data, "data", "a mapping of fields"), false;
-        layer.fields = data;
-        layer.consumed_keys |= bit(WrapperKey::kData);
-        layer.has_other_keys = has_others;
-        if (type && type.is_string() && plain_type && plain_type.is_string() &&
-            type.as_string() != plain_type.as_string()) {
-            diagnostics_.error(
-                plain_type.position(),
-                concat("`_type` is ", quoted(type.as_string()), ", but `type` is ", quoted(plain_type.as_string())),
-                "remove one of them, or move `type` into `data` if it is a field");
-            return false;
-        }
-        if (!type) type = plain_type;
-    } else if (!type && declares) {
-        type = plain_type;
-        layer.consumed_keys |= bit(WrapperKey::kPlainType);
-    }
-    if (!type || type.is_string()) return true;
-    return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
-}
-
-namespace {
-
-/// Makes the mapping of a component whose fields have other names in the text.
-class RenamedFields {
-public:
-    RenamedFields(SourcePosition position, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
-        builder_.begin_mapping(position);
-    }
-
-    void add(std::string_view name, Node child) {
-        if (const auto [other, is_new] = names_.insert(name, child); !is_new) {
-            diagnostics_
-                .error(child.key_position(),
-                       concat("the field ", quoted(name), " is given twice: as ", quoted(other->key()), " and as ",
-                              quoted(child.key())),
-                       "remove one of them")
-                .note(other->key_position(), "the other is here");
-            return;
-        }
-        builder_.key(name, child.key_position());
-        builder_.value(child);
-    }
-    Document finish() {
-        builder_.end();
-        return builder_.finish();
-    }
-
-private:
-    Diagnostics& diagnostics_;
-    DocumentBuilder builder_;
-    HashMap<std::string_view, Node> names_{Owner("composer")};
-};
-
-}  // namespace
-
-/// Replaces the fields of a component by a mapping in which they have the names that they mean.
-void Composer::rename_fields(ComponentLayer& layer, std::string_view type) {
-    if (options_.renamed_keys.empty() || !layer.fields || !layer.fields.is_mapping()) return;
-    const auto name_of = [&](std::string_view key) {
-        for (const RenamedKey& renamed : options_.renamed_keys) {
-            if (renamed.from != key) continue;
-            const std::string_view to = renamed.to;
-            const std::size_t dot = to.find('.');
-            if (dot == std::string_view::npos && !is_structural_key(to)) return to;
-            if (to.substr(0, dot) == type && dot != std::string_view::npos) return to.substr(dot + 1);
-        }
-        return key;
-    };
-    const auto is_renamed = [&](Node child) { return name_of(child.key()) != child.key(); };
-    if (std::none_of(layer.fields.begin(), layer.fields.end(), is_renamed)) return;
-    RenamedFields fields(layer.fields.position(), diagnostics_);
-    for (const Node child : layer.fields) fields.add(name_of(child.key()), child);
-    result_.memory_->documents.push_back(fields.finish());
-    layer.fields = result_.memory_->documents.back().root();
-}
-
-/// Adds the components, or changes them, whose fields are keys of the entity.
-void Composer::add_renamed_fields(const EntityText& text, const Draft& draft) {
-    std::vector<bool> is_done(text.fields.size());
-    for (std::size_t i = 0; i < text.fields.size(); ++i) {
-        if (is_done[i]) continue;
-        const EntityText::Field& first = text.fields[i];
-        RenamedFields fields(first.node.key_position(), diagnostics_);
-        for (std::size_t j = i; j < text.fields.size(); ++j) {
-            if (text.fields[j].component != first.component) continue;
-            is_done[j] = true;
-            fields.add(text.fields[j].field, text.fields[j].node);
-        }
-        result_.memory_->documents.push_back(fields.finish());
-        const Entry entry{first.component, first.node.key_position(), result_.memory_->documents.back().root()};
-        if (find_component(entry.key) < 0)
-            add_component(entry);
-        else
-            modify_component(entry, draft);
-    }
-}
-
-int Composer::find_component(std::string_view key) {
-    for (std::size_t i = 0; i < components_.size(); ++i)
-        if (components_[i].key == key) return static_cast<int>(i);
-    const std::string_view type = current_type(key);
-    int found = -1;
-    for (std::size_t i = 0; i < components_.size(); ++i) {
-        if (result_.types_[components_[i].type] != type) continue;
-        if (found >= 0) return -1;  // several of this type: the name is ambiguous
-        found = static_cast<int>(i);
-    }
-    return found;
-}
-
-/// `has_only_fields`: the key is the type, and what stands there has no keys but fields.
-void Composer::add_component(const Entry& entry, bool has_only_fields) {
-    ComponentLayer layer;
-    Node type;
-    if (has_only_fields)
-        set_fields(layer, entry.value);
-    else if (!read_component(entry.value, true, layer, type))
-        return;
-    if (!entry.has_key && !type) {
-        diagnostics_.error(entry.position, "a component in a list has no type", "give it a `type`");
-        return;
-    }
-    MergedComponent component;
-    component.key = entry.has_key ? entry.key : type.as_string();
-    component.position = entry.position;
-    for (const MergedComponent& other : components_) {
-        if (other.key != component.key) continue;
-        diagnostics_
-            .error(entry.position, concat("there is already a component ", quoted(component.key)),
-                   "change it under `modified_components`, or give this one another key and a `type`")
-            .note(other.position, "the other is here");
-        return;
-    }
-    if (components_.size() == kMaxComponentsPerEntity) {
-        diagnostics_.error(entry.position, concat("an entity has at most ", kMaxComponentsPerEntity, " components"),
-                           "use children");
-        return;
-    }
-    const std::string_view type_name =
-        type ? current_type(type.as_string(), type.position()) : current_type(component.key, entry.position);
-    component.type = type_index(type_name);
-    read_from_file(type_name, layer);
-    rename_fields(layer, type_name);
-    if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
-    component.top = arena_.make<ComponentLayer>(layer);
-    components_.push_back(component);
-}
-
-void Composer::modify_component(const Entry& entry, const Draft& draft) {
-    const int index = find_component(entry.key);
-    if (index < 0) return stale(entry, EntityKey::kModifiedComponents, draft, "component");
-    MergedComponent& component = components_[static_cast<std::size_t>(index)];
-    ComponentLayer layer;
-    Node type;
-    if (entry.value.is_null()) return;
-    if (!read_component(entry.value, false, layer, type)) return;
-    const std::string_view type_name = result_.types_[component.type];
-    if (type && current_type(type.as_string(), type.position()) != type_name) {
-        diagnostics_
-            .error(type.position(),
-                   concat("the component ", quoted(entry.key), " is of type ", quoted(type_name), ", not ",
-                          quoted(type.as_string())),
-                   "delete it and add another one to change its type")
-            .note(component.position, "it is declared here");
-        return;
-    }
-    if (component.top->height == kMaxLayers) {
-        diagnostics_.error(entry.position,
-                           concat("the component ", quoted(entry.key), " is modified more than ", kMaxLayers, " times"),
-                           "merge the changes");
-        return;
-    }
-    warn_of_old_word(entry.key, entry.position, type_name);
-    read_from_file(type_name, layer);
-    rename_fields(layer, type_name);
-    layer.below = component.top;
-    layer.height = static_cast<std::uint16_t>(component.top->height + 1);
-    if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
-    component.top = arena_.make<ComponentLayer>(layer);
-}
-
-void Composer::delete_component(const Entry& entry, const Draft& draft) {
-    const int index = find_component(entry.key);
-    if (index < 0) return stale(entry, EntityKey::kDeletedComponents, draft, "component");
-    warn_of_old_word(entry.key, entry.position, result_.types_[components_[static_cast<std::size_t>(index)].type]);
-    components_.erase(components_.begin() + index);
-}
-
-void Composer::merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft) {
-    const Node added = text[EntityKey::kComponents], deleted = text[EntityKey::kDeletedComponents],
-               modified = text[EntityKey::kModifiedComponents];
-    if (!added && !deleted && !modified && text.fields.empty() && text.components.empty()) return;
-    components_.assign(entity.components.begin(), entity.components.end());
-    for (const Node component : text.components)
-        add_component({without_hash(component.key()), component.key_position(), component}, true);
-    each_entry(added, EntityKey::kComponents, [&](const Entry& entry) { add_component(entry); });
-    each_entry(deleted, EntityKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
-    each_entry(modified, EntityKey::kModifiedComponents, [&](const Entry& entry) { modify_component(entry, draft); });
-    if (!text.fields.empty()) add_renamed_fields(text, draft);
-    entity.components = arena_.copy(std::span<const MergedComponent>(components_));
-}
-
-// --- children ------------------------------------------------------------------------------------------------------
-
-void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children) {
-    if (!list) return;
-    std::vector<SourcePosition> keys;  // of those that are added
-    keys.reserve(list.size());
-    std::uint32_t place = 0;
-    each_entry(list, key, [&](const Entry& found) {
-        Entry entry = found;
-        if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
-        ++place;
-        if (key != EntityKey::kChildren) options_.progress.tell("entities merged", place, list.size());
-        const MergedEntity* const child = merge(entry.value, entry, nullptr);
-        if (child == nullptr) return;
-        children.push_back(child);
-        keys.push_back(entry.position);
-    });
-    refuse_same_keys(children, keys);
-}
-
-/// Removes the last children, whose keys are given, where one before them has the same key. A loop of its own, in which
-/// the processor waits for many places of the map at once: 80 ns less for each entity of a large level.
-void Composer::refuse_same_keys(std::vector<const MergedEntity*>& children, std::span<const SourcePosition> keys) {
-    HashMap<std::uint64_t, std::uint32_t> by_key{Owner("composer")};  // the first child with this hash
-    by_key.reserve(children.size());
-    const std::size_t num_before = children.size() - keys.size();
-    std::size_t num_kept = 0;
-    for (std::size_t i = 0; i < children.size(); ++i) {
-        const MergedEntity* const child = children[i];
-        const auto [first, is_new] = by_key.insert(child->key_hash, static_cast<std::uint32_t>(num_kept));
-        if (is_new || i < num_before || children[*first]->key != child->key) {
-            children[num_kept++] = child;
-            continue;
-        }
-        diagnostics_
-            .error(keys[i - num_before], concat("there is already an entity ", quoted(child->key), " here"),
-                   "give it another GUID, or change the other under `modified_children`")
-            .note(children[*first]->position, "the other is here");
-    }
-    children.resize(num_kept);
-}
-
-/// Says that a key fits another descendant, too.
-void Composer::warn_of_other(const Entry& entry, EntityKey key, const Draft& draft, std::uint32_t found) {
-    ChildEditor& editor = *draft.editor;
-    const std::string path = editor.path_of(found), other = editor.path_of(editor.other());
-    diagnostics_
-        .warning(entry.position,
-                 concat(quoted(entry.key), " of `", key_name(key), "` means several descendants, and the first is ",
-                        key == EntityKey::kDeletedChildren ? "deleted" : "changed"),
-                 concat("write its path, ", quoted(path), ", or that of another, such as ", quoted(other)))
-        .note(editor.entity(found)->position, "the first is here")
-        .note(editor.entity(editor.other())->position, "another is here");
-}
-
-/// Finds the target of an entry of `modified_children` or `deleted_children`.
-std::uint32_t Composer::find_child(const Entry& entry, EntityKey key, const Draft& draft) {
-    const std::uint32_t found = draft.editor->find(entry.key);
-    if (found != ChildEditor::kNone) {
-        if (draft.editor->other() != ChildEditor::kNone) warn_of_other(entry, key, draft, found);
-        return found;
-    }
-    if (!draft.editor->is_exhausted()) {
-        stale(entry, key, draft, "child");
-    } else if (!too_large_) {
-        too_large_ = true;
-        diagnostics_.error(entry.position,
-                           concat("looking for ", quoted(entry.key), " of `", key_name(key),
-                                  "` takes too long: ", search_steps_, " descendants were looked at, here and before"),
-                           "name the target by its path, such as \"trunk/branch\", so that only its level is searched");
-    }
-    return ChildEditor::kNone;
-}
-
-void Composer::delete_child(const Entry& entry, Draft& draft) {
-    if (const std::uint32_t found = find_child(entry, EntityKey::kDeletedChildren, draft); found != ChildEditor::kNone)
-        draft.editor->remove(found);
-}
-
-void Composer::modify_child(const Entry& entry, Draft& draft) {
-    const std::uint32_t found = find_child(entry, EntityKey::kModifiedChildren, draft);
-    if (found == ChildEditor::kNone) return;
-    const MergedEntity* const target = draft.editor->entity(found);
-    Entry kept = entry;
-    kept.key = target->key;
-    if (const MergedEntity* const changed = merge(entry.value, kept, target)) draft.editor->replace(found, changed);
-}
-
-void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
-    const Node added = text[EntityKey::kChildren], deleted = text[EntityKey::kDeletedChildren],
-               modified = text[EntityKey::kModifiedChildren];
-    const auto is_empty = [](Node list) {
-        return !list || list.is_null() || ((list.is_list() || list.is_mapping()) && list.size() == 0);
-    };
-    if (is_empty(added) && is_empty(deleted) && is_empty(modified)) return;
-    std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
-    add_children(added, EntityKey::kChildren, children);
-    if (!is_empty(deleted) || !is_empty(modified)) {
-        ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
-                           [this](MergedEntity& changed) { count(changed); });
-        draft.editor = &editor;
-        each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
-        each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
-        draft.editor = nullptr;
-        children = editor.finish();
-    }
-    entity.children = arena_.copy(std::span<const MergedEntity* const>(children));
 }
 
 }  // namespace shoal
