@@ -2,12 +2,12 @@
 
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
+#include "shoal/document/sjson.h"
 #include "shoal/table/saved_rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <unordered_set>
@@ -17,6 +17,87 @@ namespace shoal {
 namespace {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
+
+// --- parts that are the same for all component types, as SJSON -------------------------------------------------------
+
+constexpr std::string_view kRoot = R"(
+    $schema = "https://json-schema.org/draft/2020-12/schema"
+    title = "A source of shoal: an entity or a level"
+    type = object
+    if = { anyOf = [
+        { required = [units] }
+        { required = [entities] }
+        { properties = { _type = { const = level } }  required = [_type] }
+        { properties = { type = { const = level } }  required = [type] }
+    ] }
+    then = { $ref = "#/$defs/level" }
+    else = { $ref = "#/$defs/entity" }
+)";
+
+/// An entity without a key that says how it is built is in the short form.
+constexpr std::string_view kEntity = R"(
+    entity = {
+        type = object
+        if = { not = { anyOf = [
+            { required = [prefab] } { required = [components] } { required = [modified_components] }
+            { required = [deleted_components] } { required = [children] } { required = [modified_children] }
+            { required = [deleted_children] } { required = [units] } { required = [entities] } { required = [type] }
+            { required = [_type] }
+        ] } }
+        then = { $ref = "#/$defs/short_entity" }
+        else = { $ref = "#/$defs/long_entity" }
+    }
+)";
+
+constexpr std::string_view kLongKeys = R"(
+    prefab = {
+        type = [string "null"]
+        description = "the name of another source, which this entity is made from"
+    }
+    components = { $ref = "#/$defs/components" }
+    modified_components = { $ref = "#/$defs/changes" }
+    deleted_components = { $ref = "#/$defs/deleted" }
+    children = { $ref = "#/$defs/new_entities" }
+    modified_children = { $ref = "#/$defs/changed_entities" }
+    deleted_children = { $ref = "#/$defs/deleted" }
+)";
+
+/// A mapping by key, or a list; changes in a list name their target.
+constexpr std::string_view kEntries = R"(
+    new_entities = {
+        type = [object array "null"]
+        description = "an entity for each key, or a list"
+        propertyNames = { minLength = 1 }
+        additionalProperties = { $ref = "#/$defs/entity" }
+        items = { allOf = [{ $ref = "#/$defs/entity" }] }
+    }
+    changed_entities = {
+        type = [object array "null"]
+        description = "a change of an entity for each key, or a list"
+        propertyNames = { minLength = 1 }
+        additionalProperties = { $ref = "#/$defs/entity" }
+        items = { allOf = [
+            { $ref = "#/$defs/entity" }
+            { anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }
+        ] }
+    }
+    deleted = {
+        type = [object array "null"]
+        description = "the keys of what is deleted"
+        items = { anyOf = [
+            { type = string }
+            { type = object  anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }
+        ] }
+    }
+)";
+
+constexpr std::string_view kValueOfProperty = R"(
+    value_of_property = {
+        type = [boolean number string "null" array object]
+        additionalProperties = { $ref = "#/$defs/value_of_property" }
+        items = { type = [boolean number string array]  items = { type = number } }
+    }
+)";
 
 /// The forms of a component, which differ in the keys that it has beside its fields.
 enum class Form : std::uint8_t {
@@ -35,9 +116,7 @@ public:
 
     Document write() {
         object([&] {
-            string("$schema", "https://json-schema.org/draft/2020-12/schema");
-            string("title", "A source of shoal: an entity or a level");
-            root();
+            add(kRoot);
             object("$defs", [&] { definitions(); });
         });
         return builder_.finish();
@@ -69,13 +148,16 @@ private:
         builder_.end();
     }
     void string(std::string_view key, std::string_view text) { builder_.string(key, text); }
-
-    // --- parts -------------------------------------------------------------------------------------------------------
-
-    void strings(std::string_view key, std::initializer_list<std::string_view> texts) {
-        list(key, [&] {
-            for (const std::string_view text : texts) builder_.string(text);
-        });
+    /// A subschema that says where the schema is.
+    void refer(std::string_view name) { string("$ref", reference(name)); }
+    void refer(std::string_view key, std::string_view name) {
+        object(key, [&] { refer(name); });
+    }
+    void any(std::string_view key) {
+        if (add_key(key)) builder_.boolean(true);
+    }
+    void null_element() {
+        object([&] { string("type", "null"); });
     }
 
     void number(std::string_view key, double value) {
@@ -109,22 +191,39 @@ private:
         return concat(kForms[static_cast<std::size_t>(form)], component.name);
     }
 
-    void any_of_required(std::string_view key, std::initializer_list<std::string_view> keys) {
-        list(key, [&] {
-            for (const std::string_view required : keys) object([&] { strings("required", {required}); });
-        });
+    /// Adds what a text of SJSON says to the mapping that is open.
+    void add(std::string_view text) {
+        Diagnostics diagnostics;
+        ReadOptions options;
+        options.bare_texts = true;
+        const Result<Document> read = read_sjson(diagnostics.refer_file("", text), diagnostics, options);
+        SHOAL_ASSERT(read.ok(), "a part of the schema is not SJSON; this is a bug in shoal");
+        add_members(read->root());
+    }
+    void add_members(Node mapping) {
+        for (const Node child : mapping)
+            if (add_key(child.key())) add_value(child);
+    }
+    /// Adds a copy, because the text ends before the schema does.
+    void add_value(Node node) {
+        if (node.is_mapping()) return object([&] { add_members(node); });
+        if (node.is_string()) return builder_.string(node.as_string());
+        if (node.is_integer()) return builder_.integer(*node.as_int64());
+        if (node.is_bool()) return builder_.boolean(node.as_bool());
+        if (node.is_null()) return builder_.null();
+        builder_.begin_list();
+        for (const Node element : node) add_value(element);
+        builder_.end();
     }
 
     // --- levels and entities -----------------------------------------------------------------------------------------
 
     void definitions() {
         object("level", [&] { level(); });
-        object("entity", [&] { entity(); });
+        add(kEntity);
         object("long_entity", [&] { entity_long(); });
         object("short_entity", [&] { entity_short(); });
-        object("new_entities", [&] { entries("an entity", "entity", false); });
-        object("changed_entities", [&] { entries("a change of an entity", "entity", true); });
-        object("deleted", [&] { deleted_keys(); });
+        add(kEntries);
         object("components", [&] { components(); });
         object("changes", [&] { changes(); });
         object("typed", [&] { typed(); });
@@ -134,76 +233,30 @@ private:
                 object(name_of(form, *component), [&] { this->component(*component, form); });
     }
 
-    /// An entity without a key that says how it is built is in the short form.
-    void entity() {
-        string("type", "object");
-        object("if", [&] {
-            object("not", [&] {
-                any_of_required("anyOf",
-                                {"prefab", "components", "modified_components", "deleted_components", "children",
-                                 "modified_children", "deleted_children", "units", "entities", "type", "_type"});
-            });
-        });
-        refer("then", "short_entity");
-        refer("else", "long_entity");
-    }
-
-    void root() {
-        string("type", "object");
-        object("if", [&] {
-            list("anyOf", [&] {
-                for (const std::string_view key : {"units", "entities"}) object([&] { strings("required", {key}); });
-                for (const std::string_view key : {"_type", "type"})
-                    object([&] {
-                        object("properties", [&] { object(key, [&] { string("const", "level"); }); });
-                        strings("required", {key});
-                    });
-            });
-        });
-        refer("then", "level");
-        refer("else", "entity");
-    }
-
     void level() {
         string("type", "object");
         object("properties", [&] {
-            refer("units", "new_entities");
-            refer("entities", "new_entities");
+            add(R"(units = { $ref = "#/$defs/new_entities" }  entities = { $ref = "#/$defs/new_entities" })");
             own_keys(true);
         });
-        if (rules_.level_entities == LevelEntities::kUndecided)
-            object("not", [&] { strings("required", {"units", "entities"}); });
+        if (rules_.level_entities == LevelEntities::kUndecided) add("not = { required = [units entities] }");
         unknown_keys(rules_.keep_unknown_fields);
     }
 
     /// What says who the entity or level is, and what schema files say of other keys.
     void own_keys(bool of_level) {
-        object("name", [&] { strings("type", {"string", "null"}); });
         const bool takes_all =
             rules_.keep_unknown_fields || std::ranges::find(rules_.ignored_keys, "editor") != rules_.ignored_keys.end();
+        add(R"(name = { type = [string "null"] })");
         object("editor", [&] {
-            strings("type", {"object", "null"});
-            object("properties", [&] { object("name", [&] { strings("type", {"string", "null"}); }); });
-            if (!takes_all) closed();
+            add(R"(type = [object "null"]  properties = { name = { type = [string "null"] } })");
+            unknown_keys(takes_all);
         });
-        for (const std::string_view key : {"_guid", "guid", "id"})
-            object(key, [&] { strings("type", {"string", "null"}); });
-        for (const std::string_view key : {"_type", "type"})
-            object(key, [&] {
-                if (rules_.keep_unknown_fields) return strings("type", {"string", "null"});
-                list("enum", [&] {
-                    for (const std::string_view name : {"level", "unit", "entity"})
-                        if (of_level == (name == "level")) builder_.string(name);
-                    builder_.null();
-                });
-            });
-        object("_versions", [&] {
-            string("type", "object");
-            object("additionalProperties", [&] {
-                string("type", "integer");
-                builder_.unsigned_integer("minimum", 1);
-            });
-        });
+        add(R"(_guid = { type = [string "null"] }  guid = { type = [string "null"] }  id = { type = [string "null"] })");
+        add(rules_.keep_unknown_fields ? R"(_type = { type = [string "null"] }  type = { type = [string "null"] })"
+            : of_level                 ? "_type = { enum = [level null] }  type = { enum = [level null] }"
+                                       : "_type = { enum = [unit entity null] }  type = { enum = [unit entity null] }");
+        add("_versions = { type = object  additionalProperties = { type = integer  minimum = 1 } }");
         ignored_keys();
         for (const RenamedKey& renamed : rules_.renamed_keys) renamed_key(renamed, of_level);
     }
@@ -220,7 +273,7 @@ private:
         const auto component = std::ranges::find_if(components_, has_name);
         if (point == std::string::npos) {
             if (renamed.to == "prefab" || renamed.to == "name")
-                object(renamed.from, [&] { strings("type", {"string", "null"}); });
+                object(renamed.from, [&] { add(R"(type = [string "null"])"); });
             else
                 any(renamed.from);
             return;
@@ -235,7 +288,7 @@ private:
     }
 
     void unknown_keys(bool keeps) {
-        if (!keeps) closed();
+        if (!keeps) builder_.boolean("additionalProperties", false);
     }
 
     /// A key is the same with a # before it, which is rare: what stands there is not checked.
@@ -246,16 +299,7 @@ private:
     void entity_long() {
         string("type", "object");
         object("properties", [&] {
-            object("prefab", [&] {
-                strings("type", {"string", "null"});
-                string("description", "the name of another source, which this entity is made from");
-            });
-            refer("components", "components");
-            refer("modified_components", "changes");
-            refer("deleted_components", "deleted");
-            refer("children", "new_entities");
-            refer("modified_children", "changed_entities");
-            refer("deleted_children", "deleted");
+            add(kLongKeys);
             own_keys(false);
         });
         unknown_keys(rules_.keep_unknown_fields);
@@ -273,47 +317,15 @@ private:
         unknown_keys(rules_.keep_unknown_components);
     }
 
-    /// A mapping by key, or a list; changes in a list name their target.
-    void entries(std::string_view name, std::string_view of, bool names_target) {
-        strings("type", {"object", "array", "null"});
-        string("description", concat(name, " for each key, or a list"));
-        object("propertyNames", [&] { builder_.unsigned_integer("minLength", 1); });
-        refer("additionalProperties", of);
-        object("items", [&] {
-            list("allOf", [&] {
-                refer_element(of);
-                if (names_target) object([&] { any_of_required("anyOf", {"_guid", "guid", "id"}); });
-            });
-        });
-    }
-
-    void deleted_keys() {
-        strings("type", {"object", "array", "null"});
-        string("description", "the keys of what is deleted");
-        object("items", [&] {
-            list("anyOf", [&] {
-                object([&] { string("type", "string"); });
-                object([&] {
-                    string("type", "object");
-                    any_of_required("anyOf", {"_guid", "guid", "id"});
-                });
-            });
-        });
-    }
-
     // --- components --------------------------------------------------------------------------------------------------
 
     /// A key is a component type, unless a type is given.
     void components() {
-        strings("type", {"object", "array", "null"});
-        string("description", "the components that the entity gets");
+        add(R"(type = [object array "null"]  description = "the components that the entity gets")");
         object("properties", [&] {
             for (const RegisteredComponent* component : components_)
                 object(component->name, [&] {
-                    object("if", [&] {
-                        string("type", "object");
-                        any_of_required("anyOf", {"_type", "type"});
-                    });
+                    add("if = { type = object  anyOf = [{ required = [_type] } { required = [type] }] }");
                     refer("then", "typed");
                     refer("else", name_of(Form::kDeclared, *component));
                 });
@@ -326,22 +338,17 @@ private:
 
     /// What a key means that is no component type is known to the prefab alone.
     void changes() {
-        strings("type", {"object", "array", "null"});
-        string("description", "changes of components that the prefab has");
+        add(R"(type = [object array "null"]  description = "changes of components that the prefab has")");
         object("properties", [&] {
             for (const RegisteredComponent* component : components_)
                 refer(component->name, name_of(Form::kChange, *component));
         });
-        object("items", [&] {
-            string("type", "object");
-            any_of_required("anyOf", {"_guid", "guid", "id"});
-        });
+        add("items = { type = object  anyOf = [{ required = [_guid] } { required = [guid] } { required = [id] }] }");
     }
 
     /// A component that says of which type it is.
     void typed() {
         string("type", "object");
-        if (!rules_.keep_unknown_components) object("if", [&] { strings("required", {"_type"}); });
         const auto names = [&](std::string_view key) {
             object("properties", [&] {
                 object(key, [&] {
@@ -352,21 +359,22 @@ private:
             });
         };
         if (!rules_.keep_unknown_components) {
+            add("if = { required = [_type] }");
             object("then", [&] { names("_type"); });
             object("else", [&] {
                 names("type");
-                strings("required", {"type"});
+                add("required = [type]");
             });
         }
         list("allOf", [&] {
             for (const RegisteredComponent* component : components_)
                 for (const bool is_plain : {false, true})
                     object([&] {
-                        const std::string_view key = is_plain ? "type" : "_type";
                         object("if", [&] {
-                            object("properties", [&] { object(key, [&] { string("const", component->name); }); });
-                            strings("required", {key});
-                            if (is_plain) object("not", [&] { strings("required", {"_type"}); });
+                            object("properties", [&] {
+                                object(is_plain ? "type" : "_type", [&] { string("const", component->name); });
+                            });
+                            add(is_plain ? "required = [type]  not = { required = [_type] }" : "required = [_type]");
                         });
                         refer("then", name_of(Form::kDeclared, *component));
                     });
@@ -386,7 +394,7 @@ private:
             }
             object([&] {
                 string("type", "object");
-                object("if", [&] { strings("required", {"data"}); });
+                add("if = { required = [data] }");
                 object("then", [&] { wrapped(component); });
                 object("else", [&] { fields(component, form); });
             });
@@ -435,7 +443,7 @@ private:
             if (form != Form::kFields) beside_fields(schema, form);
         });
         if (component.compile != nullptr && component.name == "transform")
-            object("not", [&] { strings("required", {"rotation", "euler_degrees"}); });
+            add("not = { required = [rotation euler_degrees] }");
         unknown_keys(rules_.keep_unknown_fields || has_own_text(component));
     }
 
@@ -481,7 +489,7 @@ private:
 
     void group(const RegisteredComponent& component, std::string_view prefix, std::string_view name) {
         object(name, [&] {
-            strings("type", {"object", "null"});
+            add(R"(type = [object "null"])");
             object("properties", [&] { members(component, concat(prefix, name, '.')); });
             unknown_keys(rules_.keep_unknown_fields);
         });
@@ -522,28 +530,15 @@ private:
             object("items", [&] {
                 string("type", "object");
                 object("properties", [&] {
-                    object("name", [&] {
-                        string("type", "string");
-                        builder_.unsigned_integer("minLength", 1);
-                    });
-                    object("parent", [&] { strings("type", {"string", "null"}); });
+                    add(R"(name = { type = string  minLength = 1 }  parent = { type = [string "null"] })");
                     object("position", [&] { one_value(vector, true); });
                     object("rotation", [&] { one_value(quaternion, true); });
-                    refer("euler_degrees", "euler_degrees");
-                    refer("scale", "scale");
+                    add(R"(euler_degrees = { $ref = "#/$defs/euler_degrees" }  scale = { $ref = "#/$defs/scale" })");
                 });
-                strings("required", {"name"});
-                closed();
+                add("required = [name]  additionalProperties = false");
             });
         });
-        object("value_of_property", [&] {
-            strings("type", {"boolean", "number", "string", "null", "array", "object"});
-            refer("additionalProperties", "value_of_property");
-            object("items", [&] {
-                strings("type", {"boolean", "number", "string", "array"});
-                object("items", [&] { string("type", "number"); });
-            });
-        });
+        add(kValueOfProperty);
     }
 
     // --- fields ------------------------------------------------------------------------------------------------------
@@ -587,8 +582,7 @@ private:
         if (field.array_length == 0) return one_value(field, may_be_null);
         kind("array", may_be_null);
         object("items", [&] { one_value(field, field.type == FieldType::kEntity); });
-        builder_.unsigned_integer("minItems", field.array_length);
-        builder_.unsigned_integer("maxItems", field.array_length);
+        has_count(field.array_length);
     }
 
     void one_value(const Field& field, bool may_be_null) {
@@ -625,10 +619,11 @@ private:
     }
 
     void kind(std::string_view name, bool may_be_null) {
-        if (may_be_null)
-            strings("type", {name, "null"});
-        else
-            string("type", name);
+        if (!may_be_null) return string("type", name);
+        list("type", [&] {
+            builder_.string(name);
+            builder_.string("null");
+        });
     }
 
     void integer(const Field& field, bool may_be_null) {
@@ -652,12 +647,16 @@ private:
         number("maximum", field.has_range ? field.maximum : kLargestFloat);
     }
 
+    void has_count(std::uint32_t count) {
+        builder_.unsigned_integer("minItems", count);
+        builder_.unsigned_integer("maxItems", count);
+    }
+
     /// A list of as many numbers.
     void numbers(const Field& field, std::uint32_t count) {
         string("type", "array");
         object("items", [&] { real(field, false); });
-        builder_.unsigned_integer("minItems", count);
-        builder_.unsigned_integer("maxItems", count);
+        has_count(count);
     }
 
     void lanes(const Field& field, bool may_be_null) {
@@ -670,7 +669,7 @@ private:
                     for (std::uint32_t lane = 0; lane < count; ++lane)
                         object(lane_name(lane), [&] { real(field, false); });
                 });
-                closed();
+                unknown_keys(false);
             });
             if (may_be_null) null_element();
         });
@@ -682,8 +681,7 @@ private:
             object([&] {
                 string("type", "array");
                 object("items", [&] { numbers(field, 4); });
-                builder_.unsigned_integer("minItems", 3);
-                builder_.unsigned_integer("maxItems", 3);
+                has_count(3);
             });
             if (may_be_null) null_element();
         });
@@ -713,29 +711,12 @@ private:
                 string("type", "array");
                 object("items", [&] {
                     string("type", "object");
-                    builder_.unsigned_integer("minProperties", 1);
-                    builder_.unsigned_integer("maxProperties", 1);
+                    add("minProperties = 1  maxProperties = 1");
                     object("additionalProperties", [&] { one_value(element, false); });
                 });
             });
             if (may_be_null) null_element();
         });
-    }
-
-    void closed() { builder_.boolean("additionalProperties", false); }
-    /// A subschema that says where the schema is.
-    void refer(std::string_view name) { string("$ref", reference(name)); }
-    void refer(std::string_view key, std::string_view name) {
-        object(key, [&] { refer(name); });
-    }
-    void refer_element(std::string_view name) {
-        object([&] { refer(name); });
-    }
-    void any(std::string_view key) {
-        if (add_key(key)) builder_.boolean(true);
-    }
-    void null_element() {
-        object([&] { string("type", "null"); });
     }
 
     const SourceRules& rules_;
