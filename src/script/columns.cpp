@@ -14,34 +14,17 @@ namespace shoal::lua {
 namespace {
 
 /// Which class of the prelude reads a type without a call of C, or -1.
-int fast_type(const ValueType& type) {
-    switch (type.type) {
-        case FieldType::kInt8:
-            return 0;
-        case FieldType::kInt16:
-            return 1;
-        case FieldType::kInt32:
-            return 2;
-        case FieldType::kUint8:
-            return 3;
-        case FieldType::kUint16:
-            return 4;
-        case FieldType::kUint32:
-            return 5;
-        case FieldType::kFloat:
-            return 6;
-        case FieldType::kDouble:
-            return 7;
-        case FieldType::kBool:
-            return 8;
-        default:
-            return -1;
-    }
+int fast_type(FieldType type) {
+    constexpr FieldType kTypes[] = {FieldType::kInt8,  FieldType::kInt16,  FieldType::kInt32,
+                                    FieldType::kUint8, FieldType::kUint16, FieldType::kUint32,
+                                    FieldType::kFloat, FieldType::kDouble, FieldType::kBool};
+    const auto at = std::ranges::find(kTypes, type) - std::begin(kTypes);
+    return at == std::ssize(kTypes) ? -1 : static_cast<int>(at);
 }
 
 /// The class of the prelude: 1 + (type * 3 + layout) * 2 + is_written, or 0 for what needs a call of C.
 std::uint32_t form_of(const Slot& slot) {
-    const int type = fast_type(slot.plan->type);
+    const int type = fast_type(slot.plan->type.type);
     if (type < 0 || slot.first == nullptr || slot.stride % slot.plan->type.value_bytes != 0) return 0;
     const int layout = slot.rows != nullptr ? 2 : slot.step == 1 ? 0 : 1;
     return static_cast<std::uint32_t>(1 + (type * 3 + layout) * 2 + (slot.is_written ? 1 : 0));
@@ -194,9 +177,7 @@ int set_row(lua_State* lua, State& state) {
                     std::string_view(plan.name).substr(0, plan.name.find('.')), " in its text");
     std::byte* const value = value_at(*slot, i);
     if (value == nullptr) return fail(state, "the entity of row ", i, " has no \"", plan.name, "\"");
-    if (const Status status = read_value(lua, state, 3, 1, plan.type, plan.name, value); !status)
-        return fail(state, status.message());
-    return 0;
+    return done(state, read_value(lua, state, 3, 1, plan.type, plan.name, value));
 }
 
 int length(lua_State* lua, State& state) {
@@ -601,8 +582,7 @@ int each(lua_State* lua, State& state) {
     const Query* const query = read_query(lua, state);
     if (query == nullptr || !read_function(lua, state, 2, "what is called for each batch")) return kFailed;
     if (!check_query(state, *query)) return kFailed;
-    const Status status = run_query(lua, state, *query, 2, LUA_NOREF);
-    return status ? 0 : fail(state, status.message());
+    return done(state, run_query(lua, state, *query, 2, LUA_NOREF));
 }
 
 int count(lua_State* lua, State& state) {

@@ -105,14 +105,12 @@ int refuse(lua_State* lua, State& state) {
     Node at = now->input.node;
     for (int i = 2; i <= lua_gettop(lua); ++i) {
         std::int64_t number = 0;
-        std::size_t length = 0;
         const bool is_number = lua_type(lua, i) == LUA_TNUMBER;
-        const char* const key = lua_type(lua, i) == LUA_TSTRING ? lua_tolstring(lua, i, &length) : nullptr;
         Node child;
         if (is_number && at.is_list() && read_integer(lua, i, number) && number >= 1 && number <= at.size())
             child = at[static_cast<std::uint32_t>(number - 1)];
-        else if (key != nullptr)
-            child = at.find({key, length});
+        else if (lua_type(lua, i) == LUA_TSTRING)
+            child = at.find(text_at(lua, i));
         if (!child) break;  // the source does not say it: the place is what lacks it
         at = child;
     }
@@ -131,13 +129,11 @@ Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) 
             lua_rawgeti(lua, value, static_cast<int>(i) + 1);
         else
             lua_pushvalue(lua, value);
-        std::size_t length = 0;
         const int type = lua_type(lua, -1);
-        const char* const text = type == LUA_TSTRING ? lua_tolstring(lua, -1, &length) : nullptr;
-        const std::string reference(text == nullptr ? "" : text, length);
+        const std::string reference(type == LUA_TSTRING ? text_at(lua, -1) : std::string_view());
         lua_pop(lua, 1);
         if (type == LUA_TNIL) continue;
-        if (text == nullptr)
+        if (type != LUA_TSTRING)
             return Status::error(
                 concat("\"", field.name, "\" is an entity of the source: return a text that refers to it"));
         const std::uint32_t entity = output.find_entity(reference);
@@ -149,11 +145,7 @@ Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) 
 
 /// Keeps the texts of string ids in the blob.
 Status intern_texts(lua_State* lua, CompileOutput& output) {
-    std::size_t length = 0;
-    if (lua_type(lua, -1) == LUA_TSTRING) {
-        const char* const text = lua_tolstring(lua, -1, &length);
-        return output.intern({text, length}).status();
-    }
+    if (lua_type(lua, -1) == LUA_TSTRING) return output.intern(text_at(lua, -1)).status();
     Status status;
     for (std::size_t i = 1; lua_type(lua, -1) == LUA_TTABLE && status && i <= raw_length(lua, -1); ++i) {
         lua_rawgeti(lua, -1, static_cast<int>(i));
@@ -184,19 +176,11 @@ Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOu
     if (lua_type(lua, -1) != LUA_TTABLE)
         return Status::error(concat("the compile function of \"", schema.name(), "\" returned ", type_of(lua, -1),
                                     "; it returns a table of fields, or nothing"));
-    lua_pushnil(lua);
-    while (lua_next(lua, -2) != 0) {
-        std::size_t length = 0;
-        const char* const key = lua_type(lua, -2) == LUA_TSTRING ? lua_tolstring(lua, -2, &length) : nullptr;
-        Status status = key == nullptr
-                            ? Status::error("a compile function returns fields by their names: {field = value}")
-                            : take_field(lua, state, schema, {key, length}, output);
-        lua_pop(lua, 1);
-        if (status) continue;
-        lua_pop(lua, 1);
-        return status;
-    }
-    return {};
+    return each_pair(lua, lua_gettop(lua), [&] {
+        return lua_type(lua, -2) == LUA_TSTRING
+                   ? take_field(lua, state, schema, text_at(lua, -2), output)
+                   : Status::error("a compile function returns fields by their names: {field = value}");
+    });
 }
 
 /// Whether the table at the top has a value for a field.

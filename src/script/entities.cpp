@@ -88,23 +88,16 @@ Status add_all(lua_State* lua, State& state, Entity entity, int table) {
         Array<std::byte> image{Owner("scripts")};
     };
     std::vector<Given> all;
-    lua_pushnil(lua);
-    while (lua_next(lua, table) != 0) {
-        Status status;
-        if (lua_type(lua, -2) != LUA_TSTRING || lua_type(lua, -1) != LUA_TTABLE) {
-            status = Status::error("components are given as {name = {field = value}}");
-        } else if (const Result<KeptComponent> kept = require_component(state, lua_tostring(lua, -2)); !kept) {
-            status = kept.status();
-        } else {
-            const std::span<const std::byte> defaults = kept->schema->default_image();
-            all.push_back({*kept, Array<std::byte>(defaults.begin(), defaults.end(), Owner("scripts"))});
-            status = read_image(lua, state, lua_gettop(lua), *kept->schema, all.back().image.data());
-        }
-        lua_pop(lua, 1);
-        if (status) continue;
-        lua_pop(lua, 1);
-        return status;
-    }
+    Status read = each_pair(lua, table, [&]() -> Status {
+        if (lua_type(lua, -2) != LUA_TSTRING || lua_type(lua, -1) != LUA_TTABLE)
+            return Status::error("components are given as {name = {field = value}}");
+        const Result<KeptComponent> kept = require_component(state, text_at(lua, -2));
+        if (!kept) return kept.status();
+        const std::span<const std::byte> defaults = kept->schema->default_image();
+        all.push_back({*kept, Array<std::byte>(defaults.begin(), defaults.end(), Owner("scripts"))});
+        return read_image(lua, state, lua_gettop(lua), *kept->schema, all.back().image.data());
+    });
+    if (!read) return read;
     for (const Given& given : all)
         if (Status status = add_component(state, entity, given.kept, given.image.data()); !status) return status;
     return {};
@@ -129,7 +122,7 @@ int create(lua_State* lua, State& state) {
             state.world.entities().destroy(entity);
         return fail(state, status.message());
     }
-    if (commands == nullptr && state.script->is_loading) state.script->made_entities.push_back(entity);
+    if (commands == nullptr) state.note_made({&entity, 1});
     push_entity(lua, entity);
     return 1;
 }
@@ -145,24 +138,22 @@ int destroy(lua_State* lua, State& state) {
     return lua_pushboolean(lua, has_lived ? 1 : 0), 1;
 }
 
-int change_text(lua_State* lua, State& state, TextChange change) {
+template <TextChange kChange>
+int change_text(lua_State* lua, State& state) {
     Entity entity;
     std::string_view text;
     if (!read_living(lua, state, 1, entity) || !read_text(lua, state, 2, "a name or a tag", text)) return kFailed;
     state.link.steps_left -= static_cast<double>(text.size()) / 16;
     Commands* const held = commands_of(state);
     Commands& commands = held != nullptr ? *held : state.world.commands();
-    if (change == TextChange::kName)
+    if constexpr (kChange == TextChange::kName)
         commands.name(entity, text);
-    else if (change == TextChange::kTag)
+    else if constexpr (kChange == TextChange::kTag)
         commands.tag(entity, text);
     else
         commands.untag(entity, text);
     return 0;
 }
-int name(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kName); }
-int tag(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kTag); }
-int untag(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kUntag); }
 
 // --- components --------------------------------------------------------------------------------------------------
 
@@ -185,8 +176,7 @@ int add(lua_State* lua, State& state) {
     const int type = lua_type(lua, 3);
     if (type > LUA_TNIL && type != LUA_TTABLE)
         return fail(state, "argument 3 is a table of fields, not ", type_of(lua, 3));
-    const Status status = add_from_table(lua, state, entity, kept, type == LUA_TTABLE ? 3 : 0);
-    return status ? 0 : fail(state, status.message());
+    return done(state, add_from_table(lua, state, entity, kept, type == LUA_TTABLE ? 3 : 0));
 }
 
 int remove(lua_State* lua, State& state) {
@@ -194,8 +184,7 @@ int remove(lua_State* lua, State& state) {
     KeptComponent kept;
     if (!read_living(lua, state, 1, entity) || !read_component(lua, state, 2, kept)) return kFailed;
     if (Commands* const commands = commands_of(state)) return commands->remove(entity, *kept.schema), 0;
-    const Result<std::uint32_t> removed = kept.store->remove_values(*kept.schema, {&entity, 1});
-    return removed ? 0 : fail(state, removed.message());
+    return done(state, kept.store->remove_values(*kept.schema, {&entity, 1}).status());
 }
 
 /// Finds a path that was found before in this call, or finds it.
@@ -265,16 +254,15 @@ int set(lua_State* lua, State& state) {
     AnyValue value(path->type());
     const int num_values = lua_gettop(lua) - 2;
     Status status = read_value(lua, state, 3, num_values, path->type(), name, value.bytes().data());
-    if (status) status = path->write(entity, value);
-    return status ? 0 : fail(state, status.message());
+    return done(state, status ? path->write(entity, value) : status);
 }
 
 constexpr Function kOfEntities[] = {{"alive", alive},
                                     {"create", run_body<in_world<create>>},
                                     {"destroy", run_body<in_world<destroy>>},
-                                    {"name", run_body<in_world<name>>},
-                                    {"tag", run_body<in_world<tag>>},
-                                    {"untag", run_body<in_world<untag>>}};
+                                    {"name", run_body<in_world<change_text<TextChange::kName>>>},
+                                    {"tag", run_body<in_world<change_text<TextChange::kTag>>>},
+                                    {"untag", run_body<in_world<change_text<TextChange::kUntag>>>}};
 constexpr Function kOfRows[] = {{"has", run_body<in_world<has>>},
                                 {"add", run_body<in_world<add>>},
                                 {"remove", run_body<in_world<remove>>},
@@ -297,9 +285,7 @@ int copy(lua_State* lua, State& state) {
     if (Commands* const commands = commands_of(state)) return push_entity(lua, commands->copy(entity)), 1;
     const Result<Spawned> copied = copy(state.world, entity);
     if (!copied) return fail(state, copied.message());
-    const std::span<const Entity> made = copied->entities();
-    if (state.script->is_loading)
-        state.script->made_entities.insert(state.script->made_entities.end(), made.begin(), made.end());
+    state.note_made(copied->entities());
     push_entity(lua, copied->entity(0));
     return 1;
 }
@@ -331,39 +317,26 @@ Status read_overrides(GivenOverrides& given, std::string_view entity, Array<Spaw
     lua_State* const lua = given.lua;
     if (lua_type(lua, -1) != LUA_TTABLE)
         return Status::error(concat("values of \"", entity, "\" are overridden as {[\"light.range\"] = 9}"));
-    lua_pushnil(lua);
-    while (lua_next(lua, -2) != 0) {
-        Status status;
-        if (lua_type(lua, -2) != LUA_TSTRING) {
-            status = Status::error(concat("values of \"", entity, "\" are overridden by the paths of their fields"));
-        } else {
-            const std::string field = text_at(lua, -2);
-            const Result<AnyValue> value = read_override(given, field);
-            if (value) to.push_back({std::string(entity), field, *value});
-            status = value.status();
-        }
-        lua_pop(lua, 1);
-        if (status) continue;
-        lua_pop(lua, 1);
-        return status;
-    }
-    return {};
+    return each_pair(lua, lua_gettop(lua), [&] {
+        if (lua_type(lua, -2) != LUA_TSTRING)
+            return Status::error(concat("values of \"", entity, "\" are overridden by the paths of their fields"));
+        const std::string_view field = text_at(lua, -2);
+        const Result<AnyValue> value = read_override(given, field);
+        if (value) to.push_back({std::string(entity), std::string(field), *value});
+        return value.status();
+    });
 }
 
 /// Reads {entity = {...}}, in the order of the names: a part of a field comes after the field.
 Status read_all_overrides(void* context, Array<SpawnOverride>& to) {
     auto& given = *static_cast<GivenOverrides*>(context);
     lua_State* const lua = given.lua;
-    lua_pushnil(lua);
-    while (lua_next(lua, 2) != 0) {
-        Status status = lua_type(lua, -2) == LUA_TSTRING
-                            ? read_overrides(given, text_at(lua, -2), to)
-                            : Status::error("overrides are given by entity: {lamp = {[\"light.range\"] = 9}}");
-        lua_pop(lua, 1);
-        if (status) continue;
-        lua_pop(lua, 1);
-        return status;
-    }
+    Status status = each_pair(lua, 2, [&] {
+        return lua_type(lua, -2) == LUA_TSTRING
+                   ? read_overrides(given, text_at(lua, -2), to)
+                   : Status::error("overrides are given by entity: {lamp = {[\"light.range\"] = 9}}");
+    });
+    if (!status) return status;
     std::ranges::sort(to, {}, [](const SpawnOverride& one) { return std::tie(one.entity, one.field); });
     return {};
 }
@@ -391,15 +364,8 @@ int spawn(lua_State* lua, State& state) {
     GivenOverrides given{lua, state};
     const Result<Spawned> spawned = spawn_bytes(state.world, bytes, overrides ? read_all_overrides : nullptr, &given);
     if (!spawned) return fail(state, spawned.message());
-    const std::span<const Entity> made = spawned->entities();
-    if (state.script->is_loading)
-        state.script->made_entities.insert(state.script->made_entities.end(), made.begin(), made.end());
-    lua_createtable(lua, static_cast<int>(made.size()), 0);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        push_entity(lua, made[i]);
-        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-    }
-    return 1;
+    state.note_made(spawned->entities());
+    return push_list(lua, spawned->entities()), 1;
 }
 
 /// Without arguments a number in [0, 1), with n a whole number from 1 to n, with m and n one from m to n.
@@ -432,9 +398,7 @@ int write_log(lua_State* lua, State& state) {
         const int type = lua_type(lua, i);
         if (type == LUA_TSTRING || type == LUA_TNUMBER) {
             lua_pushvalue(lua, i);  // a copy, because a number becomes a text
-            std::size_t length = 0;
-            const char* const first = lua_tolstring(lua, -1, &length);
-            text.append(first, length);
+            text += text_at(lua, -1);
             lua_pop(lua, 1);
         } else if (type == LUA_TBOOLEAN) {
             text += lua_toboolean(lua, i) != 0 ? "true" : "false";

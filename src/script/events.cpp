@@ -57,31 +57,22 @@ int write(lua_State* lua, State& state) {
     const std::span<const std::byte> defaults = channel->schema.default_image();
     Array<std::byte> image(defaults.begin(), defaults.end(), Owner("scripts"));
     if (lua_type(lua, 2) != LUA_TTABLE) return fail(state, "argument 2 is a table of fields, not ", type_of(lua, 2));
-    if (const Status status = read_image(lua, state, 2, channel->schema, image.data()); !status)
-        return fail(state, status.message());
-    channel->log->append(image);
-    return 0;
+    const Status status = read_image(lua, state, 2, channel->schema, image.data());
+    if (status) channel->log->append(image);
+    return done(state, status);
 }
 
 int push_events(lua_State* lua, const State& state, const Channel& channel, std::span<const std::byte> bytes) {
     const std::size_t event_bytes = channel.schema.struct_bytes();
-    const std::size_t count = bytes.size() / event_bytes;
-    lua_createtable(lua, static_cast<int>(std::min<std::size_t>(count, 1 << 20)), 0);
-    for (std::size_t i = 0; i < count; ++i) {
-        push_image(lua, state, channel.schema, bytes.data() + i * event_bytes);
-        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-    }
+    push_list(lua, bytes.size() / event_bytes,
+              [&](std::size_t i) { push_image(lua, state, channel.schema, bytes.data() + i * event_bytes); });
     return 1;
 }
 
+template <std::span<const std::byte> (detail::EventLog::*kRead)() const>
 int read(lua_State* lua, State& state) {
     const Channel* const channel = read_channel(lua, state, false);
-    return channel == nullptr ? kFailed : push_events(lua, state, *channel, channel->log->read());
-}
-
-int read_last(lua_State* lua, State& state) {
-    const Channel* const channel = read_channel(lua, state, false);
-    return channel == nullptr ? kFailed : push_events(lua, state, *channel, channel->log->read_last());
+    return channel == nullptr ? kFailed : push_events(lua, state, *channel, (channel->log->*kRead)());
 }
 
 // --- observers ---------------------------------------------------------------------------------------------------
@@ -110,11 +101,7 @@ public:
         const CallScope scope(state, &script_);
         lua_State* const lua = state.lua;
         lua_rawgeti(lua, LUA_REGISTRYINDEX, run_);
-        lua_createtable(lua, static_cast<int>(batch.entities.size()), 0);
-        for (std::size_t i = 0; i < batch.entities.size(); ++i) {
-            push_entity(lua, batch.entities[i]);
-            lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-        }
+        push_list(lua, batch.entities);
         state.observer = &batch;
         state.observer_serial = state.next_serial();
         lua_pushnumber(lua, state.observer_serial);
@@ -144,7 +131,8 @@ Result<ObservedChange> observed_change(const ObserverEntry& entry, const Schema&
     return to;
 }
 
-int observe(lua_State* lua, State& state, ObserverKind kind) {
+template <ObserverKind kKind>
+int observe(lua_State* lua, State& state) {
     std::string_view name;
     if (!read_text(lua, state, 1, "the name of a component type", name)) return kFailed;
     if (!read_function(lua, state, 2, "what is called")) return kFailed;
@@ -152,7 +140,7 @@ int observe(lua_State* lua, State& state, ObserverKind kind) {
     if (!has_room(state, state.script->observers.size(), "observers")) return kFailed;
     ObserverEntry entry;
     entry.name = name;
-    entry.kind = kind;
+    entry.kind = kKind;
     lua_pushvalue(lua, 2);
     entry.run = luaL_ref(lua, LUA_REGISTRYINDEX);
     const Status status = add_observer(*state.script, entry);
@@ -163,9 +151,6 @@ int observe(lua_State* lua, State& state, ObserverKind kind) {
     state.script->observers.push_back(entry);
     return push_integer(lua, entry.id.number), 1;
 }
-int on_add(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kAdd); }
-int on_remove(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kRemove); }
-int on_change(lua_State* lua, State& state) { return observe(lua, state, ObserverKind::kChange); }
 
 int end_observer(lua_State* lua, State& state) {
     std::int64_t number = 0;
@@ -185,11 +170,11 @@ int end_observer(lua_State* lua, State& state) {
 
 constexpr Function kEvents[] = {{"events", run_body<in_world<events>>},
                                 {"write", run_body<in_world<write>>},
-                                {"read", run_body<in_world<read>>},
-                                {"read_last", run_body<in_world<read_last>>}};
-constexpr Function kObservers[] = {{"on_add", run_body<in_world<on_add>>},
-                                   {"on_remove", run_body<in_world<on_remove>>},
-                                   {"on_change", run_body<in_world<on_change>>},
+                                {"read", run_body<in_world<read<&detail::EventLog::read>>>},
+                                {"read_last", run_body<in_world<read<&detail::EventLog::read_last>>>}};
+constexpr Function kObservers[] = {{"on_add", run_body<in_world<observe<ObserverKind::kAdd>>>},
+                                   {"on_remove", run_body<in_world<observe<ObserverKind::kRemove>>>},
+                                   {"on_change", run_body<in_world<observe<ObserverKind::kChange>>>},
                                    {"off", run_body<in_world<end_observer>>}};
 
 }  // namespace

@@ -277,8 +277,7 @@ int enable(lua_State* lua, State& state) {
     std::string_view name;
     if (!read_text(lua, state, 1, "the name of a pass", name)) return kFailed;
     const bool is_on = lua_gettop(lua) < 2 || lua_toboolean(lua, 2) != 0;
-    const Status status = state.world.schedule().enable(name, is_on);
-    return status ? 0 : fail(state, status.message());
+    return done(state, state.world.schedule().enable(name, is_on));
 }
 
 constexpr Function kPassFunctions[] = {{"pass", run_body<in_world<pass>>},
@@ -455,8 +454,7 @@ int component(lua_State* lua, State& state) {
     if (!kept) status = make_table(state, *schema);
     if (status) kept = state.world.directory().find_kept(schema->id());
     if (status && !is_same_declaration(*kept.schema, *schema)) status = change_fields(state, *schema, *kept.store);
-    if (status) status = note_component(lua, state, 1, *schema);
-    return status ? 0 : fail(state, status.message());
+    return done(state, status ? note_component(lua, state, 1, *schema) : status);
 }
 
 constexpr Function kComponents[] = {{"component", run_body<in_world<component>>}};

@@ -52,42 +52,12 @@ private:
     }
 
     static bool is_of_class(int c, int name) {
-        bool is_of = false;
-        switch (std::tolower(name)) {
-            case 'a':
-                is_of = std::isalpha(c) != 0;
-                break;
-            case 'c':
-                is_of = std::iscntrl(c) != 0;
-                break;
-            case 'd':
-                is_of = std::isdigit(c) != 0;
-                break;
-            case 'g':
-                is_of = std::isgraph(c) != 0;
-                break;
-            case 'l':
-                is_of = std::islower(c) != 0;
-                break;
-            case 'p':
-                is_of = std::ispunct(c) != 0;
-                break;
-            case 's':
-                is_of = std::isspace(c) != 0;
-                break;
-            case 'u':
-                is_of = std::isupper(c) != 0;
-                break;
-            case 'w':
-                is_of = std::isalnum(c) != 0;
-                break;
-            case 'x':
-                is_of = std::isxdigit(c) != 0;
-                break;
-            default:
-                return name == c;
-        }
-        return std::isupper(name) != 0 ? !is_of : is_of;
+        constexpr std::string_view kNames = "acdglpsuwx";
+        constexpr int (*kClasses[])(int) = {std::isalpha, std::iscntrl, std::isdigit, std::isgraph, std::islower,
+                                            std::ispunct, std::isspace, std::isupper, std::isalnum, std::isxdigit};
+        const std::size_t i = kNames.find(static_cast<char>(std::tolower(name)));
+        if (i == std::string_view::npos) return name == c;
+        return (kClasses[i](c) != 0) != (std::isupper(name) != 0);
     }
 
     /// Returns the end of the single character class at `p`.
@@ -341,14 +311,15 @@ std::size_t find_plain(State& state, std::string_view text, std::string_view par
     return at == nullptr ? std::string_view::npos : start + read;
 }
 
-int find_or_match(lua_State* lua, State& state, bool finds) {
+template <bool kFinds>
+int find_or_match(lua_State* lua, State& state) {
     std::string_view text, pattern;
     std::size_t start = 0;
     if (!read_text_or_number(lua, state, 1, "a text", text)) return kFailed;
     if (!read_text_or_number(lua, state, 2, "a pattern", pattern)) return kFailed;
     if (!read_start(lua, state, 3, text.size(), start)) return kFailed;
     if (start > text.size()) return lua_pushnil(lua), 1;
-    if (finds && (lua_toboolean(lua, 4) != 0 || has_no_specials(state, pattern))) {
+    if (kFinds && (lua_toboolean(lua, 4) != 0 || has_no_specials(state, pattern))) {
         const std::size_t found = find_plain(state, text, pattern, start);
         if (found == std::string_view::npos) return lua_pushnil(lua), 1;
         push_integer(lua, static_cast<std::int64_t>(found) + 1);
@@ -362,7 +333,7 @@ int find_or_match(lua_State* lua, State& state, bool finds) {
         if (matcher.error() != nullptr) return fail(state, matcher.error());
         if (end == nullptr && (is_anchored || at == matcher.end())) break;
         if (end == nullptr) continue;
-        if (!finds) return push_captures(lua, state, matcher, at, end, true);
+        if (!kFinds) return push_captures(lua, state, matcher, at, end, true);
         push_integer(lua, at - matcher.begin() + 1);
         push_integer(lua, end - matcher.begin());
         const int captures = push_captures(lua, state, matcher, at, end, false);
@@ -370,19 +341,16 @@ int find_or_match(lua_State* lua, State& state, bool finds) {
     }
     return lua_pushnil(lua), 1;
 }
-int find_pattern(lua_State* lua, State& state) { return find_or_match(lua, state, true); }
-int match(lua_State* lua, State& state) { return find_or_match(lua, state, false); }
 
 /// The next match of string.gmatch: upvalues are the text, the pattern, where to go on, and where the last match has ended.
 int next_match(lua_State* lua, State& state) {
-    std::size_t length = 0, pattern_length = 0;
-    const char* const first = lua_tolstring(lua, lua_upvalueindex(1), &length);
-    const char* const pattern = lua_tolstring(lua, lua_upvalueindex(2), &pattern_length);
+    const std::string_view text = text_at(lua, lua_upvalueindex(1)), pattern = text_at(lua, lua_upvalueindex(2));
+    const char* const first = text.data();
     auto at = static_cast<std::size_t>(lua_tonumber(lua, lua_upvalueindex(3)));
     const double last_end = lua_tonumber(lua, lua_upvalueindex(4));
-    Matcher matcher({first, length}, {pattern, pattern_length}, state.link.steps_left);
-    for (; at <= length; ++at) {
-        const char* const end = matcher.match_at(first + at, pattern);
+    Matcher matcher(text, pattern, state.link.steps_left);
+    for (; at <= text.size(); ++at) {
+        const char* const end = matcher.match_at(first + at, pattern.data());
         if (matcher.error() != nullptr) return fail(state, matcher.error());
         if (end == nullptr || static_cast<double>(end - first) == last_end) continue;
         lua_pushnumber(lua, static_cast<double>(end - first));
@@ -391,7 +359,7 @@ int next_match(lua_State* lua, State& state) {
         lua_replace(lua, lua_upvalueindex(4));
         return push_captures(lua, state, matcher, first + at, end, true);
     }
-    lua_pushnumber(lua, static_cast<double>(length) + 1);
+    lua_pushnumber(lua, static_cast<double>(text.size()) + 1);
     lua_replace(lua, lua_upvalueindex(3));
     return lua_pushnil(lua), 1;
 }
@@ -427,10 +395,9 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
             out.append(first, last);
             state.link.steps_left -= static_cast<double>(last - first) / 16;
         } else if (c >= '1' && c <= '9' && push_capture(lua, matcher, static_cast<std::size_t>(c - '1'), first, last)) {
-            std::size_t length = 0;
-            const char* const capture = lua_tolstring(lua, -1, &length);
-            out.append(capture, length);
-            state.link.steps_left -= static_cast<double>(length) / 16;
+            const std::string_view capture = text_at(lua, -1);
+            out += capture;
+            state.link.steps_left -= static_cast<double>(capture.size()) / 16;
             lua_pop(lua, 1);
         } else {
             return fail(state, "the replacement has a '%' that is followed by neither '%' nor the number of a capture"),
@@ -458,22 +425,16 @@ bool push_replacement(lua_State* lua, State& state, const Matcher& matcher, cons
 bool add_replacement(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
                      std::string& out) {
     const int type = lua_type(lua, 3);
-    if (type == LUA_TSTRING || type == LUA_TNUMBER) {
-        std::size_t length = 0;
-        const char* const text = lua_tolstring(lua, 3, &length);
-        return add_text(lua, state, matcher, first, last, {text, length}, out);
-    }
+    if (type == LUA_TSTRING || type == LUA_TNUMBER)
+        return add_text(lua, state, matcher, first, last, text_at(lua, 3), out);
     if (!push_replacement(lua, state, matcher, first, last)) return false;
     const int given = lua_type(lua, -1);
-    std::size_t length = 0;
-    if (given == LUA_TSTRING || given == LUA_TNUMBER) {
-        const char* const text = lua_tolstring(lua, -1, &length);
-        out.append(text, length);
-    } else if (lua_toboolean(lua, -1) == 0) {
+    if (given == LUA_TSTRING || given == LUA_TNUMBER)
+        out += text_at(lua, -1);
+    else if (lua_toboolean(lua, -1) == 0)
         out.append(first, last);
-    } else {
+    else
         return fail(state, "the replacement is ", type_of(lua, -1), ", not a text"), false;
-    }
     lua_pop(lua, 1);
     return true;
 }
@@ -520,8 +481,8 @@ int gsub(lua_State* lua, State& state) {
     return 2;
 }
 
-constexpr Function kPatternFunctions[] = {{"find", run_body<find_pattern>},
-                                          {"match", run_body<match>},
+constexpr Function kPatternFunctions[] = {{"find", run_body<find_or_match<true>>},
+                                          {"match", run_body<find_or_match<false>>},
                                           {"gmatch", run_body<gmatch>},
                                           {"gsub", run_body<gsub>}};
 

@@ -42,16 +42,15 @@ constexpr const char* kOwnChunk = "=[shoal]";
 
 /// Takes the functions of the prelude out of the traceback at the top.
 void hide_own_functions(lua_State* lua) {
-    std::size_t length = 0;
-    const char* const text = lua_tolstring(lua, -1, &length);
+    const std::string_view text = text_at(lua, -1);
     std::string shown;
-    for (std::string_view rest(text, length); !rest.empty();) {
+    for (std::string_view rest = text; !rest.empty();) {
         const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
         if (!line.starts_with("\t[shoal]:")) shown += line;
         rest.remove_prefix(line.size());
     }
     while (shown.ends_with('\n')) shown.pop_back();
-    if (shown.size() != length) push_text(lua, shown);
+    if (shown.size() != text.size()) push_text(lua, shown);
 }
 
 /// Pushes the message with the last calls: luaL_traceback() takes seconds for a stack of thousands, as the square of
@@ -89,10 +88,7 @@ Status error_of(const State& state, lua_State* on, int code) {
     if (code == LUA_ERRMEM)
         return Status::error(concat("not enough memory: scripts may hold ", state.options.memory_bytes,
                                     " bytes; keep less, or raise ScriptOptions::memory_bytes"));
-    std::size_t length = 0;
-    const char* const text = lua_type(on, -1) == LUA_TSTRING ? lua_tolstring(on, -1, &length) : nullptr;
-    return Status::error(text == nullptr ? std::string_view("an error without a text")
-                                         : std::string_view(text, length));
+    return Status::error(lua_type(on, -1) == LUA_TSTRING ? text_at(on, -1) : "an error without a text");
 }
 
 }  // namespace
@@ -342,36 +338,18 @@ static bool is_wide(lua_State* lua, int index) {
 }
 
 const char* type_of(lua_State* lua, int index) {
-    switch (lua_type(lua, index)) {
-        case LUA_TNONE:
-            return "missing";
-        case LUA_TNIL:
-            return "nil";
-        case LUA_TBOOLEAN:
-            return "a boolean";
-        case LUA_TNUMBER:
-            return "a number";
-        case LUA_TSTRING:
-            return "a text";
-        case LUA_TTABLE:
-            return "a table";
-        case LUA_TFUNCTION:
-            return "a function";
-        case LUA_TTHREAD:
-            return "a coroutine";
-        case LUA_TLIGHTUSERDATA:
-            return is_entity(lua, index) ? "an entity" : "a light userdata";
-        default:
-            return is_wide(lua, index) ? "a 64-bit number" : "a column, a batch, a query or a channel";
-    }
+    constexpr const char* kNames[] = {"missing", "nil",     "a boolean",  "", "a number",
+                                      "a text",  "a table", "a function", "", "a coroutine"};  // by type + 1
+    const int type = lua_type(lua, index);
+    if (type == LUA_TLIGHTUSERDATA) return is_entity(lua, index) ? "an entity" : "a light userdata";
+    if (type <= LUA_TTHREAD && type != LUA_TUSERDATA) return kNames[type + 1];
+    return is_wide(lua, index) ? "a 64-bit number" : "a column, a batch, a query or a channel";
 }
 
 bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text) {
     if (lua_type(lua, index) != LUA_TSTRING)
         return fail(state, "argument ", index, " is ", what, ", a text, not ", type_of(lua, index)), false;
-    std::size_t length = 0;
-    const char* const first = lua_tolstring(lua, index, &length);
-    text = {first, length};
+    text = text_at(lua, index);
     return true;
 }
 
@@ -416,7 +394,7 @@ Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
     for (std::size_t i = 1; i <= length; ++i) {
         lua_rawgeti(lua, -1, static_cast<int>(i));
         const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
-        if (is_text) texts.push_back(text_at(lua, -1));
+        if (is_text) texts.emplace_back(text_at(lua, -1));
         lua_pop(lua, 1);
         if (!is_text) return Status::error(concat("element ", i, " of \"", field, "\" is not a text"));
     }
@@ -424,12 +402,6 @@ Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
 }
 
 }  // namespace
-
-std::string text_at(lua_State* lua, int index) {
-    std::size_t length = 0;
-    const char* const first = lua_tolstring(lua, index, &length);
-    return {first, length};
-}
 
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements) {
     Status status;
@@ -440,7 +412,7 @@ Status check_keys(lua_State* lua, int table, std::span<const std::string_view> k
         if (is_text && std::ranges::find(keys, text_at(lua, -1)) != keys.end()) continue;
         const double number = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : 0;
         if (number >= 1 && number <= static_cast<double>(num_elements)) continue;
-        const std::string key = is_text ? text_at(lua, -1) : std::string();
+        const std::string key(is_text ? text_at(lua, -1) : std::string_view());
         const int close = closest_text(key, keys.data(), keys.size());
         std::string hint =
             close < 0 ? "there are" : concat("did you mean \"", keys[static_cast<std::size_t>(close)], "\"?");
@@ -458,44 +430,36 @@ Status read_texts(lua_State* lua, int table, const char* field, Array<std::strin
     const int type = push_field(lua, table, field);
     Status status;
     if (type == LUA_TSTRING)
-        texts.push_back(text_at(lua, -1));
+        texts.emplace_back(text_at(lua, -1));
     else if (type != LUA_TNIL)
         status = read_list(lua, field, texts);
     lua_pop(lua, 1);
     return status;
 }
 
-Status read_field(lua_State* lua, int table, const char* field, std::string& text) {
+/// Calls take() with the field of a table at the top, if it has one. Errors: it is not of the type.
+template <class Take>
+static Status take_field(lua_State* lua, int table, const char* field, int wanted, std::string_view name, Take&& take) {
     const int type = push_field(lua, table, field);
     Status status;
-    if (type == LUA_TSTRING)
-        text = text_at(lua, -1);
+    if (type == wanted)
+        take();
     else if (type != LUA_TNIL)
-        status = wrong_field(lua, field, "a text");
+        status = wrong_field(lua, field, name);
     lua_pop(lua, 1);
     return status;
+}
+
+Status read_field(lua_State* lua, int table, const char* field, std::string& text) {
+    return take_field(lua, table, field, LUA_TSTRING, "a text", [&] { text = text_at(lua, -1); });
 }
 
 Status read_field(lua_State* lua, int table, const char* field, double& number) {
-    const int type = push_field(lua, table, field);
-    Status status;
-    if (type == LUA_TNUMBER)
-        number = lua_tonumber(lua, -1);
-    else if (type != LUA_TNIL)
-        status = wrong_field(lua, field, "a number");
-    lua_pop(lua, 1);
-    return status;
+    return take_field(lua, table, field, LUA_TNUMBER, "a number", [&] { number = lua_tonumber(lua, -1); });
 }
 
 Status read_field(lua_State* lua, int table, const char* field, bool& flag) {
-    const int type = push_field(lua, table, field);
-    Status status;
-    if (type == LUA_TBOOLEAN)
-        flag = lua_toboolean(lua, -1) != 0;
-    else if (type != LUA_TNIL)
-        status = wrong_field(lua, field, "true or false");
-    lua_pop(lua, 1);
-    return status;
+    return take_field(lua, table, field, LUA_TBOOLEAN, "true or false", [&] { flag = lua_toboolean(lua, -1) != 0; });
 }
 
 }  // namespace shoal::lua

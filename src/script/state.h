@@ -21,6 +21,7 @@
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
 
+#include <algorithm>
 #include <mutex>
 #include <span>
 #include <string>
@@ -194,6 +195,11 @@ struct State : WorldService {
     bool rows_are_held() const;
     /// Lets the world keep the text of a string id, at once or as soon as it may. Errors: as of StringTable::intern().
     Status keep_text(std::string_view text);
+    /// Notes entities that the text of a script makes while it loads.
+    void note_made(std::span<const Entity> entities) {
+        if (script->is_loading)
+            script->made_entities.insert(script->made_entities.end(), entities.begin(), entities.end());
+    }
     /// Returns the text of a string id, or an empty text.
     std::string_view text_of(StringId id) const;
     /// Of 31 bits, as the prelude compares them.
@@ -281,6 +287,9 @@ int fail(State& state, const Parts&... parts) {
     return kFailed;
 }
 
+/// Ends a body that leaves no result.
+inline int done(State& state, const Status& status) { return status ? 0 : fail(state, status.message()); }
+
 /// Adds functions to the table at the top.
 struct Function {
     const char* name;
@@ -319,10 +328,39 @@ bool is_entity(lua_State* lua, int index);
 Entity entity_at(lua_State* lua, int index);
 void push_token(lua_State* lua, State& state, const Token& token);
 inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
+/// Pushes a list of `count` elements, each of which push(i) leaves at the top.
+template <class Push>
+void push_list(lua_State* lua, std::size_t count, Push&& push) {
+    lua_createtable(lua, static_cast<int>(std::min<std::size_t>(count, 1 << 20)), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        push(i);
+        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+    }
+}
+inline void push_list(lua_State* lua, std::span<const Entity> entities) {
+    push_list(lua, entities.size(), [&](std::size_t i) { push_entity(lua, entities[i]); });
+}
+/// Calls visit() for each pair of the table at `table`, with the key below the value at the top. Errors: of visit().
+template <class Visit>
+Status each_pair(lua_State* lua, int table, Visit&& visit) {
+    lua_pushnil(lua);
+    while (lua_next(lua, table) != 0) {
+        Status status = visit();
+        lua_pop(lua, 1);
+        if (status) continue;
+        lua_pop(lua, 1);
+        return status;
+    }
+    return {};
+}
 /// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
-/// Returns a text. Requires: there is one, and not a number, which would become one.
-std::string text_at(lua_State* lua, int index);
+/// Returns a text, and a number as one, which it becomes. Requires: there is one of these. Lifetime: that of the value.
+inline std::string_view text_at(lua_State* lua, int index) {
+    std::size_t length = 0;
+    const char* const first = lua_tolstring(lua, index, &length);
+    return {first, length};
+}
 /// Whether a table has no keys but these, and elements 1 to `num_elements`. Errors: it has another, and the message
 /// names the one that is close.
 Status check_keys(lua_State* lua, int table, std::span<const std::string_view> keys, std::size_t num_elements = 0);

@@ -409,8 +409,7 @@ int changed(lua_State* lua, State& state) {
     if (const Status status = check_access(state, *store, *kept->schema, true); !status)
         return fail(state, status.message());
     if (!store->has(entity)) return fail(state, "the entity has no \"", name, "\"; shoal.add() gives it one");
-    const Status status = store->show(entity);
-    return status ? 0 : fail(state, status.message());
+    return done(state, store->show(entity));
 }
 
 constexpr Function kStores[] = {{"store", run_body<in_world<store>>}, {"changed", run_body<in_world<changed>>}};

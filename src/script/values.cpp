@@ -3,6 +3,7 @@
 #include "script/state.h"
 
 #include "shoal/base/bytes.h"
+#include "shoal/table/enum_bytes.h"
 
 #include <cstring>
 
@@ -24,21 +25,8 @@ T load(const std::byte* bytes) {
     return value;
 }
 
-std::int64_t load_integer(const std::byte* bytes, std::uint32_t num_bytes) {
-    switch (num_bytes) {
-        case 1:
-            return load<std::int8_t>(bytes);
-        case 2:
-            return load<std::int16_t>(bytes);
-        case 4:
-            return load<std::int32_t>(bytes);
-        default:
-            return load<std::int64_t>(bytes);
-    }
-}
-
 void push_enumerator(lua_State* lua, const ValueType& type, const std::byte* bytes) {
-    const std::int64_t value = load_integer(bytes, type.value_bytes);
+    const std::int64_t value = read_enum_number(bytes, type.value_bytes);
     const std::int64_t mask = type.value_bytes >= 8 ? -1 : (std::int64_t(1) << (type.value_bytes * 8)) - 1;
     for (const EnumeratorDefinition& one : type.enumerators)
         if ((one.value & mask) == (value & mask)) return push_text(lua, one.name);
@@ -61,14 +49,6 @@ void push_lanes(lua_State* lua, const std::byte* bytes, std::uint32_t count) {
     }
 }
 
-void push_floats(lua_State* lua, const std::byte* bytes, std::uint32_t count) {
-    lua_createtable(lua, static_cast<int>(count), 0);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        lua_pushnumber(lua, load<float>(bytes + i * sizeof(float)));
-        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-    }
-}
-
 void push_one(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes) {
     switch (type.type) {
         case FieldType::kBool:
@@ -77,13 +57,12 @@ void push_one(lua_State* lua, const State& state, const ValueType& type, const s
         case FieldType::kInt16:
         case FieldType::kInt32:
         case FieldType::kInt64:
-            return push_integer(lua, load_integer(bytes, type.value_bytes));
+            return push_integer(lua, read_enum_number(bytes, type.value_bytes));
         case FieldType::kUint8:
-            return push_integer(lua, load<std::uint8_t>(bytes));
         case FieldType::kUint16:
-            return push_integer(lua, load<std::uint16_t>(bytes));
         case FieldType::kUint32:
-            return push_integer(lua, load<std::uint32_t>(bytes));
+            return push_integer(
+                lua, read_enum_number(bytes, type.value_bytes) & ((std::int64_t(1) << type.value_bytes * 8) - 1));
         case FieldType::kUint64:
             return push_unsigned(lua, load<std::uint64_t>(bytes));
         case FieldType::kFloat:
@@ -91,7 +70,8 @@ void push_one(lua_State* lua, const State& state, const ValueType& type, const s
         case FieldType::kDouble:
             return lua_pushnumber(lua, load<double>(bytes));
         case FieldType::kMatrix3x4:
-            return push_floats(lua, bytes, 12);
+            return push_list(lua, 12,
+                             [&](std::size_t i) { lua_pushnumber(lua, load<float>(bytes + i * sizeof(float))); });
         case FieldType::kEnum:
             return push_enumerator(lua, type, bytes);
         case FieldType::kStringId:
@@ -121,11 +101,8 @@ ValueType element_of(const ValueType& type) {
 int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat) {
     if (type.array_length != 0) {
         const ValueType element = element_of(type);
-        lua_createtable(lua, static_cast<int>(type.array_length), 0);
-        for (std::uint32_t i = 0; i < type.array_length; ++i) {
-            push_one(lua, state, element, bytes + std::size_t(i) * type.value_bytes);
-            lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-        }
+        push_list(lua, type.array_length,
+                  [&](std::size_t i) { push_one(lua, state, element, bytes + i * type.value_bytes); });
         return 1;
     }
     const std::uint32_t lanes = is_flat ? num_lanes(type.type) : 0;
@@ -179,9 +156,7 @@ Result<AnyValue> any_value(lua_State* lua, State& state, int index, const ValueT
             return AnyValue(static_cast<double>(lua_tonumber(lua, index)));
         }
         case LUA_TSTRING: {
-            std::size_t length = 0;
-            const char* const first = lua_tolstring(lua, index, &length);
-            const std::string_view text(first, length);
+            const std::string_view text = text_at(lua, index);
             if (type.type == FieldType::kStringId)
                 if (Status status = state.keep_text(text); !status) return status;
             return AnyValue(text);
@@ -255,32 +230,21 @@ Status read_value(lua_State* lua, State& state, int index, int num_values, const
 }
 
 Status read_image(lua_State* lua, State& state, int table, const Schema& schema, std::byte* image) {
-    lua_pushnil(lua);
-    while (lua_next(lua, table) != 0) {
-        Status status;
-        const int value = lua_gettop(lua);
-        std::size_t length = 0;
-        const char* const key = lua_type(lua, -2) == LUA_TSTRING ? lua_tolstring(lua, -2, &length) : nullptr;
-        const std::string_view name(key == nullptr ? "" : key, length);
-        const int field = key == nullptr ? -1 : schema.find_field(name);
+    return each_pair(lua, table, [&]() -> Status {
+        if (lua_type(lua, -2) != LUA_TSTRING)
+            return Status::error(concat("\"", schema.name(), "\" gets its fields by name: {field = value}"));
+        const std::string_view name = text_at(lua, -2);
+        const int field = schema.find_field(name);
         if (field < 0) {
-            status = key == nullptr
-                         ? Status::error(concat("\"", schema.name(), "\" gets its fields by name: {field = value}"))
-                         : find_field_part(schema, name).status();
-            if (status) status = Status::error(concat("\"", name, "\" is a part of a field; give the whole field"));
-        } else {
-            const Field& found = schema.fields()[static_cast<std::size_t>(field)];
-            const FieldPart part = field_part(schema, found);
-            status = found.type == FieldType::kBlobArray || found.type == FieldType::kOpaque
-                         ? Status::error(concat("\"", name, "\" cannot be set by a script"))
-                         : read_value(lua, state, value, 1, part.type, name, image + found.struct_offset);
+            Status status = find_field_part(schema, name).status();
+            return status ? Status::error(concat("\"", name, "\" is a part of a field; give the whole field")) : status;
         }
-        lua_pop(lua, 1);
-        if (status) continue;
-        lua_pop(lua, 1);
-        return status;
-    }
-    return {};
+        const Field& found = schema.fields()[static_cast<std::size_t>(field)];
+        if (found.type == FieldType::kBlobArray || found.type == FieldType::kOpaque)
+            return Status::error(concat("\"", name, "\" cannot be set by a script"));
+        return read_value(lua, state, lua_gettop(lua), 1, field_part(schema, found).type, name,
+                          image + found.struct_offset);
+    });
 }
 
 void push_image(lua_State* lua, const State& state, const Schema& schema, const std::byte* image) {
