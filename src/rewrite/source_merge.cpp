@@ -1,18 +1,47 @@
 #include "shoal/rewrite/source_merge.h"
 
-#include "rewrite/comment_merge.h"
-#include "rewrite/merged_tree.h"
+#include "rewrite/container.h"
 #include "rewrite/moved_entities.h"
+#include "rewrite/source_tree_builder.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/source_keys.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace shoal {
 namespace {
+
+// --- the result ------------------------------------------------------------------------------------------------------
+
+/// Where an item of a merged tree is from.
+struct MergedFrom {
+    const SourceItem* other = nullptr;  ///< what the other text says of it, if both say something
+    bool is_same = false;               ///< it is as it stands in its text
+};
+
+struct MergedTree {
+    SourceTreeBuilder builder;
+    HashMap<std::uint64_t, MergedFrom> from{Owner("source merge")};  // by address
+
+    SourceItem& add(SourceItem& parent, const SourceItem& layout, MergedFrom where) {
+        SourceItem item = layout;
+        item.children.clear();
+        SourceItem& added = builder.add(parent, std::move(item));
+        from.add(key_of(added), where);
+        return added;
+    }
+    const MergedFrom& find(const SourceItem& item) const { return *from.find(key_of(item)); }
+
+    static std::uint64_t key_of(const SourceItem& item) { return reinterpret_cast<std::uintptr_t>(&item); }
+};
+
+// --- the merge -------------------------------------------------------------------------------------------------------
 
 class Merger {
 public:
@@ -245,18 +274,446 @@ private:
     bool has_conflicts_ = false;
 };
 
-}  // namespace
+// --- how it is written -----------------------------------------------------------------------------------------------
 
-namespace {
+bool is_wrapper_key(std::string_view key) {
+    return std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), key) != std::end(kWrapperKeys);
+}
+
+SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
+
+/// Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and
+/// comments; around it, lists and mappings are begun at the places of those that they replace.
+class MergedWriter {
+public:
+    explicit MergedWriter(MergedTree& tree) : tree_(tree) {}
+
+    Document write() {
+        const SourceItem& root = tree_.builder.root();
+        if (tree_.find(root).is_same)
+            out_.value(root.text);
+        else
+            write_entity(root, ItemForm::kByKey, false);
+        return out_.finish();
+    }
+
+private:
+    /// Writes an item with its key. `index`: of an element.
+    void write_entry(const SourceItem& item, ItemForm form, std::size_t index = 0) {
+        const bool is_element = form == ItemForm::kElement;
+        const bool needs_guid = is_element && !says_key(item, index);
+        if (tree_.find(item).is_same && item.form == form && !needs_guid)
+            return is_element ? out_.value(item.text) : out_.member(item.text);
+        if (!is_element && item.form != ItemForm::kElement) out_.key(item.text);
+        if (!is_element && item.form == ItemForm::kElement) out_.key(item.key, item.text.position());
+        switch (item.kind) {
+            case ItemKind::kDeletion:
+                return is_element ? out_.string(item.key, item.position) : out_.null();
+            case ItemKind::kComponent:
+                return write_component(item, form, needs_guid);
+            case ItemKind::kMember:
+                return write_member(item);
+            case ItemKind::kEntity:
+            case ItemKind::kLevel:
+                return write_entity(item, form, needs_guid);
+        }
+    }
+
+    /// Returns whether an element of a list says its key, or has it by its index or type.
+    static bool says_key(const SourceItem& item, std::size_t index) {
+        if (item.kind == ItemKind::kDeletion) return true;
+        if (item.form != ItemForm::kElement) return false;
+        if (!item.key_name.empty()) return true;
+        return item.kind == ItemKind::kComponent ? item.type == item.key : item.key == concat('[', index, ']');
+    }
+
+    void write_member(const SourceItem& item) {
+        if (item.value) return out_.value(item.value);
+        out_.begin_mapping(place_of(item.text));
+        for (const SourceItem* child : item.children) write_entry(*child, ItemForm::kByKey);
+        out_.end();
+    }
+
+    // --- entities ----------------------------------------------------------------------------------------------------
+
+    void write_entity(const SourceItem& item, ItemForm form, bool needs_guid) {
+        out_.begin_mapping(place_of(item.text));
+        if (needs_guid) out_.string("_guid", item.key);
+        if (!item.key_name.empty() && item.form == form) out_.member(item.text.find(item.key_name));
+        const bool is_short = can_be_short(item);
+        bool is_done[kNumItemRoles] = {};
+        for (const SourceItem* child : item.children) {
+            bool& done = is_done[static_cast<std::size_t>(child->place)];
+            if (needs_guid && child->key == "_guid" && child->place == ItemRole::kMember) continue;
+            if (child->place == ItemRole::kMember)
+                write_entry(*child, ItemForm::kByKey);
+            else if (is_short)
+                write_entry(*child, ItemForm::kShort);
+            else if (!std::exchange(done, true))
+                write_list(item, child->place);
+        }
+        write_empty_lists(item, is_done);
+        out_.end();
+    }
+
+    /// Returns whether an entity that is written in the short form can stay so.
+    static bool can_be_short(const SourceItem& item) {
+        bool has_short = false;
+        for (const SourceItem* child : item.children) {
+            if (child->place == ItemRole::kMember) {
+                const bool is_ours =
+                    std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) != std::end(kEntityKeys);
+                if (!is_ours || !is_key_of_short_form(child->key)) return false;
+                continue;
+            }
+            if (child->place != ItemRole::kComponents || !is_short_component(*child)) return false;
+            has_short |= child->form == ItemForm::kShort && item.text && item.text.find(child->text.key());
+        }
+        return has_short;
+    }
+
+    static bool is_short_component(const SourceItem& item) {
+        const auto is_beside = [](const SourceItem* child) { return child->place == ItemRole::kBeside; };
+        const bool is_ours =
+            std::find(std::begin(kEntityKeys), std::end(kEntityKeys), item.key) != std::end(kEntityKeys);
+        return item.type == item.key && !is_ours && is_key_of_short_form(item.key) &&
+               std::none_of(item.children.begin(), item.children.end(), is_beside);
+    }
+
+    static bool is_unit(const SourceItem* item) { return item->place == ItemRole::kUnits; }
+
+    void write_list(const SourceItem& item, ItemRole place) {
+        Node list = list_in(item, place);
+        if (const SourceItem* const other = tree_.find(item).other; !list && other != nullptr)
+            list = list_in(*other, place);
+        std::vector<const SourceItem*> entries;
+        std::copy_if(item.children.begin(), item.children.end(), std::back_inserter(entries),
+                     [&](const SourceItem* child) { return child->place == place; });
+        const bool was_list = list && !list.is_null() ? list.is_list() : entries[0]->form == ItemForm::kElement;
+        const bool is_list = was_list && std::none_of(entries.begin(), entries.end(), [](const SourceItem* entry) {
+                                 return entry->kind == ItemKind::kComponent && entry->value;
+                             });
+        const bool has_both =
+            item.kind == ItemKind::kLevel && std::any_of(item.children.begin(), item.children.end(), is_unit);
+        list && !has_both ? out_.key(list) : out_.key(role_name(place));
+        is_list ? out_.begin_list(place_of(list)) : out_.begin_mapping(place_of(list));
+        std::size_t index = 0;
+        for (const SourceItem* entry : entries)
+            write_entry(*entry, is_list ? ItemForm::kElement : ItemForm::kByKey, index++);
+        out_.end();
+    }
+
+    /// Keeps the empty lists of the text, and what makes a level a level and a long form long.
+    void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumItemRoles]) {
+        const bool is_level = item.kind == ItemKind::kLevel;
+        bool has_list = std::find(std::begin(is_done), std::end(is_done), true) != std::end(is_done);
+        for (std::size_t i = 1; i < kNumItemRoles; ++i) {
+            const Node list = is_done[i] ? Node() : list_in(item, static_cast<ItemRole>(i));
+            if (!list || list.size() != 0 || (is_level && is_done[static_cast<std::size_t>(ItemRole::kUnits)]))
+                continue;
+            out_.member(list);
+            has_list = true;
+        }
+        if (has_list || (is_level ? says_level(item) : !has_other_keys(item))) return;
+        out_.begin_mapping(role_name(is_level ? ItemRole::kEntities : ItemRole::kComponents));
+        out_.end();
+    }
+
+    static bool says_level(const SourceItem& item) {
+        return std::any_of(item.children.begin(), item.children.end(), [](const SourceItem* child) {
+            return (child->key == "type" || child->key == "_type") && child->value && child->value.is_string() &&
+                   child->value.as_string() == "level";
+        });
+    }
+
+    /// Returns whether keys would be read as components if nothing showed that this is the long form.
+    static bool has_other_keys(const SourceItem& item) {
+        bool has_others = false;
+        for (const SourceItem* child : item.children) {
+            if (child->place != ItemRole::kMember || !is_key_of_short_form(child->key)) return false;
+            has_others |=
+                std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) == std::end(kEntityKeys);
+        }
+        return has_others;
+    }
+
+    // --- components --------------------------------------------------------------------------------------------------
+
+    void write_component(const SourceItem& item, ItemForm form, bool needs_guid) {
+        if (item.value) return out_.value(item.value);
+        out_.begin_mapping(place_of(item.text));
+        if (form == ItemForm::kShort) {
+            write_members(item, ItemRole::kMember);
+            return out_.end();
+        }
+        if (needs_guid) out_.string("_guid", item.key);
+        write_type(item, form, needs_guid);
+        write_members(item, ItemRole::kBeside);
+        const Node data = data_of(item);
+        const bool needs_data = data || needs_wrapper(item, form);
+        if (needs_data) data ? out_.key(data) : out_.key("data");
+        if (needs_data) out_.begin_mapping(place_of(data));
+        write_members(item, ItemRole::kMember);
+        if (needs_data) out_.end();
+        out_.end();
+    }
+
+    void write_members(const SourceItem& item, ItemRole place) {
+        for (const SourceItem* child : item.children)
+            if (child->place == place) write_entry(*child, ItemForm::kByKey);
+    }
+
+    /// Writes what says the key and the type of a component in its text, with the type that it has now.
+    void write_type(const SourceItem& item, ItemForm form, bool has_guid) {
+        bool says_type = form == ItemForm::kByKey && item.place == ItemRole::kComponents && item.type == item.key;
+        if (item.text.is_mapping() && item.form != ItemForm::kShort)
+            for (const Node child : item.text) {
+                if (!says_key_or_type(item, child) || (has_guid && child.key() == "_guid")) continue;
+                const bool is_key = child.key() == "_guid" || child.key() == item.key_name;
+                if (is_key ? item.form == form : child.as_string() == item.type) out_.member(child);
+                says_type |= !is_key && child.as_string() == item.type;
+            }
+        if (!says_type && !item.type.empty()) out_.string("_type", item.type);
+    }
+
+    /// Returns whether the fields have to be in `data`: something is beside them, or one has the name of a key that says the
+    /// key or the type.
+    static bool needs_wrapper(const SourceItem& item, ItemForm form) {
+        return std::any_of(item.children.begin(), item.children.end(), [&](const SourceItem* child) {
+            if (child->place == ItemRole::kBeside) return true;
+            const Node field = item.form == form && item.text.is_mapping() ? item.text.find(child->key) : Node();
+            return is_wrapper_key(child->key) && !(field && !says_key_or_type(item, field));
+        });
+    }
+
+    MergedTree& tree_;
+    DocumentBuilder out_;
+};
+
+// --- its comments ----------------------------------------------------------------------------------------------------
+
+/// The texts of a merge, and the tree that it gave, whose nodes are from them.
+struct MergedTrees {
+    const SourceTree& base;
+    const SourceTree& a;
+    const SourceTree& b;
+    const SourceTree& merged;
+};
+
+using Comments = std::vector<Comment>;
+
+/// What three texts say at one place, or none.
+struct ThreeNodes {
+    Node base, a, b;
+};
+/// An item of a tree, or none.
+struct Found {
+    const SourceTree* tree;
+    const SourceItem* item;
+
+    Found child(const SourceItem& like) const {
+        return {tree, item == nullptr ? nullptr : tree->find(*item, like.place, like.key)};
+    }
+    Node text() const { return item == nullptr ? Node() : item->text; }
+    Node value() const { return item == nullptr ? Node() : item->value; }
+};
+struct ThreeItems {
+    Found base, a, b;
+};
+
+/// Which comments of a node.
+struct Slot {
+    bool is_inside;
+    Comments NodeComments::* list;
+};
+constexpr Slot kAround[] = {{false, &NodeComments::before}, {false, &NodeComments::after}};
+constexpr Slot kInside[] = {{true, &NodeComments::at_start}, {true, &NodeComments::at_end}};
+
+/// Calls visit(line) for each line of a comment in which something is said.
+template <class Visit>
+void each_line(const Comment& comment, Visit&& visit) {
+    for (const std::string& line : lines_of(comment))
+        if (!line.empty()) visit(line);
+}
+
+bool says_same(const Comments& a, const Comments& b) {
+    std::vector<std::string> of_a, of_b;
+    for (const Comment& comment : a) each_line(comment, [&](const std::string& line) { of_a.push_back(line); });
+    for (const Comment& comment : b) each_line(comment, [&](const std::string& line) { of_b.push_back(line); });
+    return of_a == of_b;
+}
+
+Node child_of(const SourceItem& item, std::string_view key) {
+    return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
+}
+
+/// Gives each node of the merged tree the comments that its three texts say together: those of the text that has changed
+/// them, or of `a` if both have. JSON has no comments and changes none. A comment that is new in a text and not in the
+/// result is a warning.
+class CommentMerger {
+public:
+    CommentMerger(const MergedTrees& trees, SourceComments& comments, Diagnostics& diagnostics)
+        : trees_(trees),
+          comments_(comments),
+          diagnostics_(diagnostics),
+          has_a_(!is_json(trees.a)),
+          has_b_(!is_json(trees.b)) {}
+
+    void merge() {
+        for (const Comment* comment : comments_.all()) before_.push_back(*comment);
+        if (before_.empty()) return;
+        const auto root = [](const SourceTree& tree) { return Found{&tree, &tree.root()}; };
+        merge_item(trees_.merged.root(), {root(trees_.base), root(trees_.a), root(trees_.b)});
+        report_lost();
+    }
+
+private:
+    static std::uint32_t file_of(const SourceTree& tree) { return tree.root().position.file; }
+    bool is_json(const SourceTree& tree) const {
+        return file_of(tree) != 0 && source_format(diagnostics_.name(file_of(tree))) == SourceFormat::kJson;
+    }
+
+    // --- items -------------------------------------------------------------------------------------------------------
+
+    void merge_item(const SourceItem& item, const ThreeItems& three) {
+        // What only one text says has the comments of that, which belong to another place if an element has got a key.
+        const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
+                                : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
+                                                          : three;
+        if (from.a.item == nullptr) return;
+        merge_node(item.text, {from.base.text(), from.a.text(), from.b.text()});
+        merge_parts(item, from);
+        if (item.value) merge_values(item.value, {from.base.value(), from.a.value(), from.b.value()});
+        for (const SourceItem* child : item.children)
+            merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
+    }
+
+    /// Merges around the parts of an item that are no items: what says its key and type, lists of entries, and `data`.
+    void merge_parts(const SourceItem& item, const ThreeItems& from) {
+        const auto merge = [&](auto&& part_of) {
+            const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
+            merge_node(part_of(item), {of_base, part_of(*from.a.item), part_of(*from.b.item)});
+        };
+        merge([](const SourceItem& in) { return in.key_name.empty() ? Node() : child_of(in, in.key_name); });
+        if (item.kind == ItemKind::kEntity || item.kind == ItemKind::kLevel)
+            for (std::size_t place = 1; place < kNumItemRoles; ++place)
+                merge([&](const SourceItem& in) { return list_in(in, static_cast<ItemRole>(place)); });
+        if (item.kind != ItemKind::kComponent) return;
+        merge([](const SourceItem& in) { return data_of(in); });
+        for (const std::string_view key : {"_type", "type"})
+            merge([&](const SourceItem& in) {
+                const Node child = in.form == ItemForm::kShort ? Node() : child_of(in, key);
+                return child && says_key_or_type(in, child) ? child : Node();
+            });
+    }
+
+    /// Merges inside of a list that is one value, if that is the same in all texts.
+    void merge_values(Node value, const ThreeNodes& from) {
+        const auto& [base, a, b] = from;
+        if (!is_container(value) || !a || !b || !equal(a, value) || !equal(b, value)) return;
+        const bool has_base = base && equal(base, value);
+        auto of_base = has_base ? base.begin() : a.begin(), of_a = a.begin(), of_b = b.begin();
+        for (const Node child : value) {
+            const ThreeNodes inside{has_base ? *of_base : Node(), *of_a, *of_b};
+            merge_node(child, inside);
+            merge_values(child, inside);
+            ++of_base, ++of_a, ++of_b;
+        }
+    }
+
+    // --- nodes -------------------------------------------------------------------------------------------------------
+
+    void merge_node(Node node, const ThreeNodes& from) {
+        if (!node || !from.a || !from.b) return;
+        if ((node.has_key() ? node.key_position() : node.position()).file != 0)
+            for (const Slot& slot : kAround) merge_slot(node, from, slot);
+        if (is_container(node) && node.position().file != 0)
+            for (const Slot& slot : kInside) merge_slot(node, from, slot);
+    }
+
+    void merge_slot(Node node, const ThreeNodes& from, const Slot& slot) {
+        const Comments of_base = comments_at(from.base, slot);
+        Comments wanted = has_a_ ? comments_at(from.a, slot) : of_base;
+        if (has_b_ && says_same(wanted, of_base)) wanted = comments_at(from.b, slot);
+        if (says_same(wanted, comments_at(node, slot))) return;
+        NodeComments& changed = slot.is_inside ? comments_.change_inside(node) : comments_.change_around(node);
+        changed.*slot.list = std::move(wanted);
+    }
+
+    Comments comments_at(Node node, const Slot& slot) const {
+        if (!node) return {};
+        const NodeComments* const found = slot.is_inside ? comments_.inside(node) : comments_.around(node);
+        return found == nullptr ? Comments() : found->*slot.list;
+    }
+
+    // --- what is lost ------------------------------------------------------------------------------------------------
+
+    /// How often a line of comment is in each text and in the result.
+    struct Counts {
+        std::size_t base = 0, a = 0, b = 0, merged = 0;
+
+        /// Whether the result has a line less often than one text has it, but for those that the other has removed.
+        bool is_lost(bool of_a) const {
+            const std::size_t here = of_a ? a : b, there = of_a ? b : a, removed = base - std::min(base, there);
+            return merged + removed < here;
+        }
+    };
+
+    void report_lost() {
+        std::unordered_map<std::string, Counts> counts;
+        for (const Comment& comment : before_)
+            each_line(comment, [&](const std::string& line) {
+                Counts& of_line = counts[line];
+                of_line.base += comment.position.file == file_of(trees_.base);
+                of_line.a += comment.position.file == file_of(trees_.a);
+                of_line.b += comment.position.file == file_of(trees_.b);
+            });
+        const SourceComments kept = comments_.of(trees_.merged.root().text);
+        for (const Comment* comment : kept.all())
+            each_line(*comment, [&](const std::string& line) { ++counts[line].merged; });
+        std::sort(before_.begin(), before_.end(), [](const Comment& a, const Comment& b) {
+            return std::pair(a.position.file, a.position.offset) < std::pair(b.position.file, b.position.offset);
+        });
+        for (const Comment& comment : before_) report_if_lost(comment, counts);
+    }
+
+    void report_if_lost(const Comment& comment, std::unordered_map<std::string, Counts>& counts) {
+        const bool of_a = comment.position.file == file_of(trees_.a);
+        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // of the base, or of no text of the merge
+        bool is_lost = false;
+        each_line(comment, [&](const std::string& line) {
+            Counts of_line = counts[line];
+            if (!has_a_) of_line.a = of_line.base;
+            if (!has_b_) of_line.b = of_line.base;
+            if (!of_line.is_lost(of_a)) return;
+            is_lost = true;
+            ++counts[line].merged;  // the next one with this line is another one
+        });
+        if (!is_lost) return;
+        diagnostics_
+            .warning(comment.position,
+                     "this comment is left out, because the other text has changed what it says or what it is about",
+                     "if it still holds, add it to the merged text")
+            .underline(comment.is_block ? 2 : 0);
+    }
+
+    const MergedTrees& trees_;
+    SourceComments& comments_;
+    Diagnostics& diagnostics_;
+    const bool has_a_, has_b_;  // comments, as JSON has not
+    Comments before_;           // all, of all three texts
+};
+
+// --- the whole -------------------------------------------------------------------------------------------------------
 
 std::optional<Document> merge(const SourceTree& base, const SourceTree& a, const SourceTree& b,
                               Diagnostics& diagnostics, SourceComments* comments) {
     MergedTree merged;
     if (!Merger(base, a, b, diagnostics).merge(merged)) return std::nullopt;
-    Document document = write_merged(merged);
+    Document document = MergedWriter(merged).write();
     const std::optional<SourceTree> again = read_source_tree(document.root(), diagnostics);
     if (again && same_item(*again, again->root(), merged.builder.tree(), merged.builder.root())) {
-        if (comments != nullptr) merge_comments({base, a, b, *again}, *comments, diagnostics);
+        if (comments != nullptr) CommentMerger({base, a, b, *again}, *comments, diagnostics).merge();
         return document;
     }
     diagnostics.error(a.root().position,
