@@ -6,6 +6,7 @@
 #include "shoal/base/large_pages.h"
 #include "shoal/document/document.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -17,11 +18,19 @@ class NodeWriter {
     using NodeData = document_detail::NodeData;
     using KeyTable = document_detail::KeyTable;
 
+    static constexpr const char* kBlockOwner = "document";
+    static constexpr std::size_t kTextBlockBytes = std::size_t(16) << 10;
+
 public:
     static constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
 
     NodeWriter() { frames_.push_back({kNoNode, 0, 0, false, nullptr}); }
-    ~NodeWriter();
+
+    ~NodeWriter() {
+        for (const Document::Block& block : blocks_) release_memory(block.memory, block.num_bytes, kBlockOwner);
+        for (const KeyTable* table : key_tables_) delete table;
+    }
+
     NodeWriter(const NodeWriter&) = delete;
     NodeWriter& operator=(const NodeWriter&) = delete;
 
@@ -40,11 +49,39 @@ public:
     std::size_t num_nodes() const { return nodes_.size(); }
 
     /// Opens a list or mapping.
-    void open(Code code, SourcePosition position);
-    void close();
+    void open(Code code, SourcePosition position) {
+        const auto node = static_cast<std::uint32_t>(nodes_.size());
+        add(code, position);
+        frames_.push_back({node, static_cast<std::uint32_t>(keys_.size()), 0, code == Code::kMapping, nullptr});
+    }
+
+    void close() {
+        const Frame frame = frames_.back();
+        NodeData& node = nodes_[frame.node];
+        node.length = frame.num_children;
+        node.span = static_cast<std::uint32_t>(nodes_.size()) - frame.node;
+        node.keys = frame.table;
+        keys_.resize(frame.first_key);
+        frames_.pop_back();
+    }
 
     /// Adds a key. Returns kNoNode, or the node of the same key if the mapping has it already.
-    std::uint32_t add_key(std::string_view text, SourcePosition position);
+    std::uint32_t add_key(std::string_view text, SourcePosition position) {
+        const auto node = static_cast<std::uint32_t>(nodes_.size());
+        append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
+        Frame& frame = frames_.back();
+        if (frame.table != nullptr) return add_to_table(frame, node);
+
+        const std::uint32_t signature = key_signature(text);
+        for (std::size_t i = frame.first_key; i < keys_.size(); ++i)
+            if (keys_[i].signature == signature && nodes_[keys_[i].node].string() == text) return keys_[i].node;
+        keys_.push_back({signature, node});
+        if (keys_.size() - frame.first_key < document_detail::kFewKeys) return kNoNode;
+
+        frame.table = key_tables_.emplace_back(new KeyTable);
+        for (std::size_t i = frame.first_key; i < keys_.size(); ++i) add_to_table(frame, keys_[i].node);
+        return kNoNode;
+    }
 
     /// Adds a value and returns it, so that the caller can set its payload.
     NodeData& add(Code code, SourcePosition position, std::uint32_t length = 0) {
@@ -53,14 +90,40 @@ public:
     }
 
     /// Adds a copy of the value that begins at node `first`. Requires: it is closed.
-    void repeat(std::uint32_t first);
+    void repeat(std::uint32_t first) {
+        // Spans and the tables of keys count from the mapping, so that they are right in the copy too.
+        const std::uint32_t end = first + nodes_[first].span;
+        ++frames_.back().num_children;
+        for (std::uint32_t node = first; node < end; ++node) {
+            const NodeData copied = nodes_[node];
+            nodes_.push_back(copied);
+        }
+    }
 
     /// Returns room for a text that lives as long as the document. Call keep_text() with how much of it was used.
-    char* text_room(std::size_t num_bytes);
+    char* text_room(std::size_t num_bytes) {
+        if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
+        const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);
+        blocks_.push_back({allocate_memory(block_bytes, kBlockOwner), block_bytes});
+        room_ = static_cast<char*>(blocks_.back().memory);
+        room_end_ = room_ + block_bytes;
+        return room_;
+    }
+
     void keep_text(std::size_t num_bytes) { room_ += num_bytes; }
 
     /// Requires: depth() == 0, and there is a root.
-    Document finish();
+    Document finish() {
+        SHOAL_ASSERT(depth() == 0 && frames_.front().num_children == 1,
+                     "a document needs one root, which must be closed");
+        frames_.front().num_children = 0;
+        Document document;
+        document.nodes_.swap(nodes_);
+        document.blocks_.swap(blocks_);
+        document.key_tables_.swap(key_tables_);
+        room_ = room_end_ = nullptr;
+        return document;
+    }
 
 private:
     struct Frame {
@@ -86,7 +149,23 @@ private:
         nodes_.push_back(node);
         return nodes_.back();
     }
-    std::uint32_t add_to_table(Frame& frame, std::uint32_t node);
+
+    /// Mixes the length and the first and last bytes: cheap, and different for most keys that people use in one mapping.
+    static std::uint32_t key_signature(std::string_view key) {
+        std::uint32_t first = 0, last = 0;
+        if (key.size() >= 4) {
+            std::memcpy(&first, key.data(), 4);
+            std::memcpy(&last, key.data() + key.size() - 4, 4);
+        } else {
+            for (const char c : key) first = first << 8 | static_cast<unsigned char>(c);
+        }
+        return (first * 0x9E3779B1u) ^ (last + static_cast<std::uint32_t>(key.size()));
+    }
+
+    std::uint32_t add_to_table(Frame& frame, std::uint32_t node) {
+        const std::uint32_t same = frame.table->insert(nodes_.data() + frame.node, node - frame.node);
+        return same == 0 ? kNoNode : frame.node + same;
+    }
 
     Array<NodeData> nodes_{Owner("document")};
     Array<Frame> frames_{Owner("document reader")};  // the first one holds the root
