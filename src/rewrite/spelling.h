@@ -50,9 +50,5 @@ private:
 
 /// Appends what a text means in YAML, in the simplest way that stands on one line.
 void append_yaml_text(std::string& out, std::string_view text, bool is_flow, bool is_key);
-/// Returns whether a text can stand without quotes: nothing in it has a meaning in YAML.
-bool is_yaml_plain(std::string_view text, bool is_flow);
-/// Appends a text as the lines of a block; false: it cannot be one.
-bool append_yaml_block(std::string& out, std::string_view text, const YamlContext& place);
 
 }  // namespace shoal

@@ -1,6 +1,7 @@
 #pragma once
 // For which versions of component types the texts of a composition are written.
 
+#include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
 
 #include <map>
@@ -14,16 +15,56 @@ class SourceVersions {
 public:
     /// Errors: a file says a version that nobody knows; reported.
     SourceVersions(const Composition& composition, const ComponentRegistry& registry, const SourceRules& rules,
-                   Diagnostics& diagnostics);
+                   Diagnostics& diagnostics)
+        : registry_(registry), rules_(rules) {
+        for (const SourceVersion& said : composition.versions()) read(said, diagnostics);
+    }
 
     /// Returns the schemas of older versions of a component type.
-    std::vector<const Schema*> older(const RegisteredComponent& component) const;
+    std::vector<const Schema*> older(const RegisteredComponent& component) const {
+        std::vector<const Schema*> schemas;
+        for (const Schema& schema : rules_.older_schemas)
+            if (registry_.find_current(schema.id()) == &component && schema.version() < component.schema->version())
+                schemas.push_back(&schema);
+        return schemas;
+    }
+
     /// Returns the version of a component type that a file says, or `otherwise`.
-    std::uint32_t version(const RegisteredComponent& component, std::uint32_t file, std::uint32_t otherwise) const;
+    std::uint32_t version(const RegisteredComponent& component, std::uint32_t file, std::uint32_t otherwise) const {
+        const auto said = said_.find({file, &component});
+        return said != said_.end() ? said->second : otherwise;
+    }
 
 private:
-    const Schema* find(const RegisteredComponent& component, std::uint32_t version) const;
-    void read(const SourceVersion& said, Diagnostics& diagnostics);
+    void read(const SourceVersion& said, Diagnostics& diagnostics) {
+        const RegisteredComponent* const component = registry_.find_current(ComponentId(said.type));
+        if (component == nullptr || component->schema == nullptr) {
+            std::vector<std::string_view> names;
+            for (const RegisteredComponent* known : registry_.components()) names.push_back(known->name);
+            const int close = closest_text(said.type, names.data(), names.size());
+            diagnostics.error(said.position, concat("there is no component type ", quoted(said.type)),
+                              close >= 0 ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
+                                         : "give a schema file that declares it");
+            return;
+        }
+        const std::uint32_t newest = component->schema->version();
+        const bool is_known = said.version == newest || find(*component, said.version) != nullptr;
+        if (is_known)
+            said_[{said.position.file, component}] = said.version;
+        else
+            diagnostics.error(said.position,
+                              concat("version ", said.version, " of ", quoted(said.type), " is not known",
+                                     said.version > newest ? concat("; the schema has version ", newest) : ""),
+                              said.version > newest
+                                  ? "give the schema file of the newer version"
+                                  : "give the schema file that declared it as an older one: --source-schema FILE");
+    }
+
+    const Schema* find(const RegisteredComponent& component, std::uint32_t version) const {
+        for (const Schema* schema : older(component))
+            if (schema->version() == version) return schema;
+        return nullptr;
+    }
 
     const ComponentRegistry& registry_;
     const SourceRules& rules_;
