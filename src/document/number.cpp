@@ -16,81 +16,6 @@ constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
 constexpr std::ptrdiff_t kMostDigits = 19;  // that always fit into 64 bits
 
-/// The first 128 bits of 5^n, rounded down for n >= 0 and up below.
-struct PowerOfFive {
-    std::uint64_t high, low;
-};
-constexpr int kMostKnownPower = 32;
-// clang-format off
-constexpr PowerOfFive kPowersOfFive[] = {  // by n + kMostKnownPower
-    {0xCFB11EAD453994BA, 0x67DE18EDA5814AF2},
-    {0x81CEB32C4B43FCF4, 0x80EACF948770CED7},
-    {0xA2425FF75E14FC31, 0xA1258379A94D028D},
-    {0xCAD2F7F5359A3B3E, 0x096EE45813A04330},
-    {0xFD87B5F28300CA0D, 0x8BCA9D6E188853FC},
-    {0x9E74D1B791E07E48, 0x775EA264CF55347E},
-    {0xC612062576589DDA, 0x95364AFE032A819E},
-    {0xF79687AED3EEC551, 0x3A83DDBD83F52205},
-    {0x9ABE14CD44753B52, 0xC4926A9672793543},
-    {0xC16D9A0095928A27, 0x75B7053C0F178294},
-    {0xF1C90080BAF72CB1, 0x5324C68B12DD6339},
-    {0x971DA05074DA7BEE, 0xD3F6FC16EBCA5E04},
-    {0xBCE5086492111AEA, 0x88F4BB1CA6BCF585},
-    {0xEC1E4A7DB69561A5, 0x2B31E9E3D06C32E6},
-    {0x9392EE8E921D5D07, 0x3AFF322E62439FD0},
-    {0xB877AA3236A4B449, 0x09BEFEB9FAD487C3},
-    {0xE69594BEC44DE15B, 0x4C2EBE687989A9B4},
-    {0x901D7CF73AB0ACD9, 0x0F9D37014BF60A11},
-    {0xB424DC35095CD80F, 0x538484C19EF38C95},
-    {0xE12E13424BB40E13, 0x2865A5F206B06FBA},
-    {0x8CBCCC096F5088CB, 0xF93F87B7442E45D4},
-    {0xAFEBFF0BCB24AAFE, 0xF78F69A51539D749},
-    {0xDBE6FECEBDEDD5BE, 0xB573440E5A884D1C},
-    {0x89705F4136B4A597, 0x31680A88F8953031},
-    {0xABCC77118461CEFC, 0xFDC20D2B36BA7C3E},
-    {0xD6BF94D5E57A42BC, 0x3D32907604691B4D},
-    {0x8637BD05AF6C69B5, 0xA63F9A49C2C1B110},
-    {0xA7C5AC471B478423, 0x0FCF80DC33721D54},
-    {0xD1B71758E219652B, 0xD3C36113404EA4A9},
-    {0x83126E978D4FDF3B, 0x645A1CAC083126EA},
-    {0xA3D70A3D70A3D70A, 0x3D70A3D70A3D70A4},
-    {0xCCCCCCCCCCCCCCCC, 0xCCCCCCCCCCCCCCCD},
-    {0x8000000000000000, 0x0000000000000000},
-    {0xA000000000000000, 0x0000000000000000},
-    {0xC800000000000000, 0x0000000000000000},
-    {0xFA00000000000000, 0x0000000000000000},
-    {0x9C40000000000000, 0x0000000000000000},
-    {0xC350000000000000, 0x0000000000000000},
-    {0xF424000000000000, 0x0000000000000000},
-    {0x9896800000000000, 0x0000000000000000},
-    {0xBEBC200000000000, 0x0000000000000000},
-    {0xEE6B280000000000, 0x0000000000000000},
-    {0x9502F90000000000, 0x0000000000000000},
-    {0xBA43B74000000000, 0x0000000000000000},
-    {0xE8D4A51000000000, 0x0000000000000000},
-    {0x9184E72A00000000, 0x0000000000000000},
-    {0xB5E620F480000000, 0x0000000000000000},
-    {0xE35FA931A0000000, 0x0000000000000000},
-    {0x8E1BC9BF04000000, 0x0000000000000000},
-    {0xB1A2BC2EC5000000, 0x0000000000000000},
-    {0xDE0B6B3A76400000, 0x0000000000000000},
-    {0x8AC7230489E80000, 0x0000000000000000},
-    {0xAD78EBC5AC620000, 0x0000000000000000},
-    {0xD8D726B7177A8000, 0x0000000000000000},
-    {0x878678326EAC9000, 0x0000000000000000},
-    {0xA968163F0A57B400, 0x0000000000000000},
-    {0xD3C21BCECCEDA100, 0x0000000000000000},
-    {0x84595161401484A0, 0x0000000000000000},
-    {0xA56FA5B99019A5C8, 0x0000000000000000},
-    {0xCECB8F27F4200F3A, 0x0000000000000000},
-    {0x813F3978F8940984, 0x4000000000000000},
-    {0xA18F07D736B90BE5, 0x5000000000000000},
-    {0xC9F2C9CD04674EDE, 0xA400000000000000},
-    {0xFC6F7C4045812296, 0x4D00000000000000},
-    {0x9DC5ADA82B70B59D, 0xF020000000000000},
-};
-// clang-format on
-
 /// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     if constexpr (std::endian::native == std::endian::little) {
@@ -131,19 +56,46 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 }
 
 #ifdef __SIZEOF_INT128__
+using Wide = unsigned __int128;
+constexpr int kMostKnownPower = 32;
+
+/// Returns the first 128 bits of 5^n as round_to_double() needs them: rounded up where 5^-n fits into 64 bits, otherwise down.
+/// Requires: |n| <= kMostKnownPower.
+constexpr Wide first_bits_of_power_of_five(int n) {
+    Wide power = 1, quotient = 0, rest = 1;
+    for (int i = 0; i < (n < 0 ? -n : n); ++i) power *= 5;
+    int num_zeros = 0;
+    for (Wide bits = power; bits >> 127 == 0; bits <<= 1) ++num_zeros;
+    if (n >= 0) return power << num_zeros;
+    for (int i = 0; i < 127 + 128 - num_zeros; ++i) {  // divides a power of two, bit by bit
+        rest <<= 1;
+        quotient = quotient << 1 | (rest >= power ? 1 : 0);
+        if (rest >= power) rest -= power;
+    }
+    return quotient + (n >= -27 ? 1 : 0);
+}
+
+struct PowersOfFive {
+    constexpr PowersOfFive() {
+        for (int n = -kMostKnownPower; n <= kMostKnownPower; ++n)
+            bits[n + kMostKnownPower] = first_bits_of_power_of_five(n);
+    }
+    Wide bits[2 * kMostKnownPower + 1]{};
+};
+constexpr PowersOfFive kPowersOfFive;
+
 /// Rounds mantissa x 10^exponent to the nearest double. Returns false in the rare cases that need more digits of the power,
 /// and for powers that are not known. Source: Lemire, "Number parsing at a gigabyte per second", 2021.
 bool round_to_double(std::uint64_t mantissa, std::int64_t exponent, double& value) {
-    using Wide = unsigned __int128;
     if (mantissa == 0 || exponent < -kMostKnownPower || exponent > kMostKnownPower) return false;
     constexpr int kMantissaBits = 52, kBias = 1023;
     const int num_zeros = std::countl_zero(mantissa);
     const std::uint64_t shifted = mantissa << num_zeros;
-    const PowerOfFive power = kPowersOfFive[exponent + kMostKnownPower];
-    Wide product = Wide(shifted) * power.high;
+    const Wide power = kPowersOfFive.bits[exponent + kMostKnownPower];
+    Wide product = shifted * (power >> 64);
     constexpr std::uint64_t kLowBits = ~std::uint64_t(0) >> (kMantissaBits + 3);
     if ((static_cast<std::uint64_t>(product >> 64) & kLowBits) == kLowBits)
-        product += (Wide(shifted) * power.low) >> 64;
+        product += (Wide(shifted) * static_cast<std::uint64_t>(power)) >> 64;
     auto high = static_cast<std::uint64_t>(product >> 64);
     const auto low = static_cast<std::uint64_t>(product);
     if (low == ~std::uint64_t(0) && (exponent < -27 || exponent > 55)) return false;

@@ -1,14 +1,15 @@
 #include "shoal/document/traceback.h"
 
+#include "shoal/base/lines.h"
+
 #include <algorithm>
 
 namespace shoal {
 namespace {
 
 /// Takes a line from the front, without the tabs that it begins with.
-std::string take_line(std::string_view& lines) {
-    std::string_view line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+std::string take_plain_line(std::string_view& lines) {
+    std::string_view line = take_line(lines);
     line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
     return std::string(line);
 }
@@ -16,8 +17,8 @@ std::string take_line(std::string_view& lines) {
 }  // namespace
 
 Diagnostic& add_with_traceback(Diagnostics& diagnostics, SourcePosition position, std::string_view lines) {
-    Diagnostic& told = diagnostics.error(position, take_line(lines));
-    while (!lines.empty()) told.note({}, take_line(lines));
+    Diagnostic& told = diagnostics.error(position, take_plain_line(lines));
+    while (!lines.empty()) told.note({}, take_plain_line(lines));
     return told;
 }
 
