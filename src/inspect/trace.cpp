@@ -11,79 +11,50 @@
 namespace shoal {
 namespace {
 
-constexpr std::uint64_t kProcess = 1;
+/// Begins an event; its members follow.
+void begin_event(DocumentBuilder& builder, std::string_view phase, std::string_view name, std::uint32_t worker) {
+    builder.begin_mapping();
+    builder.string("ph", phase);
+    builder.string("name", name);
+    builder.unsigned_integer("pid", 1);
+    builder.unsigned_integer("tid", worker);
+}
 
-class Writer {
-public:
-    explicit Writer(const Trace& trace) : trace_(trace) {
-        for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker)
-            for (std::uint32_t i = 0; i < trace.num_events(worker); ++i)
-                begin_ns_ = std::min(begin_ns_, trace.event(worker, i).begin_ns);
+void write_worker(DocumentBuilder& builder, const Trace& trace, std::uint32_t worker, std::int64_t begin_ns) {
+    begin_event(builder, "M", "thread_name", worker);
+    builder.begin_mapping("args");
+    builder.string("name", concat("worker ", worker));
+    builder.end();
+    builder.end();
+    for (std::uint32_t i = 0; i < trace.num_events(worker); ++i) {
+        const TraceEvent& event = trace.event(worker, i);
+        begin_event(builder, "X", trace.name(event.name), worker);
+        builder.number("ts", static_cast<double>(event.begin_ns - begin_ns) * 1e-3);
+        builder.number("dur", static_cast<double>(event.end_ns - event.begin_ns) * 1e-3);
+        builder.begin_mapping("args");
+        builder.unsigned_integer("frame", event.frame);
+        builder.end();
+        builder.end();
     }
-
-    std::string text() {
-        builder_.begin_mapping();
-        text("displayTimeUnit", "ms");
-        builder_.key("traceEvents");
-        builder_.begin_list();
-        for (std::uint32_t worker = 0; worker < trace_.num_workers(); ++worker) {
-            write_name(worker);
-            for (std::uint32_t i = 0; i < trace_.num_events(worker); ++i) write_event(worker, trace_.event(worker, i));
-        }
-        builder_.end();
-        builder_.end();
-        return write_json(builder_.finish().root());
-    }
-
-private:
-    void text(std::string_view key, std::string_view value) {
-        builder_.key(key);
-        builder_.string(value);
-    }
-    void count(std::string_view key, std::uint64_t value) {
-        builder_.key(key);
-        builder_.unsigned_integer(value);
-    }
-    void micros(std::string_view key, std::int64_t ns) {
-        builder_.key(key);
-        builder_.number(static_cast<double>(ns) * 1e-3);
-    }
-    void begin_event(std::string_view phase, std::string_view name, std::uint32_t worker) {
-        builder_.begin_mapping();
-        text("ph", phase);
-        text("name", name);
-        count("pid", kProcess);
-        count("tid", worker);
-    }
-
-    void write_name(std::uint32_t worker) {
-        begin_event("M", "thread_name", worker);
-        builder_.key("args");
-        builder_.begin_mapping();
-        text("name", concat("worker ", worker));
-        builder_.end();
-        builder_.end();
-    }
-
-    void write_event(std::uint32_t worker, const TraceEvent& event) {
-        begin_event("X", trace_.name(event.name), worker);
-        micros("ts", event.begin_ns - begin_ns_);
-        micros("dur", event.end_ns - event.begin_ns);
-        builder_.key("args");
-        builder_.begin_mapping();
-        count("frame", event.frame);
-        builder_.end();
-        builder_.end();
-    }
-
-    const Trace& trace_;
-    DocumentBuilder builder_;
-    std::int64_t begin_ns_ = std::numeric_limits<std::int64_t>::max();
-};
+}
 
 }  // namespace
 
-std::string trace_json(const Trace& trace) { return Writer(trace).text(); }
+std::string trace_json(const Trace& trace) {
+    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker)
+        for (std::uint32_t i = 0; i < trace.num_events(worker); ++i)
+            begin_ns = std::min(begin_ns, trace.event(worker, i).begin_ns);
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.string("displayTimeUnit", "ms");
+    builder.begin_list("traceEvents");
+    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker)
+        write_worker(builder, trace, worker, begin_ns);
+    builder.end();
+    builder.end();
+    return write_json(builder.finish().root());
+}
 
 Status write_trace(const std::string& path, const Trace& trace) {
     return write_file(path, std::string_view(trace_json(trace)));
