@@ -7,6 +7,7 @@
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/migration.h"
 #include "shoal/state/snapshot.h"
+#include "shoal/table/entity_fields.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
@@ -16,22 +17,11 @@
 namespace shoal::lua {
 namespace {
 
-/// Copies component `i` of a batch to a struct image, with its entities as they are in the world.
-void read_batch_image(const SpawnBatch& batch, std::uint32_t copy, std::size_t i, const Schema& schema,
-                      std::byte* image) {
+/// Copies row `row` of columns to a struct image.
+void read_columns(const Schema& schema, const auto& columns, std::size_t row, std::byte* image) {
     for (std::size_t c = 0; c < schema.columns().size(); ++c) {
         const ColumnDefinition& column = schema.columns()[c];
-        std::memcpy(image + column.struct_offset, batch.columns[c] + i * column.element_bytes, column.element_bytes);
-    }
-    for (const Field& field : schema.fields()) {
-        if (field.type != FieldType::kEntity) continue;
-        for (std::uint32_t k = 0; k < field.num_values(); ++k) {
-            std::byte* const at = image + field.struct_offset + k * sizeof(Entity);
-            Entity stored;
-            std::memcpy(&stored, at, sizeof stored);
-            stored = batch.translate(copy, stored);
-            std::memcpy(at, &stored, sizeof stored);
-        }
+        std::memcpy(image + column.struct_offset, columns[c] + row * column.element_bytes, column.element_bytes);
     }
 }
 
@@ -184,11 +174,7 @@ Status LuaStore::take_rows(LuaStore& older) {
     if (!converted) return converted.status();
     Array<std::byte> images(table.num_rows() * schema().struct_bytes(), std::byte(0), Owner("scripts"));
     for (std::size_t row = 0; row < table.num_rows(); ++row)
-        for (std::size_t c = 0; c < schema().columns().size(); ++c) {
-            const ColumnDefinition& column = schema().columns()[c];
-            std::memcpy(images.data() + row * schema().struct_bytes() + column.struct_offset,
-                        converted->columns[c] + row * column.element_bytes, column.element_bytes);
-        }
+        read_columns(schema(), converted->columns, row, images.data() + row * schema().struct_bytes());
     return add_all(table.entities(), images.data(), schema().struct_bytes());
 }
 
@@ -277,7 +263,9 @@ Status LuaStore::spawn(const SpawnBatch& batch) {
     Array<std::byte> images(count * batch.num_copies * bytes, std::byte(0), Owner("scripts"));
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < count; ++i) {
-            read_batch_image(batch, copy, i, schema(), images.data() + owners.size() * bytes);
+            std::byte* const image = images.data() + owners.size() * bytes;
+            read_columns(schema(), batch.columns, i, image);
+            for_each_entity(schema(), image, 1, [&](Entity& entity) { entity = batch.translate(copy, entity); });
             owners.push_back(batch.owner(copy, i));
         }
     return add_all(owners, images.data(), bytes);
