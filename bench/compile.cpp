@@ -3,10 +3,10 @@
 // The same level in YAML is compared with it in SJSON. A level without prefabs is written in the short form of entities, and
 // compared with the same reference, and with the same level in the long form.
 
-#include "document/number.h"
 #include "document/scan.h"
 #include "reference.h"
 #include "shoal/base/text.h"
+#include "shoal/document/number.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"

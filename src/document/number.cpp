@@ -1,4 +1,4 @@
-#include "document/number.h"
+#include "shoal/document/number.h"
 
 #include "shoal/document/scalar_text.h"
 

@@ -2,15 +2,15 @@
 // Thread: one thread at a time.
 
 #include "document/node_writer.h"
-#include "document/number.h"
 #include "document/scan.h"
-#include "document/utf8.h"
 #include "shoal/base/status.h"
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
+#include "shoal/document/number.h"
 #include "shoal/document/read_options.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/document/utf8.h"
 
 #include <charconv>
 #include <cstdint>

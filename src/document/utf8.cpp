@@ -1,4 +1,4 @@
-#include "document/utf8.h"
+#include "shoal/document/utf8.h"
 
 #include <cstring>
 

@@ -276,10 +276,6 @@ private:
 
 // --- how it is written -----------------------------------------------------------------------------------------------
 
-bool is_wrapper_key(std::string_view key) {
-    return std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), key) != std::end(kWrapperKeys);
-}
-
 SourcePosition place_of(Node node) { return node ? node.position() : SourcePosition(); }
 
 /// Writes a merged tree. What is as it stands in its text is taken over, node by node, so that it keeps its place and
@@ -361,9 +357,7 @@ private:
         bool has_short = false;
         for (const SourceItem* child : item.children) {
             if (child->place == ItemRole::kMember) {
-                const bool is_ours =
-                    std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) != std::end(kEntityKeys);
-                if (!is_ours || !is_key_of_short_form(child->key)) return false;
+                if (!is_entity_key(child->key) || !is_key_of_short_form(child->key)) return false;
                 continue;
             }
             if (child->place != ItemRole::kComponents || !is_short_component(*child)) return false;
@@ -374,9 +368,7 @@ private:
 
     static bool is_short_component(const SourceItem& item) {
         const auto is_beside = [](const SourceItem* child) { return child->place == ItemRole::kBeside; };
-        const bool is_ours =
-            std::find(std::begin(kEntityKeys), std::end(kEntityKeys), item.key) != std::end(kEntityKeys);
-        return item.type == item.key && !is_ours && is_key_of_short_form(item.key) &&
+        return item.type == item.key && !is_entity_key(item.key) && is_key_of_short_form(item.key) &&
                std::none_of(item.children.begin(), item.children.end(), is_beside);
     }
 
@@ -431,8 +423,7 @@ private:
         bool has_others = false;
         for (const SourceItem* child : item.children) {
             if (child->place != ItemRole::kMember || !is_key_of_short_form(child->key)) return false;
-            has_others |=
-                std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child->key) == std::end(kEntityKeys);
+            has_others |= !is_entity_key(child->key);
         }
         return has_others;
     }

@@ -144,9 +144,7 @@ private:
             if (!item.key_name.empty() && key == item.key_name) continue;
             ItemRole place = place_of_key(key, is_level);
             if (place == ItemRole::kUnits && !has_both) place = ItemRole::kEntities;
-            const bool is_ours =
-                std::find(std::begin(kEntityKeys), std::end(kEntityKeys), key) != std::end(kEntityKeys);
-            if (is_short && !is_ours)
+            if (is_short && !is_entity_key(key))
                 add_component(item, entry(ItemRole::kComponents, child, ItemForm::kShort));
             else if (place == ItemRole::kMember)
                 add_member(item, ItemRole::kMember, child);
@@ -469,8 +467,7 @@ void write_members(const SourceItem& item, ItemRole place, DocumentBuilder& buil
 /// Returns whether the fields of a component must be in `data`, apart from what is beside them.
 bool needs_data(const SourceItem& component) {
     return std::any_of(component.children.begin(), component.children.end(), [](const SourceItem* child) {
-        const auto* const end = std::end(kWrapperKeys);
-        return child->place == ItemRole::kBeside || std::find(std::begin(kWrapperKeys), end, child->key) != end;
+        return child->place == ItemRole::kBeside || is_wrapper_key(child->key);
     });
 }
 

@@ -402,9 +402,7 @@ private:
     /// Keeps or reports the keys beside `data`.
     void other_keys(TypePlan& plan, const ComponentLayer& layer) {
         for (const Node child : layer.value)
-            if (std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), child.key()) == std::end(kWrapperKeys) &&
-                !is_ignored(child.key()))
-                unknown_field(plan, child, child.key());
+            if (!is_wrapper_key(child.key()) && !is_ignored(child.key())) unknown_field(plan, child, child.key());
     }
 
     /// Keeps or reports a key that no field has. False: it was reported.
@@ -954,19 +952,11 @@ void tell_inputs(const std::optional<Composition>& composition, const ComponentR
         options.inputs->types.push_back({std::string(type), type_hash(registry, type)});
 }
 
-std::string_view without_folder_and_extension(std::string_view name, bool keep_folder) {
-    const std::size_t slash = name.rfind('/');
-    const std::size_t dot = name.rfind('.');
-    if (dot != std::string_view::npos && dot > 0 && (slash == std::string_view::npos || dot > slash + 1))
-        name = name.substr(0, dot);
-    return keep_folder || slash == std::string_view::npos ? name : name.substr(slash + 1);
-}
-
 /// Returns the name of a resource: its path inside its root.
 std::string resource_name(std::string_view source_name) {
     if (!source_name.empty() && source_name[0] == '$')
         source_name.remove_prefix(std::min(source_name.find('/') + 1, source_name.size()));
-    return std::string(without_folder_and_extension(source_name, true));
+    return std::string(without_extension(source_name));
 }
 
 struct Problems {

@@ -69,16 +69,6 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string_view last_part(std::string_view path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-std::string_view without_extension(std::string_view name) {
-    const std::size_t dot = name.rfind('.');
-    return dot == std::string_view::npos || dot < name.size() - last_part(name).size() + 1 ? name : name.substr(0, dot);
-}
-
 /// Returns our keys, then those that mean others.
 std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
     std::vector<std::string_view> keys(std::begin(kEntityKeys), std::end(kEntityKeys));
@@ -1397,10 +1387,12 @@ std::optional<Composition> compose_tree(Node root, const ComposeOptions& options
 
 std::uint64_t content_hash(std::string_view content) { return std::max<std::uint64_t>(hash_text(content), 1); }
 
+bool is_wrapper_key(std::string_view key) {
+    return std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), key) != std::end(kWrapperKeys);
+}
+
 bool is_structural_key(std::string_view key) {
-    const auto is_key = [&](std::string_view other) { return other == key && other != key_name(EntityKey::kEditor); };
-    return std::any_of(std::begin(kEntityKeys), std::end(kEntityKeys), is_key) ||
-           std::any_of(std::begin(kWrapperKeys), std::end(kWrapperKeys), is_key);
+    return (is_entity_key(key) && key != key_name(EntityKey::kEditor)) || is_wrapper_key(key);
 }
 
 }  // namespace shoal

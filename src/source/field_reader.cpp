@@ -21,25 +21,11 @@ struct IntegerRange {
     std::uint64_t greatest;
 };
 
+/// The numbers that an integer type holds.
 IntegerRange integer_range(FieldType type) {
-    switch (type) {
-        case FieldType::kInt8:
-            return {-128, 127};
-        case FieldType::kInt16:
-            return {-32768, 32767};
-        case FieldType::kInt32:
-            return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-        case FieldType::kInt64:
-            return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
-        case FieldType::kUint8:
-            return {0, 255};
-        case FieldType::kUint16:
-            return {0, 65535};
-        case FieldType::kUint32:
-            return {0, std::numeric_limits<std::uint32_t>::max()};
-        default:
-            return {0, std::numeric_limits<std::uint64_t>::max()};
-    }
+    const bool is_signed = type <= FieldType::kInt64;
+    const std::uint64_t greatest = ~std::uint64_t(0) >> (64 - field_type_bytes(type) * 8 + (is_signed ? 1 : 0));
+    return {is_signed ? -static_cast<std::int64_t>(greatest) - 1 : 0, greatest};
 }
 
 /// Reads an integer as sign and bits, also from a number such as 2.0; false for anything else.
@@ -163,20 +149,7 @@ bool FieldReader::read_integer(const Field& field, Node node, std::byte* value) 
                            is_exact ? "" : ", without point or exponent"));
     const double number = negative ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
     if (!check_range(field, node, number)) return false;
-    switch (field.value_bytes) {
-        case 1:
-            put(value, static_cast<std::uint8_t>(bits));
-            break;
-        case 2:
-            put(value, static_cast<std::uint16_t>(bits));
-            break;
-        case 4:
-            put(value, static_cast<std::uint32_t>(bits));
-            break;
-        default:
-            put(value, bits);
-            break;
-    }
+    write_enum_number(value, field.value_bytes, static_cast<std::int64_t>(bits));
     return true;
 }
 

@@ -7,6 +7,10 @@
 
 namespace shoal {
 
+bool is_entity_key(std::string_view key) {
+    return std::find(std::begin(kEntityKeys), std::end(kEntityKeys), key) != std::end(kEntityKeys);
+}
+
 bool is_level_text(Node root) {
     if (root.find("units") || root.find("entities")) return true;
     const Node type = root.find("_type") ? root.find("_type") : root.find("type");

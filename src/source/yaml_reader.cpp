@@ -1,6 +1,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/scalar_text.h"
+#include "shoal/document/utf8.h"
 #include "shoal/source/yaml.h"
 #include "shoal/source/yaml_scalar.h"
 #include "source/text_token.h"
@@ -31,19 +32,6 @@ struct Event {
 
 std::string_view text_of(const yaml_char_t* text) {
     return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
-}
-
-/// Returns the offset of the first byte that is NUL or not UTF-8, or npos.
-std::size_t find_bad_byte(std::string_view text) {
-    if (is_utf8(text) && text.find('\0') == std::string_view::npos) return std::string_view::npos;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto byte = static_cast<unsigned char>(text[at]);
-        const std::size_t length = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-        const std::string_view sign = text.substr(at, length);
-        if (sign.size() < length || sign[0] == '\0' || !is_utf8(sign)) return at;
-        at += length;
-    }
-    return text.size();
 }
 
 /// Turns the marks of the parser, which count code points, into offsets. They mostly come in the order of the text.
@@ -148,7 +136,7 @@ private:
     bool check_text() {
         if (text_.size() >= std::numeric_limits<std::uint32_t>::max())
             return stop({file_, 0}, "the text is larger than 4 GiB", "split it");
-        if (const std::size_t bad = find_bad_byte(text_); bad != std::string_view::npos) {
+        if (const std::size_t bad = find_invalid_byte(text_); bad != std::string_view::npos) {
             const bool is_nul = text_[bad] == '\0';
             return stop({file_, static_cast<std::uint32_t>(bad)},
                         is_nul ? "there is a NUL byte in the text" : "this is not UTF-8",

@@ -1,9 +1,10 @@
 #include "shoal/source/yaml_scalar.h"
 
+#include "shoal/base/text.h"
+#include "shoal/document/number.h"
 #include "shoal/document/scalar_text.h"
 
 #include <charconv>
-#include <limits>
 #include <span>
 
 namespace shoal {
@@ -22,88 +23,48 @@ std::size_t skip_digits(std::string_view text, std::size_t at) {
     return at;
 }
 
-YamlScalar of_integer(std::uint64_t magnitude, bool negative) {
-    constexpr std::uint64_t kMostPositive = std::numeric_limits<std::int64_t>::max();
+/// Reads the digits after 0x or 0o.
+YamlScalar read_based(std::string_view digits, int base) {
     YamlScalar result = plain(YamlMeaning::kInteger);
-    if (magnitude <= kMostPositive + (negative ? 1 : 0)) {
-        result.integer = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
-        return result;
-    }
-    result.meaning = YamlMeaning::kLargeInteger;
-    result.large_integer = magnitude;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.large_integer, base);
+    if (digits.empty() || end != digits.data() + digits.size()) return plain(YamlMeaning::kString);
+    if (error != std::errc()) return plain(YamlMeaning::kTooLarge);
+    if (result.large_integer >> 63 != 0) result.meaning = YamlMeaning::kLargeInteger;
     return result;
 }
 
-/// Reads the digits after 0x or 0o.
-YamlScalar read_based(std::string_view digits, int base) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (digits.empty() || end != digits.data() + digits.size()) return plain(YamlMeaning::kString);
-    return error == std::errc() ? of_integer(value, false) : plain(YamlMeaning::kTooLarge);
-}
-
-/// Returns whether a number that no double can hold is too large rather than too small. `text` has no sign.
-bool is_too_large(std::string_view text) {
-    const std::size_t e = text.find_first_of("eE");
-    const std::size_t num_whole = text.substr(0, text.find_first_of(".eE")).size();
-    std::int64_t exponent = 0;
-    if (e != std::string_view::npos) {
-        const bool negative = text[e + 1] == '-';
-        const std::size_t digits = e + (text[e + 1] == '-' || text[e + 1] == '+' ? 2 : 1);
-        if (std::from_chars(text.data() + digits, text.data() + text.size(), exponent).ec != std::errc())
-            return !negative;
-        exponent = std::min<std::int64_t>(exponent, 1'000'000'000'000);  // far beyond any length of a text
-        exponent = negative ? -exponent : exponent;
-    }
-    // Leading zeros are refused elsewhere, so the first digit that counts is the first one, or stands behind the point.
-    if (text[0] != '0' && text[0] != '.') return static_cast<std::int64_t>(num_whole) + exponent > 0;
-    std::int64_t num_zeros = 0;
-    for (std::size_t i = text.find('.'); i < text.size() && ++i < text.size() && text[i] == '0';) ++num_zeros;
-    return exponent > num_zeros;
-}
-
-YamlScalar of_double(std::string_view text, bool negative) {
-    YamlScalar result = plain(YamlMeaning::kNumber);
-    double value = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc::result_out_of_range) {
-        if (is_too_large(text)) return plain(YamlMeaning::kTooLarge);
-        value = 0;
-    }
-    result.number = negative ? -value : value;
+/// Reads a number in the syntax of JSON.
+YamlScalar read_json_number(std::string_view text) {
+    const ParsedNumber parsed = parse_number(text.data(), text.data() + text.size());
+    YamlScalar result = plain(parsed.form == NumberForm::kInteger        ? YamlMeaning::kInteger
+                              : parsed.form == NumberForm::kLargeInteger ? YamlMeaning::kLargeInteger
+                              : parsed.form == NumberForm::kDouble       ? YamlMeaning::kNumber
+                                                                         : YamlMeaning::kTooLarge);
+    result.large_integer = parsed.large_integer;
     return result;
 }
 
 /// Reads what begins with a digit, a sign or a point; anything else in it makes it a string.
 YamlScalar read_number(std::string_view text) {
-    const bool negative = text[0] == '-';
-    if (negative || text[0] == '+') text.remove_prefix(1);
+    const std::string_view sign = text[0] == '-' ? "-" : "";
+    if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
     constexpr std::string_view kInfinities[] = {".inf", ".Inf", ".INF"};
     if (is_word_of(text, kInfinities)) return plain(YamlMeaning::kNotFinite);
     const std::size_t whole = skip_digits(text, 0);
-    std::size_t at = whole;
-    bool is_integer = true;
-    std::size_t num_digits = whole;
-    if (at < text.size() && text[at] == '.') {
-        is_integer = false;
-        const std::size_t end = skip_digits(text, at + 1);
-        num_digits += end - at - 1;
-        at = end;
+    const bool has_point = whole < text.size() && text[whole] == '.';
+    const std::size_t mantissa = has_point ? skip_digits(text, whole + 1) : whole;
+    if (mantissa == (has_point ? 1u : 0u)) return plain(YamlMeaning::kString);
+    std::size_t end = mantissa;
+    if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+        const std::size_t digits = end + (end + 1 < text.size() && is_one_of(text[end + 1], "+-") ? 2 : 1);
+        end = skip_digits(text, digits);
+        if (end == digits) return plain(YamlMeaning::kString);
     }
-    if (num_digits == 0) return plain(YamlMeaning::kString);
-    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-        is_integer = false;
-        const std::size_t digits =
-            at + 1 < text.size() && (text[at + 1] == '-' || text[at + 1] == '+') ? at + 2 : at + 1;
-        at = skip_digits(text, digits);
-        if (at == digits) return plain(YamlMeaning::kString);
-    }
-    if (at != text.size()) return plain(YamlMeaning::kString);
+    if (end != text.size()) return plain(YamlMeaning::kString);
     if (whole > 1 && text[0] == '0') return plain(YamlMeaning::kLeadingZero);
-    if (!is_integer) return of_double(text, negative);
-    std::uint64_t magnitude = 0;
-    const bool fits = std::from_chars(text.data(), text.data() + text.size(), magnitude).ec == std::errc();
-    const bool is_too_negative = negative && magnitude > std::uint64_t(1) << 63;
-    return fits && !is_too_negative ? of_integer(magnitude, negative) : of_double(text, negative);
+    // In JSON there are digits on both sides of the point.
+    return read_json_number(concat(sign, whole == 0 ? "0" : "", text.substr(0, mantissa),
+                                   has_point && mantissa == whole + 1 ? "0" : "", text.substr(mantissa)));
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ struct ComponentLayer {
 /// Keys that can stand beside a component's fields, as bits of ComponentLayer::consumed_keys.
 enum class WrapperKey : std::uint8_t { kData, kGuid, kType, kPlainType, kPlainGuid, kId };
 inline constexpr std::string_view kWrapperKeys[] = {"data", "_guid", "_type", "type", "guid", "id"};
+/// Returns whether a key is one of them.
+SHOAL_API bool is_wrapper_key(std::string_view key);
 
 struct MergedComponent {
     std::string_view key;     ///< GUID or name

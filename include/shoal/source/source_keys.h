@@ -52,6 +52,8 @@ inline constexpr std::string_view kEntityKeys[] = {
     "_versions",
 };
 
+/// Returns whether a key is one of them.
+SHOAL_API bool is_entity_key(std::string_view key);
 inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
 
 /// Returns whether a source with this root is a level.

@@ -28,6 +28,6 @@ struct ParsedNumber {
 
 /// Reads the longest number at the start of [begin, end). Integers that do not fit into 64 bits become doubles. Doubles
 /// are rounded correctly.
-ParsedNumber parse_number(const char* begin, const char* end);
+SHOAL_API ParsedNumber parse_number(const char* begin, const char* end);
 
 }  // namespace shoal

@@ -19,19 +19,19 @@ struct CodePoint {
 };
 
 /// Decodes the first code point. Requires: `text` is not empty.
-CodePoint decode_utf8(std::string_view text);
+SHOAL_API CodePoint decode_utf8(std::string_view text);
 
 /// Writes 1 to 4 bytes, and returns how many. Requires: `code_point` is not a surrogate.
-std::size_t encode_utf8(char32_t code_point, char* out);
+SHOAL_API std::size_t encode_utf8(char32_t code_point, char* out);
 
 /// Returns the offset of the first byte that is NUL or not UTF-8, or npos.
-std::size_t find_invalid_byte(std::string_view text);
+SHOAL_API std::size_t find_invalid_byte(std::string_view text);
 
 /// Appends a code point in a form that is safe for a terminal: control characters, invisible characters, changes of the
 /// writing direction and invalid bytes become escapes such as \x1B or \u202E. Returns how many columns it takes.
-int append_visible(std::string& out, CodePoint code_point, char byte);
+SHOAL_API int append_visible(std::string& out, CodePoint code_point, char byte);
 
 /// The same for a text.
-void append_visible(std::string& out, std::string_view text);
+SHOAL_API void append_visible(std::string& out, std::string_view text);
 
 }  // namespace shoal
