@@ -186,9 +186,7 @@ Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOu
 /// Whether the table at the top has a value for a field.
 bool returns(lua_State* lua, std::string_view field) {
     if (lua_type(lua, -1) != LUA_TTABLE) return false;
-    push_text(lua, field);
-    lua_rawget(lua, -2);
-    const bool has = lua_type(lua, -1) != LUA_TNIL;
+    const bool has = push_field(lua, -1, field) != LUA_TNIL;
     lua_pop(lua, 1);
     return has;
 }

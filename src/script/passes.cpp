@@ -326,10 +326,8 @@ Status read_field_definition(lua_State* lua, FieldDefinition& field) {
 }
 
 Status read_default(lua_State* lua, State& state, FieldDefinition& field) {
-    lua_pushliteral(lua, "default");
-    lua_rawget(lua, -2);
     Status status;
-    if (lua_type(lua, -1) != LUA_TNIL) {
+    if (push_field(lua, -1, "default") != LUA_TNIL) {
         ValueType type{.type = field.type, .array_length = field.array_length};
         type.value_bytes = field.type == FieldType::kFixedString ? field.value_bytes : field_type_bytes(field.type);
         field.default_value.resize(type.num_bytes());

@@ -1,7 +1,7 @@
 // string.find, match, gmatch and gsub, with patterns that mean what they mean in Lua. Those of Lua itself try all ways to match
 // before they give up, which takes years for ("a*"):rep(30) .. "b". These count each step of the budget.
 
-#include "script/sandbox.h"
+#include "script/state.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // What scripts get of Lua's own libraries: nothing that reaches files, other libraries, bytecode or addresses, and nothing that
 // works for long without counting steps.
 
-#include "script/sandbox.h"
+#include "script/state.h"
 
 #include <algorithm>
 
@@ -105,15 +105,12 @@ int set_metatable(lua_State* lua, State& state) {
         return fail(state, "argument 2 is a table or nil, not ", type_of(lua, 2));
     lua_settop(lua, 2);
     if (lua_getmetatable(lua, 1) != 0) {
-        lua_pushliteral(lua, "__metatable");
-        lua_rawget(lua, -2);
-        if (lua_type(lua, -1) != LUA_TNIL) return fail(state, "the metatable is protected by __metatable");
+        if (push_field(lua, -1, "__metatable") != LUA_TNIL)
+            return fail(state, "the metatable is protected by __metatable");
         lua_settop(lua, 2);
     }
     if (lua_type(lua, 2) == LUA_TTABLE) {
-        lua_pushliteral(lua, "__gc");
-        lua_rawget(lua, 2);
-        if (lua_type(lua, -1) != LUA_TNIL)
+        if (push_field(lua, 2, "__gc") != LUA_TNIL)
             return fail(state, "scripts have no finalizers; take __gc out of the metatable");
         lua_settop(lua, 2);
     }
@@ -124,18 +121,14 @@ int set_metatable(lua_State* lua, State& state) {
 /// As getmetatable, of tables only: that of texts is shared by all scripts.
 int get_metatable(lua_State* lua, State&) {
     if (lua_type(lua, 1) != LUA_TTABLE || lua_getmetatable(lua, 1) == 0) return lua_pushnil(lua), 1;
-    lua_pushliteral(lua, "__metatable");
-    lua_rawget(lua, -2);
-    if (lua_type(lua, -1) == LUA_TNIL) lua_pop(lua, 1);
+    if (push_field(lua, -1, "__metatable") == LUA_TNIL) lua_pop(lua, 1);
     return 1;
 }
 
 /// A function of the library that loops as often as __len says. Nothing here needs to be destroyed when Lua raises an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
-        lua_pushliteral(lua, "__len");
-        lua_rawget(lua, -2);
-        if (lua_type(lua, -1) != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
+        if (push_field(lua, -1, "__len") != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
         lua_pop(lua, 2);
     }
     // The length of a table with holes may be any number; it works on as many elements.

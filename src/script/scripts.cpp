@@ -1,7 +1,6 @@
 #include "shoal/script/scripts.h"
 
 #include "script/compile.h"
-#include "script/sandbox.h"
 #include "script/store.h"
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
@@ -162,8 +161,7 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_State* const lua = older.state->lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, older.environment);
-    lua_pushliteral(lua, "keep");
-    lua_rawget(lua, -2);
+    push_field(lua, -1, "keep");
     lua_setfield(lua, -3, "keep");
     lua_pop(lua, 2);
 }

@@ -375,13 +375,6 @@ bool read_function(lua_State* lua, State& state, int index, const char* what) {
 
 namespace {
 
-/// Pushes the field of a table, without what metatables say.
-int push_field(lua_State* lua, int table, const char* field) {
-    lua_pushstring(lua, field);
-    lua_rawget(lua, table);
-    return lua_type(lua, -1);
-}
-
 Status wrong_field(lua_State* lua, const char* field, std::string_view wanted) {
     return Status::error(concat("\"", field, "\" is ", wanted, ", not ", type_of(lua, -1)));
 }

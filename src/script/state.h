@@ -353,6 +353,12 @@ Status each_pair(lua_State* lua, int table, Visit&& visit) {
     }
     return {};
 }
+/// Pushes the field of a table, without what metatables say, and returns its type.
+inline int push_field(lua_State* lua, int table, std::string_view field) {
+    push_text(lua, field);
+    lua_rawget(lua, table < 0 ? table - 1 : table);
+    return lua_type(lua, -1);
+}
 /// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
 /// Returns a text, and a number as one, which it becomes. Requires: there is one of these. Lifetime: that of the value.
@@ -380,6 +386,14 @@ Status read_value(lua_State* lua, State& state, int index, int num_values, const
 Status read_image(lua_State* lua, State& state, int table, const Schema& schema, std::byte* image);
 /// Pushes a table of all fields.
 void push_image(lua_State* lua, const State& state, const Schema& schema, const std::byte* image);
+
+// --- the environment that a script runs in -----------------------------------------------------------------------
+
+/// Pushes a table with what a script may use. Each script gets one of its own, with copies of the libraries, so that
+/// none can change what another uses.
+void push_environment(lua_State* lua, State& state);
+/// Takes what scripts do not get from what texts have as methods.
+void seal_libraries(lua_State* lua, State& state);
 
 // --- what scripts make -------------------------------------------------------------------------------------------
 

@@ -48,9 +48,7 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
                       {"set", &set_, false},
                       {"settle", &settle_, false}};
     for (const auto& one : kFunctions) {
-        lua_pushstring(lua, one.name);
-        lua_rawget(lua, table);
-        if (lua_type(lua, -1) == LUA_TFUNCTION) {
+        if (push_field(lua, table, one.name) == LUA_TFUNCTION) {
             *one.function = luaL_ref(lua, LUA_REGISTRYINDEX);
             continue;
         }
@@ -362,9 +360,7 @@ int store(lua_State* lua, State& state) {
     lua_settop(lua, 1);
     static constexpr std::string_view kKeys[] = {"component", "add", "remove", "get", "set", "settle"};
     if (const Status status = check_keys(lua, 1, kKeys); !status) return fail(state, "a store: ", status.message());
-    lua_pushliteral(lua, "component");
-    lua_rawget(lua, 1);
-    if (lua_type(lua, -1) != LUA_TTABLE)
+    if (push_field(lua, 1, "component") != LUA_TTABLE)
         return fail(state,
                     "a store has a \"component\": a table with its name and fields, as shoal.component takes it");
     Result<Schema> schema = read_schema(lua, state, 2, "component");
