@@ -1,6 +1,6 @@
 #include "shoal/query/access.h"
 
-#include "shoal/database/database.h"
+#include "shoal/store/store.h"
 
 namespace shoal {
 
@@ -23,7 +23,7 @@ bool have_common_zone(const Access& a, const Access& b) {
 }  // namespace
 
 Access Access::in(const ZoneSet& of_rows) const {
-    SHOAL_ASSERT(dynamic_cast<const Database*>(store) != nullptr,
+    SHOAL_ASSERT(store != nullptr && store->places_whole_entities(),
                  "only rows of a database lie in zones; say reads(database).in(zones) or writes(database).in(zones)");
     Access result = *this;
     result.in_zones = true;
@@ -32,7 +32,7 @@ Access Access::in(const ZoneSet& of_rows) const {
 }
 
 Access Access::of_query_in(const ZoneSet* of_rows) const {
-    return of_rows != nullptr && dynamic_cast<const Database*>(store) != nullptr ? in(*of_rows) : *this;
+    return of_rows != nullptr && store != nullptr && store->places_whole_entities() ? in(*of_rows) : *this;
 }
 
 bool conflict(const Access& a, const Access& b, bool all_zones) {

@@ -96,6 +96,18 @@ TEST_F(ComingFrom, loops) {
     const auto drawn = world.query<Read<&Body::position>>();
     drawn.changed_since(seen).for_each([&](Vec3) { ++num_changed; });
     EXPECT_EQ(num_changed, 1);
+    const auto changed = world.query<Changed<Body>, Read<&Body::position>>();
+    changed.for_each([](Vec3) { FAIL() << "in its first loop nothing was there before"; });
+    sea.set<&Body::position>(sea.find(e), {3, 0, 0});
+    changed.for_each([&](Vec3 position) { EXPECT_EQ(position.x, 3); });
+    world.query<Added<Body>>().for_each([&](Entity) { ++num_changed; });
+    EXPECT_GT(num_changed, 1) << "all that are there";
+    const auto query = world.query<Read<&Asleep::since>>();
+    query.sorted_by<&Asleep::since>().for_each([before = 0.0f](float since) mutable {
+        EXPECT_LE(before, since);
+        before = since;
+    });
+    world.query<Removed<Body>>().for_each([](const Body&) { FAIL() << "nothing had gone before"; });
     EXPECT_TRUE(world.schedule().enable("think", false));
 }
 
