@@ -982,14 +982,18 @@ Status judge(std::string_view what, Diagnostics& diagnostics, const Problems& be
     return {};
 }
 
-Result<CompiledSource> compile(std::string_view what, std::optional<Composition> composition, std::int64_t compose_ns,
-                               const ComponentRegistry& registry, const CompileOptions& options,
-                               Diagnostics& diagnostics, const Problems& before, bool makes_blob) {
+/// `compose`: makes the composition with the options that it is given.
+template <class Compose>
+Result<CompiledSource> compile(std::string_view what, Compose&& compose, const ComponentRegistry& registry,
+                               const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {
+    const Problems before(diagnostics);
+    const std::int64_t begin = monotonic_ns();
+    const std::optional<Composition> composition = compose(compose_options(options, registry));
+    const std::int64_t start = monotonic_ns();
     tell_inputs(composition, registry, options);
     if (!composition) return judge(what, diagnostics, before, options.strict);
     CompiledSource result;
-    result.compose_ns = compose_ns;
-    const std::int64_t start = monotonic_ns();
+    result.compose_ns = start - begin;
     Compilation compilation(*composition, registry, options, diagnostics);
     compilation.run(result);
     result.num_warnings = diagnostics.num_warnings() - before.warnings;
@@ -1008,12 +1012,8 @@ Result<CompiledSource> compile(std::string_view what, std::optional<Composition>
 
 Result<CompiledSource> compile_path(const std::string& path, const ComponentRegistry& registry,
                                     const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {
-    const Problems before(diagnostics);
-    const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options, registry);
-    std::optional<Composition> composition = compose(path, composing, diagnostics);
-    return compile(path, std::move(composition), monotonic_ns() - start, registry, options, diagnostics, before,
-                   makes_blob);
+    const auto composed = [&](const ComposeOptions& composing) { return compose(path, composing, diagnostics); };
+    return compile(path, composed, registry, options, diagnostics, makes_blob);
 }
 
 }  // namespace
@@ -1055,12 +1055,8 @@ Result<CompiledSource> check_source(const std::string& path, const ComponentRegi
 
 Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
                                     const CompileOptions& options, Diagnostics& diagnostics) {
-    const Problems before(diagnostics);
-    const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options, registry);
-    std::optional<Composition> composition = compose_file(file, composing, diagnostics);
-    return compile(diagnostics.name(file), std::move(composition), monotonic_ns() - start, registry, options,
-                   diagnostics, before, true);
+    const auto composed = [&](const ComposeOptions& composing) { return compose_file(file, composing, diagnostics); };
+    return compile(diagnostics.name(file), composed, registry, options, diagnostics, true);
 }
 
 void check_tree(Node root, const ComponentRegistry& registry, const CompileOptions& options, Diagnostics& diagnostics) {
