@@ -424,20 +424,20 @@ bool Database::only_enables(Arguments& arguments) {
         if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
     }
     const bool writes = have_columns(values);
-    const LocationOf location_of(directory_, arguments.entities());
+    std::span<const Entity> entities = arguments.entities();
+    const LocationOf location_of(directory_, entities);
     std::uint32_t last = LocationOf::kNoTable;
-    for (std::size_t i = 0; i < arguments.entities().size(); ++i) {
-        fetch_ahead(directory_, arguments.entities(), i);
-        const Entity entity = arguments.entities()[i];
-        const DatabaseDirectory::Location at = location_of(entity);
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        location_of.fetch_ahead(entities, i);
+        const DatabaseDirectory::Location at = location_of(entities[i]);
         if (SHOAL_LIKELY(at && at.table == last)) continue;
         const auto lacks = [&](const ComponentValues& given) { return !tables_[at.table].type().has(given.component); };
         if (!at || std::ranges::any_of(values, lacks)) {
-            if (entities_.alive(entity)) return false;
+            if (entities_.alive(entities[i])) return false;
             continue;
         }
         last = at.table;
-        if (writes) arguments.keep_apart_from(tables_[at.table]);
+        if (writes) arguments.keep_apart_from(tables_[at.table]), entities = arguments.entities();
     }
     return true;
 }
@@ -449,23 +449,23 @@ AddCounts Database::enable_in_place(const Arguments& arguments) {
     const std::span<const ComponentValues> values = arguments.values();
     const bool writes = have_columns(values), awaits = awaits_deaths();
     const LocationOf location_of(directory_, entities);
-    std::uint32_t num_skipped = 0;
+    std::uint32_t num_added = 0, num_set = 0, num_flipped = 0;
     RowBits bits;
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
         const DatabaseDirectory::Location at = location_of(entities[i]);
-        if (SHOAL_UNLIKELY(!at || (awaits && !entities_.alive(entities[i])))) {
-            ++num_skipped;
-            continue;
-        }
+        if (SHOAL_UNLIKELY(!at || (awaits && !entities_.alive(entities[i])))) continue;
         if (writes)
             for (const ComponentValues& given : values) write_given({&tables_[at.table], at.row}, given, i);
-        bits.set(tables_, at.table, at.row, [&](auto&& add) {
+        const RowBits::Change change = bits.set(tables_, at.table, at.row, [&](auto&& add) SHOAL_INLINED {
             for (const ComponentValues& given : values) add(given.component, !given.is_disabled);
         });
+        num_flipped += change.flips;
+        num_added += change.enables;
+        num_set += !change.enables;
     }
-    tables_.count_changes(bits.num_flipped());
-    const auto num_found = static_cast<std::uint32_t>(entities.size()) - num_skipped;
-    return {.num_added = bits.num_enabled(), .num_set = num_found - bits.num_enabled(), .num_skipped = num_skipped};
+    tables_.count_changes(num_flipped);
+    const auto num_skipped = static_cast<std::uint32_t>(entities.size()) - num_added - num_set;
+    return {.num_added = num_added, .num_set = num_set, .num_skipped = num_skipped};
 }
 
 /// Whether a call that takes component types only disables some.
@@ -478,17 +478,20 @@ bool Database::only_disables(std::span<const ComponentType> components) const {
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
     const LocationOf location_of(directory_, entities);
+    std::uint32_t num_flipped = 0;
     RowBits bits;
     for (std::size_t i = 0; i < entities.size(); ++i) {
-        fetch_ahead(directory_, entities, i);
+        location_of.fetch_ahead(entities, i);
         const DatabaseDirectory::Location at = location_of(entities[i]);
         if (SHOAL_UNLIKELY(!at)) continue;
-        bits.set(tables_, at.table, at.row, [&](auto&& add) {
-            for (const ComponentType component : components) add(component, false);
-        });
+        num_flipped += bits.set(tables_, at.table, at.row,
+                                [&](auto&& add) SHOAL_INLINED {
+                                    for (const ComponentType component : components) add(component, false);
+                                })
+                           .flips;
     }
-    tables_.count_changes(bits.num_flipped());
-    return bits.num_flipped();
+    tables_.count_changes(num_flipped);
+    return num_flipped;
 }
 
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {

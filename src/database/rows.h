@@ -45,20 +45,28 @@ inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while
 
 }  // namespace detail
 
-/// Finds the rows of the entities of a call, without a test for each whether the directory reaches so far.
+/// Finds the rows of the entities of a call. Mostly the directory reaches all of them, and its arrays stay in registers.
 class LocationOf {
 public:
     static constexpr std::uint32_t kNoTable = 0xFFFFFFFF;
 
     LocationOf(const DatabaseDirectory& directory, std::span<const Entity> entities)
-        : directory_(directory), are_covered_(directory.covers(entities)) {}
+        : directory_(&directory), fetches_(entities.size() >= detail::kPrefetchFrom) {
+        if (directory.covers(entities)) covered_ = directory.covered();
+    }
     SHOAL_INLINE DatabaseDirectory::Location operator()(Entity entity) const {
-        return SHOAL_LIKELY(are_covered_) ? directory_.find_covered(entity) : directory_.find(entity);
+        return SHOAL_LIKELY(covered_.entries != nullptr) ? covered_.find(entity) : directory_->find(entity);
+    }
+    /// Fetches what the directory has of an entity that comes some way after number `i`.
+    SHOAL_INLINE void fetch_ahead(std::span<const Entity> entities, std::size_t i) const {
+        if (fetches_ && i + detail::kPrefetchAhead < entities.size())
+            directory_->prefetch(entities[i + detail::kPrefetchAhead]);
     }
 
 private:
-    const DatabaseDirectory& directory_;
-    bool are_covered_;
+    const DatabaseDirectory* directory_;
+    DatabaseDirectory::Covered covered_;
+    bool fetches_;
 };
 
 /// The bits that a call sets in one row after another. Those of a few tables stay looked up, because entities of several
@@ -67,32 +75,32 @@ class Database::RowBits {
 public:
     static constexpr std::size_t kMostTypes = 8;
 
+    struct Change {
+        bool flips = false;    // whether the row has another bit now
+        bool enables = false;  // whether one is set now and was not
+    };
+
     /// Sets the bits of a row of table number `number`. If its bits are not looked up, name_types(add) calls
     /// add(component, is_enabled) for each component type of the call, at most kMostTypes.
     template <class NameTypes>
-    SHOAL_INLINE void set(const TableSet& tables, std::uint32_t number, std::uint32_t row, NameTypes&& name_types) {
+    SHOAL_INLINE Change set(const TableSet& tables, std::uint32_t number, std::uint32_t row, NameTypes&& name_types) {
         Target& target = targets_[number % kNumTargets];
         if (SHOAL_UNLIKELY(target.number != number)) {
             target.number = number, target.table = &tables[number], target.num_types = 0;
             name_types([&](ComponentType component, bool is_enabled) { add(target, component, is_enabled); });
         }
-        bool flips = false, enables = false;
-        for (std::uint32_t t = 0; t < target.num_types; ++t) {
-            const Type& type = target.types[t];
-            std::uint64_t& word = type.words[row / 64];
+        Change change;
+        for (const Type *type = target.types, *end = type + target.num_types; type != end; ++type) {
+            std::uint64_t& word = type->words[row / 64];
             const std::uint64_t bit = std::uint64_t(1) << row % 64;
-            if (((word & bit) != 0) == type.is_enabled) continue;
+            if (((word & bit) != 0) == type->is_enabled) continue;
             word ^= bit;
-            flips = true;
-            enables |= type.is_enabled;
+            change.flips = true;
+            change.enables |= type->is_enabled;
         }
-        if (flips) target.table->table_.stamp_row(row);
-        num_flipped_ += flips;
-        num_enabled_ += enables;
+        if (change.flips) target.table->table_.stamp_row(row);
+        return change;
     }
-    /// How many rows have another bit now, and how many one that is set now and was not.
-    std::uint32_t num_flipped() const { return num_flipped_; }
-    std::uint32_t num_enabled() const { return num_enabled_; }
 
 private:
     static constexpr std::size_t kNumTargets = 16;
@@ -116,13 +124,6 @@ private:
     }
 
     Target targets_[kNumTargets];  // by table number % kNumTargets
-    std::uint32_t num_flipped_ = 0, num_enabled_ = 0;
 };
-
-/// Fetches the entry of an entity of a call that comes some way after entity number `i`.
-SHOAL_INLINE void fetch_ahead(const DatabaseDirectory& directory, std::span<const Entity> entities, std::size_t i) {
-    if (entities.size() >= detail::kPrefetchFrom && i + detail::kPrefetchAhead < entities.size())
-        directory.prefetch(entities[i + detail::kPrefetchAhead]);
-}
 
 }  // namespace shoal

@@ -22,8 +22,10 @@ void Database::Selection::select(std::span<const Entity> entities, Chosen chosen
     missing_.clear();
     repeated_.clear();
     const std::span<EntityBits> entries = directory_.rows().entries();
+    const bool fetches = entities.size() >= detail::kPrefetchFrom;
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        fetch_ahead(directory_, entities, i);
+        if (fetches && i + detail::kPrefetchAhead < entities.size())
+            directory_.prefetch(entities[i + detail::kPrefetchAhead]);
         const Entity entity = entities[i];
         const EntityBits entry = entity.index() < entries.size() ? entries[entity.index()] : 0;
         const bool has_row = entry >> kIndexBits == entity.id >> kIndexBits && entry != 0;

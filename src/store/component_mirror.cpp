@@ -66,7 +66,7 @@ ComponentMirror::ComponentMirror(Store& store, const Schema& component, Start st
     : store_(store), component_(component) {
     if (start == Start::kNoRows) return;
     compare();
-    added_.clear();
+    added_ = {};
 }
 
 // --- what is remembered ------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ void ComponentMirror::append_images(const Picture& picture, RowRange rows, Bytes
 
 void ComponentMirror::compare() {
     came_.clear(), gone_.clear(), came_runs_.clear(), came_values_.clear(), gone_values_.clear();
-    added_.clear(), removed_.clear(), changed_.clear();
+    added_ = {}, added_list_.clear(), removed_.clear(), changed_.clear();
     changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
     find_pictures();
     for (std::uint32_t picture = 0; picture < pictures_.size(); ++picture) compare_picture(picture);
@@ -343,19 +343,17 @@ std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std:
 
 // --- lists -------------------------------------------------------------------------------------------------------
 
-/// Lists the owners of rows that were not there, or had another owner.
+/// Lists rows that were not there, or had another owner. Requires: take_rows() is called for them next.
 void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
     const ComponentTable& at = pictures_[picture].table;
     const bool are_all = owners_tell(at) && at.table->num_holes() == 0;
     for (std::uint32_t row = rows.begin; row < rows.end;) {
         const std::uint32_t end = are_all ? rows.end : row + 1;
-        const Entity* const owners = at.table->entities().data();
         if (are_all || holder(at, row)) {
-            const RowSpan* const last = came_runs_.empty() ? nullptr : &came_runs_.back();
-            const bool follows =
-                last != nullptr && last->picture == picture && last->row + (came_.size() - last->first) == row;
-            if (!follows) came_runs_.push_back({picture, row, static_cast<std::uint32_t>(came_.size())});
-            came_.insert(came_.end(), owners + row, owners + end);
+            RowSpan* const last = came_runs_.empty() ? nullptr : &came_runs_.back();
+            const bool follows = last != nullptr && last->picture == picture && last->row + last->count == row;
+            if (!follows) came_runs_.push_back({picture, row, last == nullptr ? 0 : last->first + last->count, 0});
+            came_runs_.back().count += end - row;
             append_images(
                 end - row, added_columns_,
                 [&](std::size_t c) { return element_of(at, component_, added_columns_[c].number, row); }, came_values_);
@@ -382,10 +380,20 @@ void ComponentMirror::list_changed(Entity entity, std::uint64_t fields, const st
     changed_values_.insert(changed_values_.end(), old_image, old_image + component_.struct_bytes());
 }
 
+std::span<const Entity> ComponentMirror::owners_of(const RowSpan& run) const {
+    return std::span<const Entity>(pictures_[run.picture].owners).subspan(run.row, run.count);
+}
+
 /// Tells those that have moved to another row from those that came and went.
 void ComponentMirror::match_moves() {
+    if (gone_.empty() && came_runs_.size() == 1) {  // as after one call for many: nothing has to be copied
+        added_ = owners_of(came_runs_[0]);
+        added_values_.swap(came_values_);
+        return;
+    }
+    for (const RowSpan& run : came_runs_) came_.insert(came_.end(), owners_of(run).begin(), owners_of(run).end());
     if (came_.empty() || gone_.empty()) {
-        added_.swap(came_);
+        added_ = came_;
         added_values_.swap(came_values_);
         removed_.swap(gone_);
         removed_values_.swap(gone_values_);
@@ -399,7 +407,7 @@ void ComponentMirror::match_moves() {
     for (std::size_t i = 0; i < came_.size(); ++i) {
         const std::uint32_t place = gone.take(came_[i]);
         if (place == ListIndices::kNone) {
-            added_.push_back(came_[i]);
+            added_list_.push_back(came_[i]);
             const std::byte* const image = came_values_.data() + i * added_bytes;
             added_values_.insert(added_values_.end(), image, image + added_bytes);
             continue;
@@ -409,6 +417,7 @@ void ComponentMirror::match_moves() {
         const std::uint64_t fields = watched_fields_ == 0 ? 0 : differing_fields(old_image, i);
         if (fields != 0) list_changed(came_[i], fields, old_image);
     }
+    added_ = added_list_;
     for (std::size_t i = 0; i < gone_.size(); ++i) {
         if (has_moved[i]) continue;
         removed_.push_back(gone_[i]);
@@ -463,7 +472,7 @@ void ComponentMirror::save(SnapshotWriter& to) const {
 void ComponentMirror::forget_all() {
     pictures_.clear();
     picture_of_.clear();
-    added_.clear(), removed_.clear(), changed_.clear();
+    added_ = {}, added_list_.clear(), removed_.clear(), changed_.clear();
     changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
 }
 
@@ -482,7 +491,7 @@ Result<bool> ComponentMirror::load(SnapshotReader& from, Start otherwise) {
         return status;
     }
     if (otherwise == Start::kRowsOfNow) compare();
-    added_.clear();
+    added_ = {};
     return false;
 }
 

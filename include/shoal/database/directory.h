@@ -47,9 +47,18 @@ public:
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
     /// find() without the test whether the directory reaches the index. Requires: covers().
-    SHOAL_INLINE Location find_covered(Entity entity) const {
-        return {tables_[entity.index()], RowIndex::row_in(rows_.entries()[entity.index()], entity)};
-    }
+    SHOAL_INLINE Location find_covered(Entity entity) const { return covered().find(entity); }
+    /// The arrays of the calls for entities that covers() them: a loop keeps them in registers, whatever it writes.
+    /// Lifetime: until the next reserve().
+    struct Covered {
+        const EntityBits* entries = nullptr;
+        const std::uint16_t* tables = nullptr;
+
+        SHOAL_INLINE Location find(Entity entity) const {
+            return {tables[entity.index()], RowIndex::row_in(entries[entity.index()], entity)};
+        }
+    };
+    Covered covered() const { return {rows_.entries().data(), tables_.data()}; }
     SHOAL_INLINE Location guess_covered(Entity entity) const {
         const EntityBits entry = rows_.entries()[entity.index()];
         return {tables_[entity.index()], static_cast<std::uint32_t>(entry & kIndexMask)};

@@ -93,9 +93,9 @@ private:
         Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
     };
 
-    /// Rows of a table that came_ lists one behind the other.
+    /// Rows of a table whose owners came, one behind the other; `first`: how many came before them.
     struct RowSpan {
-        std::uint32_t picture, row, first;
+        std::uint32_t picture, row, first, count;
     };
 
     /// A column that is kept.
@@ -118,6 +118,7 @@ private:
     void list_gone(const Picture& picture, RowRange rows);
     void list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image);
     void drop_pictures();
+    std::span<const Entity> owners_of(const RowSpan& run) const;
     void match_moves();
     std::uint64_t differing_fields(const std::byte* old_image, std::size_t came) const;
     std::uint64_t differing_fields(const Column& column, const std::byte* before, const std::byte* now) const;
@@ -132,11 +133,12 @@ private:
     Array<ComponentTable> tables_{Owner("component mirror")};
     Array<Picture> pictures_{Owner("component mirror")};
     HashMap<std::uint64_t, std::uint32_t> picture_of_{Owner("component mirror")};  // by the number of the table
-    Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Array<RowSpan> came_runs_{Owner("component mirror")};
+    Array<Entity> came_{Owner("component mirror")}, gone_{Owner("component mirror")};
     Bytes came_values_{Owner("component mirror")}, gone_values_{Owner("component mirror")};
     Array<Column> added_columns_{Owner("component mirror")};  // of which the values of those that were added are taken
-    Array<Entity> added_{Owner("component mirror")}, removed_{Owner("component mirror")},
+    std::span<const Entity> added_;                           // of a picture, came_ or added_list_
+    Array<Entity> added_list_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};
     Array<std::uint64_t> changed_fields_{Owner("component mirror")};
     Bytes added_values_{Owner("component mirror")}, removed_values_{Owner("component mirror")},
