@@ -299,6 +299,7 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
         keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
         return room;
     }
+    if (!store.needs_parent) return block.found[number];
     for (std::uint32_t i = 0; i < block.size(); ++i)
         room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
     return room;

@@ -33,7 +33,7 @@ public:
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
           is_listed_(sorts_ || !plan.noted.empty()),
-          is_alone_(!is_listed_ && plan.noted.empty() && plan.is_alone_unsorted()) {}
+          is_alone_(!is_listed_ && plan.is_alone) {}
 
     /// Calls visit(part) for the rows of the driver.
     template <class Visit>
@@ -68,13 +68,10 @@ public:
     void mark_part(const QueryPart& part) const {
         if (!function_.marks || is_listed_) return;
         const std::uint8_t driver = is_alone_ ? 0 : places_.driver_of(part);
-        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
-            const PlanTerm& field = plan_.field(i);
-            if (!field.writes || plan_.store_of(i) != driver) continue;
-            const std::uint32_t first = first_column(part.of_database, i);
-            for (std::uint32_t c = 0; c < field.num_columns; ++c)
-                if (field.writes_column(c)) mark_column(*part.table, first + field.first_column + c, part.rows);
-        }
+        const std::uint16_t* const columns = plan_.columns_of(part.of_database);
+        for (const WrittenColumn one : plan_.written)
+            if (is_alone_ || plan_.store_of(one.field) == driver)
+                mark_column(*part.table, std::uint32_t(columns[one.field]) + one.column, part.rows);
         for (ToldRows& told : plan_.told) {
             if (told.store != driver) continue;
             if (visits_table(part))
@@ -82,6 +79,36 @@ public:
             else
                 told.add_visited(part.rows);
         }
+    }
+    /// Runs all of a plain loop as run_part() and mark_part() do, with little to do for each table. Requires: is_plain().
+    void run_plain(CommandRecorder* commands) const {
+        FoundRows found{.commands = commands};
+        const std::span<const WrittenColumn> written(plan_.written.data(), plan_.written.size());
+        struct Mark {  // also when the function throws
+            Table& table;
+            const std::uint16_t* columns;
+            std::span<const WrittenColumn> written;
+            std::uint32_t num_rows;
+            SHOAL_INLINE ~Mark() {
+                for (const WrittenColumn one : written)
+                    mark_column(table, std::uint32_t(columns[one.field]) + one.column, {0, num_rows});
+            }
+        };
+        const auto run = [&](Table& table, const DatabaseTable* of_database) SHOAL_INLINED {
+            const std::uint32_t num_rows = table.num_rows();
+            if (num_rows == 0) return;
+            const std::uint16_t* const columns = plan_.columns_of(of_database);
+            found.owners = table.entities().data(), found.rows = {0, num_rows};
+            found.table = &table, found.of_database = of_database, found.columns = columns;
+            const Mark mark{table, columns, written, num_rows};
+            function_.call(function_.context, found);
+        };
+        if (!places_.has_database()) return run(places_.stores[0].rows->table(), nullptr);
+        const auto run_one = [&](DatabaseTable& table) SHOAL_INLINED { run(table.table(), &table); };
+        if (SHOAL_UNLIKELY(plan_.in_zones))
+            plan_.match[0].for_each_table(plan_.zones, run_one);
+        else
+            plan_.match[0].for_each_table(run_one);
     }
     /// Before the first part, and behind the last.
     void begin() const {
@@ -183,21 +210,32 @@ private:
                 return false;
         return true;
     }
-    void run_table(const QueryPart& part, CommandRecorder* commands) const {
-        Room<FieldColumns, 16> fields(plan_.fields.size());
-        bind(fields.data(), part.of_database, {});
-        Room<const std::uint64_t*, 8> bits(plan_.required.size() + plan_.excluded.size());
-        RowBits chosen;
+    SHOAL_INLINE void run_table(const QueryPart& part, CommandRecorder* commands) const {
         FoundRows found{.owners = part.table->entities().data(),
-                        .fields = fields.data(),
+                        .rows = part.rows,
+                        .columns = plan_.columns_of(part.of_database),
                         .table = part.table,
                         .of_database = part.of_database,
                         .commands = commands};
+        if (SHOAL_LIKELY(plan_.has_all_fields && plan_.required.empty() && plan_.excluded.empty()))
+            return show_table(part, found);
+        Room<FieldColumns, 16> fields(plan_.fields.size());
+        Room<const std::uint64_t*, 8> bits(plan_.required.size() + plan_.excluded.size());
+        RowBits chosen;
+        if (!plan_.has_all_fields) {
+            bind(fields.data(), part.of_database, {});
+            found.fields = fields.data(), found.columns = nullptr;
+        }
         if (part.of_database != nullptr && (!plan_.required.empty() || !plan_.excluded.empty())) {
             chosen = bits_of(*part.of_database, bits.data());
             found.bits = &chosen;
         }
-        for_each_run(places_.left_out(), part, [&](RowRange rows) {
+        show_table(part, found);
+    }
+    SHOAL_INLINE void show_table(const QueryPart& part, FoundRows& found) const {
+        const InactiveEntities* const left_out = places_.left_out();
+        if (SHOAL_LIKELY(left_out == nullptr)) return function_.call(function_.context, found);
+        for_each_run(left_out, part, [&](RowRange rows) {
             found.rows = rows;
             function_.call(function_.context, found);
         });
@@ -361,21 +399,18 @@ private:
     /// Marks what was written in other stores than the driver.
     void mark_others(Block& block) const {
         bool writes_others = false;
-        for (std::size_t i = 0; i < plan_.fields.size(); ++i) writes_others |= is_written_elsewhere(block, i);
+        for (const WrittenColumn one : plan_.written) writes_others |= is_written_elsewhere(block, one.field);
         if (!writes_others) return;
         block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
-            for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
-                if (!is_written_elsewhere(block, i)) continue;
-                const PlanTerm& field = plan_.field(i);
-                const std::uint32_t first = first_column(table, i) + field.first_column;
-                for (std::uint32_t c = 0; c < field.num_columns; ++c)
-                    if (field.writes_column(c))
-                        table_of(table, i).mark_shared(first + c, block.of_fields[i], {words, Block::kWords});
-            }
+            for (const WrittenColumn one : plan_.written)
+                if (is_written_elsewhere(block, one.field))
+                    table_of(table, one.field)
+                        .mark_shared(first_column(table, one.field) + one.column, block.of_fields[one.field],
+                                     {words, Block::kWords});
         });
     }
     bool is_written_elsewhere(const Block& block, std::size_t field) const {
-        return plan_.field(field).writes && plan_.store_of(field) != block.driver;
+        return plan_.store_of(field) != block.driver;
     }
 
     const PlanState& plan_;
@@ -386,6 +421,12 @@ private:
 
 ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& function) {
     return function.directory != nullptr ? function.directory : plan.directory;
+}
+
+/// Whether a loop is of the commonest kind: over whole tables of one store, of which nothing is left out or told.
+bool is_plain(const PlanState& plan, const LoopFunction& function) {
+    return plan.is_plain && plan.since == 0 && function.marks && !function.looks_at_each && function.skips_disabled &&
+           plan.places.left_out() == nullptr;
 }
 
 /// Calls visit(loop) for the loop of a plan, and for that of further values.
@@ -410,9 +451,19 @@ void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
         started.finish();
         return started.rethrow();
     }
+    const auto open_commands_if_taken = [&] {
+        return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
+    };
+    if (SHOAL_LIKELY(is_plain(plan, function))) {
+        const DatabaseLock database(plan.places.has_database() ? &plan.database() : nullptr);
+        const RowLock rows(plan.locked.data(), plan.locked.size());
+        plan.refresh();
+        CommandRecorder* const commands = open_commands_if_taken();
+        const LoopScope scope;
+        return PlanLoop(plan, function).run_plain(commands);
+    }
     const HeldPlan held(plan);
-    CommandRecorder* const commands =
-        function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
+    CommandRecorder* const commands = open_commands_if_taken();
     const LoopScope scope;
     // What is done at the end of a part and of a loop is done when the function throws, too.
     struct Mark {

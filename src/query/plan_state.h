@@ -27,6 +27,11 @@ struct OwningStore {
 /// Finds a component type; without a store if none shows it to queries.
 OwningStore look_up_owning_store(const ComponentDirectory& directory, const Schema& component);
 
+/// A column that a loop writes.
+struct WrittenColumn {
+    std::uint16_t field, column;  // of the component
+};
+
 struct PlanState {
     explicit PlanState(std::span<const PlanTerm> asked) : terms(asked.begin(), asked.end(), "query"), places(asked.size()) {
         types.resize(asked.size());
@@ -56,10 +61,11 @@ struct PlanState {
     std::uint64_t num_rows_of(std::uint8_t store) const {
         return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
     }
-    /// Whether all that a loop visits and shows lies in one store, so that whole tables are visited, if they are not sorted.
-    bool is_alone_unsorted() const {
-        if (!links.empty() || !noted.empty()) return false;
-        return places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table();
+    /// Notes what follows from the terms and stores, and is asked by each loop.
+    void note_shape();
+    /// By field: its first column, in a table of the only store. Requires: is_alone.
+    const std::uint16_t* columns_of(const DatabaseTable* table) const {
+        return table == nullptr ? own_columns.data() : first_columns.data() + table->type_number() * fields.size();
     }
     /// Whose table batches show where entities are listed: the store that would drive, or one of those that are named.
     std::uint8_t shown_store() const {
@@ -97,6 +103,12 @@ struct PlanState {
     ZoneSet zones;
     bool in_zones = false;
     std::uint64_t since = 0;
+    // Whether all that a loop visits and shows lies in one store, so that whole tables are visited, if they are not sorted;
+    // and whether no field may be missing.
+    bool is_alone = false, has_all_fields = false, has_lists = false;
+    bool is_plain = false;  // loops are what run_plain() does, if nothing is asked of the rows besides
+    Array<WrittenColumn> written{Owner("query")};
+    Array<std::uint16_t> own_columns{Owner("query")};  // of the only store, if it is no database
     Array<OwnedRows*> locked{Owner("query")};     // while a loop runs
     Array<OwnedRows*> also_held{Owner("query")};  // the same, asked for by hold()
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.

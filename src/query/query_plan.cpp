@@ -129,6 +129,7 @@ public:
         }
         PlanMaker(further).complete();
         plan_.further.push_back(static_cast<PlanState&&>(further));
+        plan_.note_shape();
     }
     /// Notes each of the links once.
     void find_links() {
@@ -150,6 +151,7 @@ public:
         plan_.told.clear();
         for (std::uint8_t store = 0; store < places_.stores.size(); ++store)
             if (places_.stores[store].is_told) plan_.told.push_back(ToldRows(store));
+        plan_.note_shape();
     }
 
 private:
@@ -198,9 +200,28 @@ OwningStore look_up_owning_store(const ComponentDirectory& directory, const Sche
     return keeper;
 }
 
+void PlanState::note_shape() {
+    is_alone = links.empty() && noted.empty() &&
+               (places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table());
+    has_all_fields = true, has_lists = false;
+    written.clear(), own_columns.clear();
+    for (const JoinedStore& store : places.stores) has_lists |= store.lists != nullptr;
+    for (std::uint32_t i = 0; i < fields.size(); ++i) {
+        const PlanTerm& term = field(i);
+        has_all_fields &= !term.is_optional;
+        own_columns.push_back(static_cast<std::uint16_t>(places.first_column[fields[i]]));
+        for (std::uint32_t c = 0; term.writes && c < term.num_columns; ++c)
+            if (term.writes_column(c))
+                written.push_back({static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(term.first_column + c)});
+    }
+    is_plain = is_alone && has_all_fields && required.empty() && excluded.empty() && told.empty() && sorted.empty() &&
+               also_held.empty() && further.empty();
+}
+
 void PlanState::refresh() const {
-    for (const JoinedStore& store : places.stores)
-        if (store.lists != nullptr) store.lists->refresh();
+    if (SHOAL_UNLIKELY(has_lists))
+        for (const JoinedStore& store : places.stores)
+            if (store.lists != nullptr) store.lists->refresh();
     if (!match.empty()) {
         match[0].refresh();
         if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
@@ -323,6 +344,7 @@ void PlanState::add_tag(QueryPlan& plan, Store& tags, StringId tag, bool exclude
     state.places.add_tag(tags, tag, excludes);
     state.locked = state.places.locked();
     state.further.clear();
+    state.note_shape();
 }
 
 void QueryPlan::add_tag(StringId tag, bool excludes) {
@@ -333,14 +355,22 @@ void QueryPlan::sort_by(std::size_t field, const SortKey& key) {
     SHOAL_ASSERT(state_->further.empty(), "rows of which each value is visited are not sorted");
     state_->sorted.clear();
     state_->sorted.push_back(SortedRows(field, key));
+    state_->note_shape();
 }
 
 void QueryPlan::write_columns(std::size_t field, std::uint64_t columns) {
     state_->terms[state_->fields[field]].written_columns = columns;
-    for (PlanState& further : state_->further) further.terms[further.fields[field]].written_columns = columns;
+    state_->note_shape();
+    for (PlanState& further : state_->further) {
+        further.terms[further.fields[field]].written_columns = columns;
+        further.note_shape();
+    }
 }
 
-void QueryPlan::hold(OwnedRows& rows) { state_->also_held.push_back(&rows); }
+void QueryPlan::hold(OwnedRows& rows) {
+    state_->also_held.push_back(&rows);
+    state_->note_shape();
+}
 
 Database& QueryPlan::database() const {
     Database* const joined = state_->places.has_database() ? &state_->database() : state_->any_database;

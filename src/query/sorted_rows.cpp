@@ -24,7 +24,9 @@ void SortedRows::refresh(const PlanState& plan) {
 
 void SortedRows::collect(void* self, FoundRows& found) {
     SortedRows& sorted = *static_cast<SortedRows*>(self);
-    const FieldColumns& columns = found.fields[sorted.field_];
+    const FieldColumns columns = found.columns == nullptr
+                                     ? found.fields[sorted.field_]
+                                     : FieldColumns{.table = found.table, .first_column = found.columns[sorted.field_]};
     const std::byte* const first =
         columns.table->unmarked_column(columns.first_column + sorted.key_.column) + sorted.key_.offset;
     const auto add = [&](std::uint32_t owner_row, std::uint32_t row) {

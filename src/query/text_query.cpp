@@ -193,7 +193,9 @@ private:
     }
     TextBatch::ComponentRows place_of(std::size_t component, const detail::FoundRows& found) const {
         if (plan.components[component].is_singleton) return {&plan.singletons[component]->table(), 0, 0, nullptr, true};
-        const detail::FieldColumns& columns = found.fields[plan.fields[component]];
+        const std::size_t field = plan.fields[component];
+        if (found.columns != nullptr) return {found.table, found.columns[field], 0, nullptr, false};
+        const detail::FieldColumns& columns = found.fields[field];
         return {columns.table, columns.first_column, columns.first_row, columns.rows, false};
     }
     /// Leaves those rows of a block for which a comparison holds.

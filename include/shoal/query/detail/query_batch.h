@@ -39,7 +39,7 @@ public:
     using Loop = detail::QueryLoop<Fields...>;
 
     QueryBatch(const Table& table, const detail::FoundRows& found)
-        : table_(table), rows_(found.rows), lanes_(Loop::collect(found, found.rows.begin)), bits_(found.bits) {
+        : table_(table), rows_(found.rows), lanes_(Loop::template collect<true>(found, found.rows.begin)), bits_(found.bits) {
         this->watch_batch(table);
     }
 

@@ -87,6 +87,7 @@ struct RowBits {
 
     /// Rows 64 * index to 64 * index + 63. Bits past the last row are arbitrary.
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
+        if (SHOAL_LIKELY(num_required == 1 && num_excluded == 0)) return required[0][index];
         std::uint64_t bits = ~std::uint64_t(0);
         for (std::size_t i = 0; i < num_required; ++i) bits &= required[i][index];
         for (std::size_t i = 0; i < num_excluded; ++i) bits &= ~excluded[i][index];
@@ -100,7 +101,8 @@ struct FoundRows {
     RowRange rows{};
     std::uint64_t* words = nullptr;  ///< of a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< of a run: which of the rows are enabled; nullptr: all
-    const FieldColumns* fields = nullptr;  ///< by term with columns
+    const std::uint16_t* columns = nullptr;  ///< by field: its first column in `table`, which has all; nullptr: see `fields`
+    const FieldColumns* fields = nullptr;    ///< by field, where some may lie elsewhere, or be missing
     Table* table = nullptr;                ///< which has the rows of a run
     const DatabaseTable* of_database = nullptr;  ///< the same, if it is one of a database
     CommandRecorder* commands = nullptr;         ///< of the chunk, if the function takes commands

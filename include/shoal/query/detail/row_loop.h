@@ -43,10 +43,11 @@ struct SomeRows : SameRows {
     static constexpr bool kMayBeDisabled[sizeof...(Fields) + 1] = {kCanBeDisabled<typename Fields::Component>..., false};
 
     explicit SomeRows(const FoundRows& found) : SameRows{found.owners, found.rows.end}, bits_(found.bits) {
-        for (std::size_t field = 0; field < sizeof...(Fields); ++field) {
-            is_there_[field] = found.fields[field].table != nullptr;
-            enabled_[field] = found.fields[field].enabled;
-        }
+        if constexpr ((Fields::kIsOptional || ...))
+            for (std::size_t field = 0; field < sizeof...(Fields); ++field) {
+                is_there_[field] = found.fields[field].table != nullptr;
+                enabled_[field] = found.fields[field].enabled;
+            }
     }
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
         return bits_ == nullptr ? ~std::uint64_t(0) : bits_->word(index);
@@ -117,10 +118,19 @@ public:
 
     /// Returns where the columns of the fields begin, at row `row` of what was found. Always inlined: in a large source
     /// with -O3, g++ 12.2 otherwise takes lanes for null that it sets; it does not with -fno-ipa-modref.
+    template <bool kMayJoin>
     SHOAL_INLINE static Lanes collect(const FoundRows& found, std::uint32_t row = 0) {
         Lanes lanes;
         [[maybe_unused]] std::size_t field = 0;
-        ((collect_field<Fields>(found.fields[field], row, lanes.data + first_lane(field)), ++field), ...);
+        if constexpr (!(Fields::kIsOptional || ...)) {
+            if (!kMayJoin || found.columns != nullptr) {
+                ((collect_columns<Fields>(*found.table, found.columns[field], row, lanes.data + first_lane(field)), ++field),
+                 ...);
+                return lanes;
+            }
+        }
+        if constexpr (kMayJoin || (Fields::kIsOptional || ...))
+            ((collect_field<Fields>(found.fields[field], row, lanes.data + first_lane(field)), ++field), ...);
         return lanes;
     }
 
@@ -141,15 +151,20 @@ public:
 private:
     template <class Field>
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
-        using Layout = LayoutOf<Field>;
         if (Field::kIsOptional && columns.table == nullptr) return;
-        const std::size_t first_row = columns.first_row + row;  // of 32 bits: it may wrap, as first_row says
-        if constexpr (Field::kIsRemoved) {
-            lanes[0] = const_cast<std::byte*>(columns.values) + first_row * Layout::column_bytes(0);  // seen as const
+        const std::uint32_t first_row = columns.first_row + row;  // which may wrap, as first_row says
+        if constexpr (Field::kIsRemoved) {  // seen as const
+            lanes[0] = const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);
             return;
         }
+        collect_columns<Field>(*columns.table, columns.first_column, first_row, lanes);
+    }
+    template <class Field>
+    SHOAL_INLINE static void collect_columns(Table& table, std::uint32_t first_column, std::size_t first_row,
+                                             std::byte** lanes) {
+        using Layout = LayoutOf<Field>;
         for (std::uint32_t c = 0; c < Layout::kNumColumns; ++c) {
-            lanes[c] = columns.table->unmarked_column(columns.first_column + Layout::kFirstColumn + c);
+            lanes[c] = table.unmarked_column(first_column + Layout::kFirstColumn + c);
             if (lanes[c] == nullptr) continue;  // the table never held a row
             lanes[c] += first_row * Layout::column_bytes(c);
             if constexpr (Layout::kLayout == ColumnLayout::kWhole) lanes[c] += Layout::struct_offset();
@@ -308,7 +323,7 @@ struct LeafOf<TermList<Terms...>> {
         }
         template <bool kMayJoin, class Function>
         SHOAL_INLINE static void run(Function& function, const FoundRows& found) {
-            const typename Loop::Lanes lanes = Loop::collect(found);
+            const typename Loop::Lanes lanes = Loop::template collect<kMayJoin>(found);
             if constexpr (kMayJoin)
                 if (found.words != nullptr)
                     return Loop::run(RowsOfBlock<FieldTerms_...>(found), function, found.rows, lanes);
