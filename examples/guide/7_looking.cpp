@@ -22,9 +22,9 @@ int main() {
     // [guide/describe]
 
     // [guide/names]
-    if (Status set = world.set_field(ship.muzzle, "gun.period", 0.25); !set) return 1;
-    std::printf("a shot every %g s\n", *world.field<float>(ship.muzzle, "gun.period"));
-    std::printf("%s\n", std::string(world.set_field(ship.muzzle, "gun.perod", 1).message()).c_str());
+    if (Status set = world.set(ship.muzzle, "gun.period", 0.25); !set) return 1;
+    std::printf("a shot every %g s\n", *world.get<float>(ship.muzzle, "gun.period"));
+    std::printf("%s\n", std::string(world.set(ship.muzzle, "gun.perod", 1).message()).c_str());
     // [guide/names]
 
     // [guide/report]

@@ -336,10 +336,10 @@ py::object WorldState::get(const py::object& entity, const std::string& path) {
     const std::vector<Entity> of = is_singleton ? std::vector<Entity>() : entities_from(entity);
     World& world = require_open("reading a value");
     const Conversion conversion(*this);
-    if (is_singleton) return to_python(require(std::as_const(world).field(path)), values());
+    if (is_singleton) return to_python(require(std::as_const(world).get(path)), values());
     if (of.size() != 1) throw py::type_error("get() takes one entity; read() takes many");
     require_living(of);
-    return to_python(require(std::as_const(world).field(of[0], path)), values());
+    return to_python(require(std::as_const(world).get(of[0], path)), values());
 }
 
 void WorldState::set(const py::object& entity, const std::string& path, const py::object& value) {
@@ -351,9 +351,9 @@ void WorldState::set(const py::object& entity, const std::string& path, const py
     if (!is_singleton && of.size() != 1) throw py::type_error("set() takes one entity; write() takes many");
     const AnyValue converted = value_for(path, value);
     require_free("setting a value");
-    if (is_singleton) return require(world.set_field(path, converted));
+    if (is_singleton) return require(world.set(path, converted));
     require_living(of);
-    require(world.set_field(of[0], path, converted));
+    require(world.set(of[0], path, converted));
 }
 
 py::array WorldState::read(std::span<const Entity> entities, const std::string& path) {

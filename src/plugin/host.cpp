@@ -151,7 +151,7 @@ int get_field(const shoal_world* plugin, shoal_entity entity, const char* path, 
     if (Status status = check_given("get_field", {{plugin, "the world"}, {path, "the path"}, {value, "the value"}});
         !status)
         return answer(error, status);
-    const Result<AnyValue> found = plugin->world.field(Entity{entity}, path);
+    const Result<AnyValue> found = plugin->world.get(Entity{entity}, path);
     if (!found) return refuse(error, found.message());
     if (Status status = check_bytes(path, found->type(), num_bytes); !status) return answer(error, status);
     std::memcpy(value, found->bytes().data(), num_bytes);

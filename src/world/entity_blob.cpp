@@ -577,7 +577,7 @@ Result<Spawned> copy(World& world, Entity original, const SpawnOptions& options)
                                     entity_text(original), "; give one pose per copy, or none"));
     if (!options.overrides.empty())
         return Status::error(concat("overrides are given for a copy of entity ", entity_text(original),
-                                    ", and name entities of a blob; set values of the copy with World::set_field()"));
+                                    ", and name entities of a blob; set values of the copy with World::set()"));
     const std::vector<Entity> all = entities_below(world, original);
     if (Status status = world.services().check_loaded(all, "copied"); !status) return status;
     CopyCall call(world, all, options.zone);

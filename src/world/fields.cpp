@@ -16,7 +16,7 @@ std::string_view component_of_path(std::string_view name) { return name.substr(0
 Status refuse_property(std::string_view name) {
     return Status::error(concat('"', name,
                                 "\" is a named value and no field; read it with PropertyManager::get(), or with ",
-                                "World::field() without a type"));
+                                "World::get() without a type"));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
     return FieldPath::absence_of(entities_, entity, component_of_path(name));
 }
 
-Result<AnyValue> World::field(Entity entity, std::string_view name) const {
+Result<AnyValue> World::get(Entity entity, std::string_view name) const {
     if (const std::string_view path = property_path(directory_, name); !path.empty())
         if (const PropertyManager* const properties = find_properties(directory_); properties != nullptr)
             return properties->read(entity, path);
@@ -50,7 +50,7 @@ Result<AnyValue> World::field(Entity entity, std::string_view name) const {
     return path->read(entity);
 }
 
-Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
+Status World::set(Entity entity, std::string_view name, const AnyValue& value) {
     if (const std::string_view path = property_path(directory_, name); !path.empty())
         if (directory_.is_held() ? find_properties(directory_) != nullptr : can_keep_properties(directory_))
             return properties().write(entity, path, value);
@@ -83,14 +83,14 @@ Result<Entity> find_singleton(const World& world, std::string_view name) {
 
 }  // namespace
 
-Result<AnyValue> World::field(std::string_view name) const {
+Result<AnyValue> World::get(std::string_view name) const {
     const Result<Entity> entity = find_singleton(*this, name);
-    return entity ? field(*entity, name) : Result<AnyValue>(entity.status());
+    return entity ? get(*entity, name) : Result<AnyValue>(entity.status());
 }
 
-Status World::set_field(std::string_view name, const AnyValue& value) {
+Status World::set(std::string_view name, const AnyValue& value) {
     const Result<Entity> entity = find_singleton(*this, name);
-    return entity ? set_field(*entity, name, value) : entity.status();
+    return entity ? set(*entity, name, value) : entity.status();
 }
 
 }  // namespace shoal

@@ -37,7 +37,7 @@ bool turns_by_plugin(const char* path) {
     shoal::Store* const spins = world.directory().find(shoal::ComponentId("spin"));
     if (spins == nullptr || !entities.create(body) || !spins->add_values(*spins->schemas()[0], body, {})) return false;
     world.step(0.5f);
-    const auto angle = world.field<float>(body[0], "spin.angle");
+    const auto angle = world.get<float>(body[0], "spin.angle");
     return angle && *angle == 0.5f;
 }
 

@@ -37,7 +37,7 @@ int run() {
     entities.destroy(created[1]);
     const auto places = bodies.write_column<&Body::position>();
     const SplitReference<Vec3> place = places[0];
-    const Status status = world.field(created[0], "body.colour").status();
+    const Status status = world.get(created[0], "body.colour").status();
     show(world, bodies, created[0], created[1], place, status, shoal_describe_entity(&world, created[0].id));
     return 0;
 }

@@ -130,7 +130,7 @@ TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
     const Entity crab = world.database().create(Body{}).value();
     ASSERT_TRUE(world.transforms().add({&crab, 1}, {.position = {2.5f, 3.5f, 0}}).ok());
     world.step(0.5f);
-    EXPECT_EQ(world.field<Vec3>(crab, "body.position").value(), (Vec3{2.5f, 3.5f, 0}));
+    EXPECT_EQ(world.get<Vec3>(crab, "body.position").value(), (Vec3{2.5f, 3.5f, 0}));
     EXPECT_EQ(world.database().find(crab).table->zone(), tiles.zone_of({2.5f, 3.5f, 0}));
 }
 
@@ -227,7 +227,7 @@ TEST(Cookbook, all_drift_with_one_wind) {
     Weather weather;
     add_weather(world, weather);
     world.step(2);
-    EXPECT_EQ(world.field<Vec3>(leaf, "body.velocity").value(), (Vec3{2, 0, 0}));
+    EXPECT_EQ(world.get<Vec3>(leaf, "body.velocity").value(), (Vec3{2, 0, 0}));
 }
 
 // [guide/reference]
@@ -255,7 +255,7 @@ TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
     const Entity shark = sea.create(Body{}, Target{prey}).value();
     add_chasing(world);
     world.step(1);
-    EXPECT_EQ(world.field<Vec3>(shark, "body.velocity").value(), (Vec3{1, 0, 0}));
+    EXPECT_EQ(world.get<Vec3>(shark, "body.velocity").value(), (Vec3{1, 0, 0}));
     entities.destroy(prey);
     world.step(1);
     EXPECT_FALSE(sea.has<Target>(shark));
@@ -284,8 +284,8 @@ TEST(Cookbook, a_singleton_is_named_by_passes) {
     add_current(world);
     world.step(1);
     world.step(1);
-    EXPECT_EQ(world.field<Vec3>(fish, "body.velocity").value(), (Vec3{2 + 3, 0, 0}));
-    EXPECT_EQ(world.field("current.strength")->as<float>().value(), 3);
+    EXPECT_EQ(world.get<Vec3>(fish, "body.velocity").value(), (Vec3{2 + 3, 0, 0}));
+    EXPECT_EQ(world.get("current.strength")->as<float>().value(), 3);
 }
 
 TEST(Cookbook, what_is_owned_dies_with_its_owner) {
@@ -362,7 +362,7 @@ TEST(Moving, does_what_the_plainest_loop_does) {
     add_moving(world);
     world.step(0.5f);
     for (std::size_t i = 0; i < fish.size(); ++i)
-        EXPECT_EQ(world.field<Vec3>(fish[i], "body.position").value(), expected[i].velocity * 0.5f);
+        EXPECT_EQ(world.get<Vec3>(fish[i], "body.position").value(), expected[i].velocity * 0.5f);
 }
 // [guide/oracle]
 
@@ -397,15 +397,15 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     EXPECT_EQ(fuses.get<&Fuse::left>({0}), 5);
     const Result<Spawned> copied = copy(world, fuses.entity({0}));
     ASSERT_TRUE(copied);
-    EXPECT_EQ(world.field<Entity>(copied->entity(0), "target.entity").value(), ships[0]);
+    EXPECT_EQ(world.get<Entity>(copied->entity(0), "target.entity").value(), ships[0]);
     // [guide/overrides]
     const Result<Spawned> mines = world.spawn(
         bomb,
         {.copies = 2, .overrides = {{"charge", "fuse.left", 60}, {"charge", "fuse.left", 90, 1}}});  // 90 in copy 1
     // [guide/overrides]
     ASSERT_TRUE(mines) << mines.message();
-    EXPECT_EQ(world.field<float>(mines->entity(0, 0), "fuse.left").value(), 60);
-    EXPECT_EQ(world.field<float>(mines->entity(0, 1), "fuse.left").value(), 90);
+    EXPECT_EQ(world.get<float>(mines->entity(0, 0), "fuse.left").value(), 60);
+    EXPECT_EQ(world.get<float>(mines->entity(0, 1), "fuse.left").value(), 90);
 }
 
 // [guide/medal]
@@ -445,7 +445,7 @@ TEST(Cookbook, a_sailor_has_several_medals) {
     EXPECT_EQ(years, (std::vector<int>{2024, 2021, 2019}));
     EXPECT_EQ(wall, (std::vector<std::pair<Entity, int>>{{sailors[1], 2024}, {sailors[1], 2019}}));
     EXPECT_EQ(num_decorated, 1);
-    EXPECT_EQ(world.field<int>(sailors[1], "medal[1].year").value(), 2019);
+    EXPECT_EQ(world.get<int>(sailors[1], "medal[1].year").value(), 2019);
 }
 
 struct Mesh {

@@ -134,7 +134,7 @@ TEST(WorldManuals, a_field_is_read_and_written_by_name) {
     ASSERT_TRUE(sum_and_set(world, created, total));
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "[1.0 2.0 3.0]\n");
     EXPECT_EQ(total, (Vec3{2, 4, 6}));
-    EXPECT_EQ(world.field<Vec3>(created[1], "body.position").value(), (Vec3{4, 5, 6}));
+    EXPECT_EQ(world.get<Vec3>(created[1], "body.position").value(), (Vec3{4, 5, 6}));
 }
 
 struct Sea {
@@ -373,7 +373,7 @@ TEST(WorldManuals, wheels_are_inactive_with_their_car) {
     ASSERT_TRUE(world.manager<Body>().add(made, Body{}));
     ASSERT_TRUE(deactivate_a_car(world, made[0], made[1]));
     EXPECT_FALSE(world.entities().is_active(made[2]));
-    for (const Entity entity : made) EXPECT_EQ(world.field<Vec3>(entity, "body.velocity").value(), (Vec3{}));
+    for (const Entity entity : made) EXPECT_EQ(world.get<Vec3>(entity, "body.velocity").value(), (Vec3{}));
     world.settle();
     for (const Entity entity : made) EXPECT_FALSE(world.entities().is_active(entity));
 }

@@ -448,7 +448,7 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
         return guest.table.spawn_blob(&guest.plugin, saved->bytes.data(), saved->bytes.size(), &first, &guest.error);
     };
     EXPECT_EQ(spawn(), 3u) << guest.error.text;
-    EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.mass"), 8);
+    EXPECT_EQ(*guest.world.get<float>(Entity{first}, "crate.mass"), 8);
     EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
     // What it makes while it loads goes with a load that fails.
     for (const bool keeps : {false, true}) {
@@ -590,11 +590,11 @@ TEST(PluginHost, blobs_are_spawned_with_values_in_place_of_their_own) {
     constexpr std::uint32_t kSize = sizeof(shoal_override);
     ASSERT_EQ(spawn({{kSize, 4, "right", "crate.mass", &mass}, {kSize, 4, "left", "crate.place.z", &height}}), 2u)
         << guest.error.text;
-    EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.place.z"), 5);
+    EXPECT_EQ(*guest.world.get<float>(Entity{first}, "crate.place.z"), 5);
     const std::span<const Entity> crates = guest.world.manager<Crate>().core().table().entities();
     ASSERT_EQ(crates.size(), 2u);
-    EXPECT_EQ(*guest.world.field<float>(crates[1], "crate.mass"), 7);
-    EXPECT_EQ(*guest.world.field<float>(crates[1], "crate.place.z"), 0);
+    EXPECT_EQ(*guest.world.get<float>(crates[1], "crate.mass"), 7);
+    EXPECT_EQ(*guest.world.get<float>(crates[1], "crate.place.z"), 0);
     const std::pair<shoal_override, std::string_view> wrong[] = {
         {{kSize, 4, "top", "crate.mass", &mass}, "there is no entity \"top\"; it has left, right"},
         {{kSize, 4, "left", "crate.mas", &mass}, "did you mean \"mass\"?"},
@@ -761,7 +761,7 @@ TEST(PluginHost, fields_are_enums_relations_and_arrays_of_the_blob) {
     shoal_entity made[2];
     ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
     ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1) << guest.error.text;
-    EXPECT_EQ(guest.world.field(Entity{made[0]}, "horse.mood")->to_text(), "\"wild\"");
+    EXPECT_EQ(guest.world.get(Entity{made[0]}, "horse.mood")->to_text(), "\"wild\"");
     ASSERT_EQ(guest.table.set_field(&guest.plugin, made[0], "horse.rider", &made[1], sizeof made[1], &guest.error), 1);
     guest.world.settle();
     guest.table.destroy_entities(&guest.plugin, &made[1], 1);

@@ -56,7 +56,7 @@ struct Host {
     }
     template <class T>
     T value(Entity entity, std::string_view path) {
-        const Result<T> found = world.field<T>(entity, path);
+        const Result<T> found = world.get<T>(entity, path);
         EXPECT_TRUE(found) << found.message();
         return found ? *found : T();
     }
@@ -121,7 +121,7 @@ TEST(Plugins, a_pass_of_a_plugin_runs_until_it_is_unloaded_and_its_rows_stay) {
     EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
     EXPECT_EQ(host.plugins.plugin(0).path, test_plugin("wheels"));
     const std::vector<Entity> wheels = host.make("wheel", 3);
-    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 2.0f));
+    ASSERT_TRUE(host.world.set(wheels[1], "wheel.speed", 2.0f));
     host.world.step(0.25f);
     EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 0.5f);
     ASSERT_TRUE(host.plugins.unload("wheels"));
@@ -275,7 +275,7 @@ std::vector<Entity> start_counters(Host& host, const ExchangedFile& file) {
     file.become("counter_1");
     EXPECT_TRUE(host.plugins.load(file.path()));
     std::vector<Entity> counters = host.make("counter", 100);
-    EXPECT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
+    EXPECT_TRUE(host.world.set(counters[7], "counter.kept", 0.25f));
     host.world.step(1);
     return counters;
 }
@@ -479,8 +479,8 @@ TEST(PluginStores, take_part_in_queries_commands_observers_and_reports_as_every_
     host.world.step(1);  // a pass of the plugin over its own store
     EXPECT_EQ(host.value<float>(items[7], "item.weight"), 8);
     // Setting a field asks the plugin.
-    EXPECT_TRUE(host.world.set_field(items[7], "item.weight", 2.5f));
-    EXPECT_EQ(host.world.set_field(items[7], "item.weight", -2.5f).message(), "a weight is not negative");
+    EXPECT_TRUE(host.world.set(items[7], "item.weight", 2.5f));
+    EXPECT_EQ(host.world.set(items[7], "item.weight", -2.5f).message(), "a weight is not negative");
     EXPECT_EQ(host.value<float>(items[7], "item.weight"), 2.5f);
     EXPECT_EQ(run_verb(host.plugins, {}), "all: set 1 parents 0 spawned 0 dead 1 written 1998 ordered 0\n");
     // What is set, or given once more, carries the stamp of now.
@@ -494,7 +494,7 @@ TEST(PluginStores, take_part_in_queries_commands_observers_and_reports_as_every_
         return text;
     };
     EXPECT_EQ(stamped_after([] {}), "--");
-    EXPECT_EQ(stamped_after([&] { EXPECT_TRUE(host.world.set_field(items[1'500], "item.weight", 1'500.0f)); }), "-+");
+    EXPECT_EQ(stamped_after([&] { EXPECT_TRUE(host.world.set(items[1'500], "item.weight", 1'500.0f)); }), "-+");
     EXPECT_EQ(stamped_after([&] {
                   const Item item{.weight = 2.5f, .kind = 1, .box = items[0]};
                   EXPECT_TRUE(store.add_values(*store.schemas()[0], {&items[7], 1},
@@ -647,14 +647,14 @@ TEST(PluginStores, are_saved_and_loaded_with_their_world) {
         ASSERT_TRUE(host.load(version));
         const std::vector<Entity> items = host.make("item", 20);
         for (std::size_t i = 0; i < items.size(); ++i)
-            ASSERT_TRUE(host.world.set_field(items[i], "item.weight", static_cast<float>(i)));
+            ASSERT_TRUE(host.world.set(items[i], "item.weight", static_cast<float>(i)));
         host.world.settle();
         const std::uint64_t hash = state_hash(host.world);
         Snapshot state;
         const Status saved = save(host.world, state);
         ASSERT_TRUE(saved) << saved.message();
         host.entities.destroy(std::span(items).first(5));
-        ASSERT_TRUE(host.world.set_field(items[7], "item.weight", 100.0f));
+        ASSERT_TRUE(host.world.set(items[7], "item.weight", 100.0f));
         host.world.settle();
         ASSERT_NE(state_hash(host.world), hash);
         const Status loaded = load(host.world, state);
@@ -747,7 +747,7 @@ TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
         std::string_view::npos);
     EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
     const std::uint64_t before = state_hash(host.world);
-    ASSERT_TRUE(host.world.set_field(items[3], "item.weight", 9.0f));
+    ASSERT_TRUE(host.world.set(items[3], "item.weight", 9.0f));
     EXPECT_EQ(host.value<float>(items[3], "item.weight"), 9);
     EXPECT_NE(state_hash(host.world), before);
 }
@@ -798,10 +798,10 @@ TEST(Plugins, that_were_built_with_the_first_header_load_and_work) {
     const Status status = host.load("abi_1");
     ASSERT_TRUE(status) << status.message();
     const std::vector<Entity> lamps = host.make("lamp", 3);
-    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.watts", 1.5f));
-    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.mood", "cold"));
-    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.socket", lamps[0]));
-    EXPECT_EQ(host.world.set_field(lamps[1], "lamp.mood", "icy").message().empty(), false);
+    ASSERT_TRUE(host.world.set(lamps[1], "lamp.watts", 1.5f));
+    ASSERT_TRUE(host.world.set(lamps[1], "lamp.mood", "cold"));
+    ASSERT_TRUE(host.world.set(lamps[1], "lamp.socket", lamps[0]));
+    EXPECT_EQ(host.world.set(lamps[1], "lamp.mood", "icy").message().empty(), false);
     host.world.step(1);
     EXPECT_EQ(count_matches(host.world, "lamp, lamp.mood == cold"), 1u) << "the others are dark";
     EXPECT_EQ(host.value<float>(lamps[1], "lamp.watts"), 0.5f);
@@ -824,8 +824,8 @@ TEST(SamplePlugins, a_grid_is_kept_right_by_observers_and_used_by_a_pass) {
         std::vector<Entity> motes = host.make("mote", 200);
         Random random(3);
         const auto place = [&](Entity mote) {
-            EXPECT_TRUE(host.world.set_field(mote, "mote.x", random.unit() * 20 - 10));
-            EXPECT_TRUE(host.world.set_field(mote, "mote.y", random.unit() * 20 - 10));
+            EXPECT_TRUE(host.world.set(mote, "mote.x", random.unit() * 20 - 10));
+            EXPECT_TRUE(host.world.set(mote, "mote.y", random.unit() * 20 - 10));
         };
         for (int frame = 0; frame < 5; ++frame) {
             for (const Entity mote : motes) place(mote);
@@ -923,7 +923,7 @@ TEST(Plugins, see_the_new_fields_when_the_program_changes_those_of_a_component_t
     Host host;
     ASSERT_TRUE(host.load("wheels"));
     const std::vector<Entity> wheels = host.make("wheel", 3);
-    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 2.0f));
+    ASSERT_TRUE(host.world.set(wheels[1], "wheel.speed", 2.0f));
     const auto change = [&](std::initializer_list<const char*> fields) {
         ComponentDefinition definition;
         definition.name = "wheel";
@@ -940,7 +940,7 @@ TEST(Plugins, see_the_new_fields_when_the_program_changes_those_of_a_component_t
     host.world.step(0.5f);
     EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 1);
     change({"size", "speed", "angle"});
-    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 4.0f));
+    ASSERT_TRUE(host.world.set(wheels[1], "wheel.speed", 4.0f));
     host.world.step(0.5f);
     EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 3);
 }
@@ -959,7 +959,7 @@ TEST(SamplePlugins, spin_turns_bodies_and_drift_declares_a_type) {
     ASSERT_TRUE(host.plugins.load(sample_plugin("spin")));
     ASSERT_TRUE(host.plugins.load(sample_plugin("drift")));
     const std::vector<Entity> bodies = host.make("spin", 10'000);
-    ASSERT_TRUE(host.world.set_field(bodies[9'999], "spin.speed", 4.0f));
+    ASSERT_TRUE(host.world.set(bodies[9'999], "spin.speed", 4.0f));
     for (int i = 0; i < 8; ++i) host.world.step(0.5f);
     EXPECT_EQ(host.value<std::uint32_t>(bodies[9'999], "spin.turns"), 2u);
     EXPECT_NEAR(host.value<float>(bodies[9'999], "spin.angle"), 16 - 2 * 6.2831853f, 1e-5f);

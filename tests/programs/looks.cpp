@@ -61,7 +61,7 @@ void list_values(std::vector<Operation>& all) {
                               },
                               is_there}));
     if constexpr (requires(T value) { value.n; })
-        all.push_back(of_type<T>({CALL(world.field<int>(e, path)),
+        all.push_back(of_type<T>({CALL(world.get<int>(e, path)),
                                   [](Model& model, const Arguments& a) {
                                       const Entity who = e_of(model, a);
                                       const bool has = model.alive(a.world, who) && model.has(a.world, kType, who);

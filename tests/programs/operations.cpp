@@ -292,7 +292,7 @@ void list_rest_of_database(std::vector<Operation>& all) {
 template <class T>
 void list_fields(std::vector<Operation>& all) {
     constexpr int kType = Stage::type_of<T>();
-    all.push_back(of_type<T>({CALL(world.set_field(e, path, n)),
+    all.push_back(of_type<T>({CALL(world.set(e, path, n)),
                               [](Model& model, const Arguments& a) {
                                   if (!has<T>(model, a)) return std::string("refused");
                                   model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
@@ -392,8 +392,8 @@ void list_places(std::vector<Operation>& all) {
     add(
         CALL(world.position_links().keep_in_tiles(schema_of<Buoy>().id(), m % 2, kTiles)),
         [](Model& model, const Arguments& a) { return model.keep_in_tiles(a.world, a.m % 2); }, nullptr, 3);
-    add(CALL(world.set_field(e, "buoy.at", Vec3{float(n), 0, 0})), moved(0), nullptr, 8);
-    add(CALL(world.set_field(e, "buoy.seen.x", float(n))), moved(1), nullptr, 8);
+    add(CALL(world.set(e, "buoy.at", Vec3{float(n), 0, 0})), moved(0), nullptr, 8);
+    add(CALL(world.set(e, "buoy.seen.x", float(n))), moved(1), nullptr, 8);
     add(
         CALL(world.database().move(e, kTiles.large_zone())),
         [](Model& model, const Arguments& a) {
@@ -740,8 +740,8 @@ void list_scenes(std::vector<Operation>& all) {
         CALL(stage.reload_scene(world, n, m)),
         [](Model& model, const Arguments& a) { return model.reload_scene(a.world, a.n, a.m); },
         [](const Model& model, const Arguments& a) { return model.can_reload_scene(a.world, a.n, a.m); }, 20);
-    add(CALL(world.set_field(e, "relic.n", m)), set(0), nullptr, 3);
-    add(CALL(world.set_field(e, "relic.extra", m)), set(1), nullptr, 3);
+    add(CALL(world.set(e, "relic.n", m)), set(0), nullptr, 3);
+    add(CALL(world.set(e, "relic.extra", m)), set(1), nullptr, 3);
 }
 
 /// In one group: what a reload leaves of models is seen where programs have posed them.

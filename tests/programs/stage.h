@@ -404,7 +404,7 @@ public:
         if (!at) return "none";
         if (!at.is_enabled) return "disabled";
         if constexpr (std::is_same_v<T, Coin>) {
-            return text_of(world.field<int>(entity, "coin.n"));
+            return text_of(world.get<int>(entity, "coin.n"));
         } else {
             return in_database(number_of(world), type_of<T>()) ? values_in_database<T>(world, entity)
                                                                : values_in_manager<T>(world, entity);
@@ -715,7 +715,7 @@ public:
         const ComponentRow at = store == nullptr ? ComponentRow() : store->find_row(ComponentId("relic"), entity, 0);
         std::vector<std::string> fields;
         for (const char* const name : {"n", "extra"})
-            if (const auto value = world.field<int>(entity, std::string("relic.") + name))
+            if (const auto value = world.get<int>(entity, std::string("relic.") + name))
                 fields.push_back(std::string(name) + "=" + std::to_string(*value));
         return at ? joined(fields) : "none";
     }

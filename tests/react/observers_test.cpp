@@ -152,10 +152,10 @@ protected:
             case 13:
                 return house.remove<Lit>(entity);
             case 14:
-                static_cast<void>(house.world.set_field(entity, "lamp.oil", AnyValue(value)));
+                static_cast<void>(house.world.set(entity, "lamp.oil", AnyValue(value)));
                 return;
             default:
-                static_cast<void>(house.world.set_field(entity, "wick.length", AnyValue(std::int8_t(value))));
+                static_cast<void>(house.world.set(entity, "wick.length", AnyValue(std::int8_t(value))));
         }
     }
 };

@@ -137,7 +137,7 @@ public:
             ASSERT_EQ(bool(at), thing.has_field);
             ASSERT_EQ(transforms.has(entity), thing.has_transform);
             if (at) {
-                ASSERT_EQ(*world.field<Vec3>(entity, "float.position"), thing.field);
+                ASSERT_EQ(*world.get<Vec3>(entity, "float.position"), thing.field);
             }
             if (at && &fields == &database) {
                 ASSERT_EQ(database.find(entity).table->zone(), kTiles.zone_of(thing.field));
@@ -174,7 +174,7 @@ private:
     }
     void set_field(Entity entity, Vec3 place, bool has_it) {
         if (has_it && random_.below(2) == 0) {
-            EXPECT_TRUE(world.set_field(entity, "float.position", AnyValue(place)).ok());
+            EXPECT_TRUE(world.set(entity, "float.position", AnyValue(place)).ok());
             return;
         }
         const Float value{1, place};
@@ -421,7 +421,7 @@ TEST_F(PositionLinksOfWorld,
         const auto expect_at = [&](const std::vector<Entity>& copy) {
             const Vec3 expected[] = {place_of_transform, {1, 2, 3}, {}, {0, 0, -1}};
             for (std::size_t i = 0; i < copy.size(); ++i) {
-                EXPECT_EQ(*other.field<Vec3>(copy[i], "buoy.place"), expected[i]) << i;
+                EXPECT_EQ(*other.get<Vec3>(copy[i], "buoy.place"), expected[i]) << i;
                 const Instance instance = other.transforms().instance(copy[i]);
                 EXPECT_EQ(bool(instance), i < 3);
                 if (!instance) continue;
@@ -433,7 +433,7 @@ TEST_F(PositionLinksOfWorld,
             for (std::uint32_t i = 0; i < 4; ++i) all.push_back(spawned.entity(i, copy));
             return all;
         };
-        EXPECT_EQ(*other.field<Vec3>(spawned.entity(0, 1), "buoy.place"), place_of_transform) << "at once";
+        EXPECT_EQ(*other.get<Vec3>(spawned.entity(0, 1), "buoy.place"), place_of_transform) << "at once";
         std::vector<Entity> of_commands;
         other.commands().call(other.commands().spawn(blob), [&](Entity first) {
             for (std::uint32_t i = 0; i < 4; ++i) of_commands.push_back({first.id + i});
@@ -495,7 +495,7 @@ TEST_F(PositionLinksOfWorld, fields_are_followed_without_a_c_plus_plus_type_and_
     const Entity raft = entities.create().value();
     ASSERT_TRUE(world.transforms().add({&raft, 1}).ok());
     ASSERT_TRUE(world.database().add_values(schema, {&raft, 1}, {}).ok());
-    ASSERT_TRUE(world.set_field(raft, "raft.place", AnyValue(Vec3{1, 2, 3})).ok());
+    ASSERT_TRUE(world.set(raft, "raft.place", AnyValue(Vec3{1, 2, 3})).ok());
     ASSERT_TRUE(world.database().remove_values(schema, {&raft, 1}).ok());
     const auto place_of = [&] { return world.transforms().world_position(world.transforms().instance(raft)); };
     world.settle();

@@ -153,7 +153,7 @@ TEST_P(RelationsOfAnyStore, who_refers_to_whom_and_what_becomes_of_it_is_what_a_
             if (says.has_limpet) limpets[says.limpet].push_back(entity);
             if (says.has_likes) likes[says.likes].push_back(entity);
             if (says.has_missile) {
-                ASSERT_EQ(*world.field<Entity>(entity, "missile.target"), says.missile);
+                ASSERT_EQ(*world.get<Entity>(entity, "missile.target"), says.missile);
             }
         }
         const auto sorted = [](Entities list) {
@@ -266,7 +266,7 @@ TEST(Relations, a_store_that_refuses_null_keeps_its_reference_and_the_world_goes
     EXPECT_EQ(logged.lines[1], concat("entity ", entity_text(made[0]),
                                       " keeps its reference to a dead one in \"missile.target\", because the store "
                                       "refuses null: they are sealed"));
-    EXPECT_EQ(world.field<Entity>(made[0], "missile.target").value(), made[2]);
+    EXPECT_EQ(world.get<Entity>(made[0], "missile.target").value(), made[2]);
 }
 
 TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {

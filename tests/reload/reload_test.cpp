@@ -481,13 +481,13 @@ TEST_F(Reload, adds_and_removes_components_of_managers_the_database_and_stores_o
     const ReloadReport report = reloaded(before, after);
     EXPECT_EQ(report.num_components_added, 4u);
     EXPECT_EQ(report.num_components_removed, 4u);
-    EXPECT_EQ(world.field<double>(one, "cargo.mass").value(), 8);
-    EXPECT_EQ(world.field<Entity>(one, "cargo.owner").value(), two);
+    EXPECT_EQ(world.get<double>(one, "cargo.mass").value(), 8);
+    EXPECT_EQ(world.get<Entity>(one, "cargo.owner").value(), two);
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(one)), (Vec3{1, 2, 3}));
     EXPECT_FALSE(hulls.has(one));
     EXPECT_TRUE(world.entities().is_active(one));
     EXPECT_EQ(hull_of(two), (Hull{5, {1, 1, 1}, one, 0}));
-    EXPECT_FALSE(database.has_row(two) && world.field(two, "cargo.mass").ok());
+    EXPECT_FALSE(database.has_row(two) && world.get(two, "cargo.mass").ok());
     EXPECT_FALSE(world.transforms().has(two));
     EXPECT_FALSE(world.entities().is_active(two));
     ASSERT_TRUE(reloaded(after, before).num_components_added == 4) << "and back";
@@ -835,7 +835,7 @@ TEST_F(Reload, enables_and_disables_components_as_the_source_does) {
     EXPECT_FALSE(is_enabled(3));
     EXPECT_FALSE(is_enabled(4));
     EXPECT_TRUE(database.has<Asleep>(ships.entity(2, 0)));
-    EXPECT_EQ(world.field<std::int32_t>(ships.entity(2, 0), "asleep.hours").value(), 30);
+    EXPECT_EQ(world.get<std::int32_t>(ships.entity(2, 0), "asleep.hours").value(), 30);
     edited[4].asleep.reset(), edited[4].is_awake = false, edited[0].asleep.reset(), edited[0].is_awake = false;
     const Blob without = blob_of(edited);
     EXPECT_EQ(reloaded(after, without).num_components_removed, 0u) << "what is disabled is not there";
@@ -1025,11 +1025,11 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
                                                         {"n2", "properties.paint", "red", 1},
                                                         {"n2", "properties.depth", 4}}});
     reloaded(first, second), world.settle();
-    EXPECT_FALSE(world.field(ships.entity(0), "cargo.mass"));
+    EXPECT_FALSE(world.get(ships.entity(0), "cargo.mass"));
     reloaded(second, third), world.settle();
     EXPECT_EQ(all_with_hull().size(), 2u);
     reloaded(third, first), world.settle();
-    EXPECT_EQ(*world.field<double>(ships.entity(0, 1), "cargo.mass"), 9);
+    EXPECT_EQ(*world.get<double>(ships.entity(0, 1), "cargo.mass"), 9);
     ASSERT_EQ(all_with_hull().size(), 4u);
     float armor = 0, level = 0;
     for (const Entity entity : all_with_hull()) armor += hull_of(entity).armor, level += float(hull_of(entity).level);
@@ -1037,10 +1037,9 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     EXPECT_EQ(level, 6);
     for (const Entity entity : all_with_hull()) {
         if (hull_of(entity).armor != 8) continue;
-        const Result<AnyValue> depth = world.field(entity, "properties.depth");
+        const Result<AnyValue> depth = world.get(entity, "properties.depth");
         EXPECT_EQ(depth ? depth->to_text() : "none", "4");
-        EXPECT_EQ(world.field(entity, "properties.paint").ok(), hull_of(entity).level == 6)
-            << "of the second copy alone";
+        EXPECT_EQ(world.get(entity, "properties.paint").ok(), hull_of(entity).level == 6) << "of the second copy alone";
     }
 }
 
@@ -1243,12 +1242,12 @@ TEST(ReloadOverrides, after_any_versions_are_those_of_a_spawn_of_the_last_one) {
         const auto values_of_all = [&](World& world, const Spawned& spawned) {
             std::map<std::tuple<std::int32_t, std::uint32_t, std::string>, std::string> values;
             for (const Entity owner : world.manager<Hull>().core().table().entities()) {
-                const Entity target = *world.field<Entity>(owner, "hull.target");
+                const Entity target = *world.get<Entity>(owner, "hull.target");
                 std::uint32_t copy = 0;
                 while (spawned.entity(0, copy) != target) ++copy;
                 for (const char* field : kFields)
-                    if (const Result<AnyValue> value = world.field(owner, field); value)
-                        values[{*world.field<std::int32_t>(owner, "hull.level"), copy, field}] = value->to_text();
+                    if (const Result<AnyValue> value = world.get(owner, field); value)
+                        values[{*world.get<std::int32_t>(owner, "hull.level"), copy, field}] = value->to_text();
             }
             return values;
         };
@@ -2222,7 +2221,7 @@ struct ReloadSchema : ::testing::Test {
     }
     template <class T>
     T value(Entity entity, std::string_view name) {
-        const Result<T> result = world.field<T>(entity, name);
+        const Result<T> result = world.get<T>(entity, name);
         EXPECT_TRUE(result.ok()) << result.message();
         return result ? *result : T();
     }
@@ -2235,7 +2234,7 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     const Blob before = engines(one, std::vector<One>{{0, 2, {1, 2, 3}}, {1, 3, {}}}, 3);
     const Blob after = engines(two, std::vector<Two>{{0, 5, 2}, {1, 9, 4}, {2, 8, 6}}, 3);
     const Spawned ships = spawned(before);
-    ASSERT_TRUE(world.set_field(ships.entity(0, 1), "engine.power", AnyValue(20.0f)).ok());
+    ASSERT_TRUE(world.set(ships.entity(0, 1), "engine.power", AnyValue(20.0f)).ok());
     Entity own;  // of the program
     ASSERT_TRUE(entities.create({&own, 1}).ok());
     ASSERT_TRUE(world.directory().find(one.id())->add_values(one, {&own, 1}, {}).ok());
@@ -2249,7 +2248,7 @@ TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gon
     EXPECT_EQ(value<float>(ships.entity(2, 1), "engine.power"), 6);
     EXPECT_EQ(value<float>(own, "engine.power"), 1);
     EXPECT_EQ(value<std::int32_t>(own, "engine.crew"), 5);
-    EXPECT_FALSE(world.field(own, "engine.place").ok());
+    EXPECT_FALSE(world.get(own, "engine.place").ok());
     world.settle();
     ASSERT_TRUE(reloader.reload(after, before).ok()) << "and back";
     EXPECT_EQ(value<Vec3>(ships.entity(0), "engine.place"), (Vec3{1, 2, 3}));
@@ -2307,7 +2306,7 @@ TEST_F(ReloadSchema, values_are_converted_to_another_type_if_they_fit) {
     const Blob before = engines(one, std::vector<Whole>{{0, 3}, {1, 4}}, 2);
     const Blob after = engines(two, std::vector<Broken>{{0, 3}, {1, 4.5}}, 2);
     const Spawned ships = spawned(before);
-    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.crew", AnyValue(30)).ok());
+    ASSERT_TRUE(world.set(ships.entity(0), "engine.crew", AnyValue(30)).ok());
     ASSERT_TRUE(reloader.reload(before, after).ok());
     EXPECT_EQ(value<double>(ships.entity(0), "engine.crew"), 30);
     EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
@@ -2325,7 +2324,7 @@ TEST_F(ReloadSchema, migrations_say_what_became_of_a_field) {
     const Schema one = schema_with({power}), two = schema_with({field_of("thrust", FieldType::kFloat)}, false, 2);
     const Blob before = engines(one, std::vector<One>{{0, 3}}, 1), after = engines(two, std::vector<One>{{0, 3}}, 1);
     const Spawned ships = spawned(before);
-    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.power", AnyValue(30.0f)).ok());
+    ASSERT_TRUE(world.set(ships.entity(0), "engine.power", AnyValue(30.0f)).ok());
     world.registry().migrations(two).from(1).rename("power", "thrust");
     const Result<ReloadReport> report = reloader.reload(before, after);
     ASSERT_TRUE(report.ok()) << report.message();
@@ -2338,7 +2337,7 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     const Blob before = engines(one, std::vector<One>{{0, 1}, {0, 2}, {0, 3}}, 1);
     const Blob after = engines(two, std::vector<One>{{0, 1}, {0, 2}, {0, 4}}, 1);
     const Spawned ships = spawned(before);
-    ASSERT_TRUE(world.set_field(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
+    ASSERT_TRUE(world.set(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
     ASSERT_TRUE(reloader.reload(before, after).ok());
     EXPECT_EQ(value<float>(ships.entity(0), "engine[0].power"), 1);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
@@ -2408,7 +2407,7 @@ TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_compo
     const Blob before = make(one, 1, false), refused = make(two, 2, true), fine = make(two, 1, true);
     const Spawned ships = spawned(before);
     EXPECT_FALSE(reloader.reload(before, refused).ok()) << "a function took the sail";
-    EXPECT_FALSE(world.field(ships.entity(0), "engine.crew").ok());
+    EXPECT_FALSE(world.get(ships.entity(0), "engine.crew").ok());
     EXPECT_EQ(value<float>(ships.entity(0), "engine.power"), 1);
     world.settle();
     ASSERT_TRUE(reloader.reload(before, fine).ok());
@@ -2665,7 +2664,7 @@ private:
                 break;
             case 2:
                 if (shadow.hull) {
-                    ASSERT_TRUE(world.set_field(entity, "hull.target", shadow.hull->target = dock).ok());
+                    ASSERT_TRUE(world.set(entity, "hull.target", shadow.hull->target = dock).ok());
                 }
                 break;
             case 3:
@@ -2676,12 +2675,12 @@ private:
                 break;
             case 4:
                 if (shadow.cargo) {
-                    ASSERT_TRUE(world.set_field(entity, "cargo.mass", shadow.cargo->mass = number()).ok());
+                    ASSERT_TRUE(world.set(entity, "cargo.mass", shadow.cargo->mass = number()).ok());
                 }
                 break;
             case 5:
                 if (shadow.place) {
-                    ASSERT_TRUE(world.set_field(entity, "transform.position", *(shadow.place = vector())).ok());
+                    ASSERT_TRUE(world.set(entity, "transform.position", *(shadow.place = vector())).ok());
                 }
                 break;
             case 6:
@@ -2725,7 +2724,7 @@ private:
         if (what == 1) {
             notes[index].page = note().page;
             const std::string path = "note[" + std::to_string(index) + "].page";
-            ASSERT_TRUE(world.set_field(entity, path, notes[index].page).ok());
+            ASSERT_TRUE(world.set(entity, path, notes[index].page).ok());
             return;
         }
         notes.erase(notes.begin() + std::ptrdiff_t(index));
@@ -2881,12 +2880,12 @@ private:
                             hulls.get<&Hull::level>(at)}),
                       *shadow.hull);
         }
-        const Result<double> mass = world.field<double>(entity, "cargo.mass");
+        const Result<double> mass = world.get<double>(entity, "cargo.mass");
         ASSERT_EQ(mass.ok(), bool(shadow.cargo)) << mass.message();
         if (mass) {
             ASSERT_EQ(*mass, shadow.cargo->mass);
             ASSERT_EQ((world.field<std::array<std::int16_t, 3>>(entity, "cargo.boxes").value()), shadow.cargo->boxes);
-            ASSERT_EQ(world.field<Entity>(entity, "cargo.owner").value(), shadow.cargo->owner);
+            ASSERT_EQ(world.get<Entity>(entity, "cargo.owner").value(), shadow.cargo->owner);
         }
         const TransformManager& transforms = world.transforms();
         ASSERT_EQ(transforms.has(entity), bool(shadow.place));

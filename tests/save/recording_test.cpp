@@ -122,7 +122,7 @@ TEST(Recording, a_pass_that_reads_what_is_not_in_the_world_is_named_with_the_fie
         EXPECT_NE(found.find("] here and ["), std::string::npos) << found;
         EXPECT_TRUE(found.ends_with("] in the recording")) << "and no other value: " << found;
         EXPECT_EQ(other.world.frame(), 18u);
-        EXPECT_EQ(other.world.field<float>(who, "fin.velocity.x").value(), std::stof(found.substr(begin.size())))
+        EXPECT_EQ(other.world.get<float>(who, "fin.velocity.x").value(), std::stof(found.substr(begin.size())))
             << "the world has its own state again";
         EXPECT_TRUE(other.validate().ok());
     }

@@ -249,8 +249,8 @@ TEST(SaveCommands, a_component_type_that_no_store_keeps_yet_comes_with_the_state
         EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
         saved.world.settle(), loaded.world.settle();
         EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
-        EXPECT_EQ(*loaded.world.field<std::uint64_t>(make_entity(1, 1), "ghost.seen"), 5u);
-        EXPECT_EQ(*loaded.world.field<Entity>(make_entity(1, 1), "ghost.haunts"), make_entity(1, 1));
+        EXPECT_EQ(*loaded.world.get<std::uint64_t>(make_entity(1, 1), "ghost.seen"), 5u);
+        EXPECT_EQ(*loaded.world.get<Entity>(make_entity(1, 1), "ghost.haunts"), make_entity(1, 1));
     }
 }
 
@@ -394,16 +394,16 @@ TEST(SaveCommands, values_of_an_older_program_become_what_the_migrations_say) {
     ASSERT_TRUE(status.ok()) << status.message();
     loaded.world.settle();
     const Entity first = make_entity(1, 1), second = make_entity(2, 1);
-    EXPECT_FALSE(loaded.world.field<std::uint64_t>(first, "mooring.dock").ok());
-    const auto sail = loaded.world.field<double>(first, "sail.area");
+    EXPECT_FALSE(loaded.world.get<std::uint64_t>(first, "mooring.dock").ok());
+    const auto sail = loaded.world.get<double>(first, "sail.area");
     ASSERT_TRUE(sail.ok()) << sail.message();
     EXPECT_EQ(*sail, 107);
-    EXPECT_EQ(loaded.world.field<Vec3>(first, "sail.wind")->z, 3);
+    EXPECT_EQ(loaded.world.get<Vec3>(first, "sail.wind")->z, 3);
     const Database& sea = loaded.world.database();
     EXPECT_FALSE(sea.find_row(schema_of<now::Sail>().id(), second, 0).is_enabled);
     EXPECT_EQ(sea.get<&now::Sail::area>(sea.find(second)), 109);
     EXPECT_EQ(sea.get<&now::Sail::sailor>(sea.find(second)), first);
-    const auto dock = loaded.world.field<std::uint64_t>(second, "mooring.dock");
+    const auto dock = loaded.world.get<std::uint64_t>(second, "mooring.dock");
     ASSERT_TRUE(dock.ok()) << dock.message();
     EXPECT_EQ(*dock, 4u);
 
@@ -618,7 +618,7 @@ TEST(SaveCommands, of_component_types_without_an_end_of_the_last_line_are_carrie
     ASSERT_TRUE(status.ok()) << status.message();
     saved.world.settle(), loaded.world.settle();
     EXPECT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
-    EXPECT_EQ(loaded.world.field<Vec3>(one, "spot.position")->y, 2);
+    EXPECT_EQ(loaded.world.get<Vec3>(one, "spot.position")->y, 2);
 }
 
 /// Most of it is not saved.
@@ -654,7 +654,7 @@ TEST(SaveCommands, values_count_as_memory_with_the_bytes_that_are_not_saved) {
     EXPECT_TRUE(load(loaded.world, bytes, enough).ok());
     EXPECT_TRUE(load(loaded.world, bytes).ok());
     loaded.world.settle();
-    EXPECT_EQ(*loaded.world.field<float>(one, "hollow.depth"), 49);
+    EXPECT_EQ(*loaded.world.get<float>(one, "hollow.depth"), 49);
 }
 
 TEST(SaveCommands, a_text_that_is_not_utf8_is_dropped_with_a_message_and_the_world_can_be_saved) {

@@ -30,7 +30,7 @@ using namespace shoal_test;
 
 template <class T>
 T value_of(const World& world, Entity entity, const char* path) {
-    const Result<T> value = world.field<T>(entity, path);
+    const Result<T> value = world.get<T>(entity, path);
     EXPECT_TRUE(value.ok()) << path << ": " << value.message();
     return value.ok() ? *value : T();
 }
@@ -232,7 +232,7 @@ TEST(SaveMigration, a_component_of_a_save_becomes_what_it_becomes_in_a_blob) {
             for (const char* path :
                  {"hull.number", "hull.paint", "hull.armor", "hull.width", "hull.length", "hull.place", "mooring.dock",
                   "mooring.rope", "signal.flag", "signal.since", "log.depth", "spot.position", "plankton.cells"}) {
-                const Result<AnyValue> value = program.world.field(entity, path);
+                const Result<AnyValue> value = program.world.get(entity, path);
                 text += value ? value->to_text() + " " : "- ";
             }
             found.push_back(text);

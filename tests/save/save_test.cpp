@@ -481,8 +481,8 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     World world(entities);
     const Status status = load(world, path);
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(*world.field<float>(coral, "coral.height"), 2.5f);
-    EXPECT_EQ(world.field<Vec3>(coral, "spot.position")->y, 2);
+    EXPECT_EQ(*world.get<float>(coral, "coral.height"), 2.5f);
+    EXPECT_EQ(world.get<Vec3>(coral, "spot.position")->y, 2);
     EXPECT_EQ(world.strings().text(StringId("staghorn")), "staghorn");
     definition.fields[0].type = FieldType::kVec3;
     EntityManager other_entities;

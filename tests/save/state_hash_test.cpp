@@ -115,7 +115,7 @@ TEST(StateHash, a_changed_field_changes_its_part_and_no_other) {
         return of.world.directory().find(ComponentId(component))->tables()[0]->entities().back();
     };
     const auto set = [&](Sea& of, const char* component, const char* path, const AnyValue& value) {
-        const Status status = of.world.set_field(first(of, component), path, value);
+        const Status status = of.world.set(first(of, component), path, value);
         EXPECT_TRUE(status.ok()) << status.message();
     };
     EXPECT_EQ(change([&](Sea& of) { set(of, "fin", "fin.drag", 12.5f); }), Names{"fin.drag"});
@@ -282,7 +282,7 @@ TEST(StateHash, is_had_of_all_of_a_zone_and_of_a_field_as_the_guide_shows) {
     // [world/state_hash]
     EXPECT_EQ(all, state_hash(world));
     EXPECT_EQ(names.size(), 2u + 2 * 5) << "two of the world, and in each zone (rows), kind, weight; (rows), x";
-    ASSERT_TRUE(world.set_field(pond.all[0], "mark.weight", 0.5).ok());
+    ASSERT_TRUE(world.set(pond.all[0], "mark.weight", 0.5).ok());
     EXPECT_EQ(hash_state(world).of_zone(3), harbour);
     EXPECT_NE(hash_state(world).of_field("mark", "weight"), weights);
 }
@@ -296,7 +296,7 @@ TEST(StateDifference, names_the_field_and_the_entity_with_both_values_and_counts
     EXPECT_FALSE(find_difference(here.world, there.world));
     EXPECT_EQ(find_difference(here.world, there.world).text("here", "there"), "");
     const auto set = [](Pond& pond, std::size_t i, double weight) {
-        ASSERT_TRUE(pond.world.set_field(pond.all[i], "mark.weight", weight).ok());
+        ASSERT_TRUE(pond.world.set(pond.all[i], "mark.weight", weight).ok());
     };
     set(there, 2, 7.5);
     EXPECT_EQ(find_difference(here.world, there.world).text("here", "there"),
@@ -347,7 +347,7 @@ TEST(StateDifference, values_of_the_same_entities_come_before_those_of_others) {
     Pond here, there;
     for (const std::size_t i : {0, 1}) here.put(i, 1), there.put(i, 1);
     ASSERT_TRUE(here.database.add(here.all[5], Asleep{}).ok());
-    ASSERT_TRUE(there.world.set_field(there.all[1], "place.x", 9.0f).ok());
+    ASSERT_TRUE(there.world.set(there.all[1], "place.x", 9.0f).ok());
     EXPECT_EQ(find_difference(here.world, there.world).text("here", "there"),
               "place.x of entity 2:1 is 1.0 here and 9.0 there");
 }

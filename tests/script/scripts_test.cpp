@@ -168,8 +168,8 @@ TEST(Scripts, whole_numbers_of_64_bits_are_exact) {
                  "e = shoal.create{big = {id = 18446744073709551615ULL, time = -9223372036854775807LL - 1}}"));
     const Entity entity =
         test.world.manager(*test.world.directory().find_kept(ComponentId("big")).schema).value()->table().entities()[0];
-    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
-    EXPECT_EQ(test.world.field<std::int64_t>(entity, "big.time").value(), std::numeric_limits<std::int64_t>::min());
+    EXPECT_EQ(test.world.get<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
+    EXPECT_EQ(test.world.get<std::int64_t>(entity, "big.time").value(), std::numeric_limits<std::int64_t>::min());
     EXPECT_TRUE(
         test.run("assert(shoal.get(e, 'big.id') == 18446744073709551615ULL and shoal.get(e, 'big').id > 2^63)\n"
                  "assert(shoal.get(e, 'big.time') == -9223372036854775807LL - 1)\n"
@@ -193,7 +193,7 @@ TEST(Scripts, unsigned_numbers_of_64_bits_keep_their_bits_in_lua_54) {
                  "e = shoal.create{big = {id = 0xFFFFFFFFFFFFFFFF}}"));
     const Entity entity =
         test.world.manager(*test.world.directory().find_kept(ComponentId("big")).schema).value()->table().entities()[0];
-    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
+    EXPECT_EQ(test.world.get<std::uint64_t>(entity, "big.id").value(), ~std::uint64_t(0));
     EXPECT_TRUE(
         test.run("assert(math.ult(1, shoal.get(e, 'big.id')))\n"
                  "for _, exact in ipairs{1 << 63, -1, math.mininteger + 1, math.maxinteger, 9007199254740993, 0} do\n"
@@ -202,7 +202,7 @@ TEST(Scripts, unsigned_numbers_of_64_bits_keep_their_bits_in_lua_54) {
                  "shoal.query('&big', {'big.id'}):each(function(batch, id) id[0] = exact assert(id[0] == exact) end)\n"
                  "end shoal.set(e, 'big.time', -5) assert(shoal.get(e, 'big.time') == -5)\n"
                  "shoal.set(e, 'big.id', 1 << 63)"));
-    EXPECT_EQ(test.world.field<std::uint64_t>(entity, "big.id").value(), std::uint64_t(1) << 63);
+    EXPECT_EQ(test.world.get<std::uint64_t>(entity, "big.id").value(), std::uint64_t(1) << 63);
     EXPECT_NE(test.error_of("shoal.set(e, 'big.id', -1.0)").find("-1"), std::string::npos);
 }
 
@@ -720,12 +720,12 @@ TEST_F(ScriptFiles, queries_and_properties_find_what_a_store_in_lua_keeps) {  //
     test.world.query<Write<&Heat::kelvin>>().for_each([](float& kelvin) { kelvin *= 10; });
     EXPECT_TRUE(
         test.scripts.run("assert(sum() == 3000, sum())", "wheels").ok());  // set() lets none be hotter than 1000
-    EXPECT_EQ(test.world.field<float>(wheels[1], "heat.kelvin").value(), 1000);
-    ASSERT_TRUE(test.world.set_field(wheels[1], "heat.kelvin", 5.0f).ok());
+    EXPECT_EQ(test.world.get<float>(wheels[1], "heat.kelvin").value(), 1000);
+    ASSERT_TRUE(test.world.set(wheels[1], "heat.kelvin", 5.0f).ok());
     EXPECT_TRUE(test.scripts.run("assert(sum() == 2005, sum())", "wheels").ok());
-    const Status refused = test.world.set_field(wheels[1], "heat.kelvin", -5.0f);
+    const Status refused = test.world.set(wheels[1], "heat.kelvin", -5.0f);
     EXPECT_NE(refused.message().find("nothing is colder than 0 K"), std::string_view::npos) << refused.message();
-    EXPECT_EQ(test.world.field<float>(wheels[1], "heat.kelvin").value(), 5);
+    EXPECT_EQ(test.world.get<float>(wheels[1], "heat.kelvin").value(), 5);
     EXPECT_TRUE(test.scripts
                     .run("local e = shoal.find('heat.kelvin < 100')[1] rows[e].kelvin = 7 shoal.changed(e, 'heat') "
                          "assert(shoal.get(e, 'heat.kelvin') == 7)",
@@ -751,7 +751,7 @@ TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_sett
     test.world.step(1);  // colder than nothing
     EXPECT_EQ(test.scripts.num_failures(), 100u);
     EXPECT_TRUE(test.scripts.run("assert(sum() == 0 and refused == 100)", "wheels").ok());
-    EXPECT_EQ(test.world.field<float>(wheels[50], "heat.kelvin").value(), 0);
+    EXPECT_EQ(test.world.get<float>(wheels[50], "heat.kelvin").value(), 0);
     test.world.schedule().clear();
 }
 

@@ -462,8 +462,8 @@ TEST_F(Ship, a_struct_within_a_struct_is_described_field_by_field) {
     world.schedule().add("grow", query<Write<kMost>, Read<kLeast>>(rafts),
                          [](auto&& most, Vec2 least) { most = least; });
     world.step(0.1f);
-    EXPECT_EQ(world.field<float>(raft, "raft.bounds.most.y").value(), 6);
-    ASSERT_TRUE(world.set_field(raft, "raft.bounds.rim.width", 9.0f).ok());
+    EXPECT_EQ(world.get<float>(raft, "raft.bounds.most.y").value(), 6);
+    ASSERT_TRUE(world.set(raft, "raft.bounds.rim.width", 9.0f).ok());
     EXPECT_EQ((rafts.get<kWidth>(at)), 9);
     const Raft copy = rafts.get<all_fields<Raft>>(at);
     EXPECT_EQ(copy.bounds.most, (Vec2{5, 6}));

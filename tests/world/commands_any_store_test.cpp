@@ -83,7 +83,7 @@ public:
         if (const std::shared_ptr<int>* size = find<&Crew::size>(3, entity)) result[3] = *size == nullptr ? -2 : **size;
         for (std::uint32_t i = 0;; ++i) {
             const std::string name = "badge[" + std::to_string(i) + "].number";
-            const Result<int> number = world.field<int>(entity, name);
+            const Result<int> number = world.get<int>(entity, name);
             if (!number) return result;
             result.badges.push_back(*number);
         }
@@ -450,7 +450,7 @@ TEST_F(CommandsOfWorld, passes_add_link_change_and_remove_components_and_childre
         const TransformManager& places = harbour.transforms();
         const auto x = [&](Entity entity) { return places.world_position(places.instance(entity)).x; };
         const auto length = [&](Entity entity) -> int {
-            const Result<int> found = harbour.field<int>(entity, "hull.length");
+            const Result<int> found = harbour.get<int>(entity, "hull.length");
             return found ? *found : -1;
         };
         const auto parent = [&](Entity entity) {
@@ -590,7 +590,7 @@ TEST(CommandBatches, what_many_chunks_ask_for_is_one_call_in_the_order_of_the_ch
     for (const Entity entity : all)
         if (entity.index() % 8 == 0) owners.push_back(entity);
     EXPECT_TRUE(std::ranges::equal(hulls.table().entities(), owners));
-    for (const Entity owner : owners) ASSERT_EQ(*world.field<int>(owner, "hull.length"), int(owner.index()));
+    for (const Entity owner : owners) ASSERT_EQ(*world.get<int>(owner, "hull.length"), int(owner.index()));
 }
 
 TEST(CommandBatches, what_a_chunk_asks_for_stays_in_order_however_much_it_is) {
@@ -604,8 +604,7 @@ TEST(CommandBatches, what_a_chunk_asks_for_stays_in_order_however_much_it_is) {
         for (int i = 0; i < count; ++i) world.commands().add(all[static_cast<std::size_t>(i)], Hull{i});
         world.settle();
         EXPECT_TRUE(std::ranges::equal(hulls.table().entities(), all));
-        for (int i = 0; i < count; ++i)
-            ASSERT_EQ(*world.field<int>(all[static_cast<std::size_t>(i)], "hull.length"), i);
+        for (int i = 0; i < count; ++i) ASSERT_EQ(*world.get<int>(all[static_cast<std::size_t>(i)], "hull.length"), i);
         EXPECT_LT(hulls.num_calls, 8) << "an entity has no call of its own";
     }
 }

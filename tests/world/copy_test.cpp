@@ -395,7 +395,7 @@ TEST_F(Harbour, commands_name_and_tag_with_texts_that_the_world_keeps) {
         });
         sea.step(0.1f);
         const auto text = [&](Entity entity, const char* field) {
-            const Result<StringId> id = sea.field<StringId>(entity, field);
+            const Result<StringId> id = sea.get<StringId>(entity, field);
             return id ? std::string(sea.strings().text(*id)) : std::string("none");
         };
         for (const Entity ship : fleet) {
@@ -612,7 +612,7 @@ TEST_F(Harbour, several_values_in_the_database_are_copied_in_their_order_and_ref
     const std::uint64_t before = state_hash(sea);
     database.set_value<&Visit::day>(made[0], 2, 77);
     EXPECT_NE(state_hash(sea), before) << "it tells of all values";
-    EXPECT_EQ(*sea.field<int>(made[0], "visit[2].day"), 77);
+    EXPECT_EQ(*sea.get<int>(made[0], "visit[2].day"), 77);
 }
 
 TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {

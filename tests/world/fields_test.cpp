@@ -90,9 +90,9 @@ SHOAL_COMPONENT(Gun, trigger, shots)
 struct Fields : ::testing::Test {
     Fields() : boat(entities.create().value()), bird(entities.create().value()) {}
 
-    std::string problem(std::string_view name) { return std::string(world.field(boat, name).message()); }
+    std::string problem(std::string_view name) { return std::string(world.get(boat, name).message()); }
     std::string refusal(std::string_view name, const AnyValue& value) {
-        return std::string(world.set_field(boat, name, value).message());
+        return std::string(world.set(boat, name, value).message());
     }
 
     EntityManager entities;
@@ -109,10 +109,10 @@ std::string boat_text(Entity entity) {
 TEST_F(Fields, of_a_manager_are_read_and_written_by_name) {
     auto& bodies = world.manager<Body>();
     ASSERT_TRUE(bodies.add(boat, {.mass = 2, .position = {1, 2, 3}}));
-    EXPECT_EQ(world.field<Vec3>(boat, "body.position").value(), (Vec3{1, 2, 3}));
-    EXPECT_EQ(world.field(boat, "body.mass")->as<float>().value(), 2);
-    ASSERT_TRUE(world.set_field(boat, "body.position", Vec3{4, 5, 6}));
-    ASSERT_TRUE(world.set_field(boat, "body.shape", Shape::kCone));
+    EXPECT_EQ(world.get<Vec3>(boat, "body.position").value(), (Vec3{1, 2, 3}));
+    EXPECT_EQ(world.get(boat, "body.mass")->as<float>().value(), 2);
+    ASSERT_TRUE(world.set(boat, "body.position", Vec3{4, 5, 6}));
+    ASSERT_TRUE(world.set(boat, "body.shape", Shape::kCone));
     const Instance instance = bodies.instance(boat);
     EXPECT_EQ(bodies.get<&Body::position>(instance), (Vec3{4, 5, 6}));
     EXPECT_EQ(bodies.get<&Body::shape>(instance), Shape::kCone);
@@ -121,12 +121,12 @@ TEST_F(Fields, of_a_manager_are_read_and_written_by_name) {
 TEST_F(Fields, have_parts_that_are_read_and_written_alone) {
     auto& bodies = world.manager<Body>();
     ASSERT_TRUE(bodies.add(boat, {.position = {1, 2, 3}, .velocity = {7, 8, 9}}));
-    EXPECT_EQ(world.field<float>(boat, "body.position.y").value(), 2) << "split";
-    EXPECT_EQ(world.field<float>(boat, "body.velocity.z").value(), 9);
-    EXPECT_EQ(world.field<float>(boat, "body.weights[2]").value(), 3);
-    ASSERT_TRUE(world.set_field(boat, "body.position.y", 20.0f));
-    ASSERT_TRUE(world.set_field(boat, "body.velocity.x", 70.0f));
-    ASSERT_TRUE(world.set_field(boat, "body.weights[3]", 40.0f));
+    EXPECT_EQ(world.get<float>(boat, "body.position.y").value(), 2) << "split";
+    EXPECT_EQ(world.get<float>(boat, "body.velocity.z").value(), 9);
+    EXPECT_EQ(world.get<float>(boat, "body.weights[2]").value(), 3);
+    ASSERT_TRUE(world.set(boat, "body.position.y", 20.0f));
+    ASSERT_TRUE(world.set(boat, "body.velocity.x", 70.0f));
+    ASSERT_TRUE(world.set(boat, "body.weights[3]", 40.0f));
     const Body body = bodies.value(bodies.instance(boat));
     EXPECT_EQ(body.position, (Vec3{1, 20, 3}));
     EXPECT_EQ(body.velocity, (Vec3{70, 8, 9}));
@@ -138,18 +138,18 @@ TEST_F(Fields, parts_of_matrices_and_of_arrays_of_vectors_are_found) {
     value.pose.row[1] = {1, 2, 3, 4};
     value.path[4] = {5, 6, 7};
     ASSERT_TRUE(world.manager<Apart>().add(boat, value));
-    EXPECT_EQ(world.field<Vec4>(boat, "apart.pose[1]").value(), (Vec4{1, 2, 3, 4}));
-    EXPECT_EQ(world.field<float>(boat, "apart.pose[1].w").value(), 4);
-    EXPECT_EQ(world.field<float>(boat, "apart.path[4].y").value(), 6);
+    EXPECT_EQ(world.get<Vec4>(boat, "apart.pose[1]").value(), (Vec4{1, 2, 3, 4}));
+    EXPECT_EQ(world.get<float>(boat, "apart.pose[1].w").value(), 4);
+    EXPECT_EQ(world.get<float>(boat, "apart.path[4].y").value(), 6);
 }
 
 TEST_F(Fields, a_number_selects_one_of_many_components) {
     auto& tags = world.manager<Tag>();
     ASSERT_TRUE(tags.add(boat, {StringId("old")}));
     ASSERT_TRUE(tags.add(boat, {StringId("new")}));
-    EXPECT_EQ(world.field<StringId>(boat, "tag.tag").value(), StringId("new")) << "the first is the newest";
-    EXPECT_EQ(world.field<StringId>(boat, "tag[0].tag").value(), StringId("new"));
-    EXPECT_EQ(world.field<StringId>(boat, "tag[1].tag").value(), StringId("old"));
+    EXPECT_EQ(world.get<StringId>(boat, "tag.tag").value(), StringId("new")) << "the first is the newest";
+    EXPECT_EQ(world.get<StringId>(boat, "tag[0].tag").value(), StringId("new"));
+    EXPECT_EQ(world.get<StringId>(boat, "tag[1].tag").value(), StringId("old"));
     EXPECT_EQ(problem("tag[2].tag"), "entity " + boat_text(boat) + " has no \"tag[2]\"; it has 2");
 }
 
@@ -158,7 +158,7 @@ TEST_F(Fields, a_write_marks_the_written_columns_only) {
     ASSERT_TRUE(bodies.add(boat));
     world.settle();
     const Table& table = bodies.core().table();
-    ASSERT_TRUE(world.set_field(boat, "body.position.y", 1.0f));
+    ASSERT_TRUE(world.set(boat, "body.position.y", 1.0f));
     EXPECT_LT(table.written_stamp(1, 0), world.stamp()) << "x";
     EXPECT_EQ(table.written_stamp(2, 0), world.stamp()) << "y";
     EXPECT_LT(table.written_stamp(3, 0), world.stamp()) << "z";
@@ -171,8 +171,8 @@ TEST_F(Fields, of_a_component_type_that_has_a_schema_only_are_read_and_written) 
     ComponentManager* corals = world.manager(Schema::make(definition).value()).value();
     const float height = 2;
     ASSERT_TRUE(corals->add_images({&boat, 1}, std::as_bytes(std::span(&height, 1)).data(), 0));
-    ASSERT_TRUE(world.set_field(boat, "coral.height", world.field<float>(boat, "coral.height").value() + 1));
-    EXPECT_EQ(world.field<float>(boat, "coral.height").value(), 3);
+    ASSERT_TRUE(world.set(boat, "coral.height", world.get<float>(boat, "coral.height").value() + 1));
+    EXPECT_EQ(world.get<float>(boat, "coral.height").value(), 3);
 }
 
 // --- the database --------------------------------------------------------------------------------------------------
@@ -181,9 +181,9 @@ TEST_F(Fields, of_a_database_are_read_and_written_wherever_the_entity_lies) {
     Database& sea = world.database();
     ASSERT_TRUE(sea.add(boat, Body{.mass = 2, .position = {1, 2, 3}}));
     ASSERT_TRUE(sea.add(bird, Apart{.u16 = 7}, Body{.mass = 3}));
-    EXPECT_EQ(world.field<Vec3>(boat, "body.position").value(), (Vec3{1, 2, 3}));
-    EXPECT_EQ(world.field<std::uint16_t>(bird, "apart.u16").value(), 7);
-    ASSERT_TRUE(world.set_field(bird, "body.mass", 4.0f));
+    EXPECT_EQ(world.get<Vec3>(boat, "body.position").value(), (Vec3{1, 2, 3}));
+    EXPECT_EQ(world.get<std::uint16_t>(bird, "apart.u16").value(), 7);
+    ASSERT_TRUE(world.set(bird, "body.mass", 4.0f));
     EXPECT_EQ(sea.get<&Body::mass>(sea.find(bird)), 4);
     EXPECT_EQ(problem("apart.u16"), "entity " + boat_text(boat) + " has no \"apart\"");
 }
@@ -191,7 +191,7 @@ TEST_F(Fields, of_a_database_are_read_and_written_wherever_the_entity_lies) {
 TEST_F(Fields, of_a_disabled_component_are_said_to_be_disabled) {
     Database& sea = world.database();
     ASSERT_TRUE(sea.add(boat, Asleep{2}));
-    EXPECT_EQ(world.field<float>(boat, "asleep.since").value(), 2);
+    EXPECT_EQ(world.get<float>(boat, "asleep.since").value(), 2);
     ASSERT_TRUE(sea.remove<Asleep>(boat));
     const std::string disabled =
         "entity " + boat_text(boat) + " has \"asleep\", but it is disabled; add it to enable it";
@@ -208,13 +208,13 @@ TEST_F(Fields, of_a_transform_move_its_children_when_written) {
     const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}};
     const std::uint32_t parents[] = {kNilRow, 0};
     ASSERT_TRUE(transforms.add(both, locals, parents));
-    ASSERT_TRUE(world.set_field(boat, "transform.position.z", 5.0f));
-    ASSERT_TRUE(world.set_field(boat, "transform.scale", Vec3{2, 2, 2}));
+    ASSERT_TRUE(world.set(boat, "transform.position.z", 5.0f));
+    ASSERT_TRUE(world.set(boat, "transform.scale", Vec3{2, 2, 2}));
     EXPECT_EQ(transforms.world_position(transforms.instance(bird)), (Vec3{2, 0, 5}));
-    EXPECT_EQ(world.field<Vec3>(bird, "transform.position").value(), (Vec3{1, 0, 0})) << "the local pose";
-    EXPECT_EQ(world.field<float>(bird, "transform.world[2].w").value(), 5) << "the world pose";
-    ASSERT_TRUE(world.set_field(bird, "transform.world[0].w", 0.0f));
-    EXPECT_EQ(world.field<Vec3>(bird, "transform.position").value(), Vec3{}) << "it follows the world pose";
+    EXPECT_EQ(world.get<Vec3>(bird, "transform.position").value(), (Vec3{1, 0, 0})) << "the local pose";
+    EXPECT_EQ(world.get<float>(bird, "transform.world[2].w").value(), 5) << "the world pose";
+    ASSERT_TRUE(world.set(bird, "transform.world[0].w", 0.0f));
+    EXPECT_EQ(world.get<Vec3>(bird, "transform.position").value(), Vec3{}) << "it follows the world pose";
     EXPECT_TRUE(transforms.validate());
 }
 
@@ -243,12 +243,12 @@ TEST_F(Fields, of_model_poses_are_those_of_each_node) {
     const NodeTreeId tree = models.add_node_tree({names, parents, positions, rotations, scales}).value();
     ASSERT_TRUE(models.add({&bird, 1}, tree));
     ASSERT_TRUE(models.add({&boat, 1}, tree));
-    EXPECT_EQ(world.field<Vec3>(boat, "node_pose[1].position").value(), (Vec3{0, 0, 2}));
-    EXPECT_EQ(world.field<std::uint32_t>(boat, "model_pose.block").value(), 1u);
-    ASSERT_TRUE(world.set_field(boat, "node_pose[0].position.z", 10.0f));
+    EXPECT_EQ(world.get<Vec3>(boat, "node_pose[1].position").value(), (Vec3{0, 0, 2}));
+    EXPECT_EQ(world.get<std::uint32_t>(boat, "model_pose.block").value(), 1u);
+    ASSERT_TRUE(world.set(boat, "node_pose[0].position.z", 10.0f));
     models.compute();
-    EXPECT_EQ(world.field<float>(boat, "node_pose[1].model[2].w").value(), 12);
-    EXPECT_EQ(world.field<float>(bird, "node_pose[1].model[2].w").value(), 3);
+    EXPECT_EQ(world.get<float>(boat, "node_pose[1].model[2].w").value(), 12);
+    EXPECT_EQ(world.get<float>(bird, "node_pose[1].model[2].w").value(), 3);
     EXPECT_EQ(refusal("model_pose.block", 0),
               "\"block\" of a model pose is computed and cannot be written; write the position, the rotation or the "
               "scale of a \"node_pose\"");
@@ -260,12 +260,12 @@ TEST_F(Fields, of_ownership_own_and_release_when_written) {
     auto& owners = world.ownership();
     const Entity third = entities.create().value();
     ASSERT_TRUE(owners.own(bird, boat));
-    EXPECT_EQ(world.field<Entity>(boat, "owned.owner").value(), bird);
-    ASSERT_TRUE(world.set_field(boat, "owned.owner", third));
+    EXPECT_EQ(world.get<Entity>(boat, "owned.owner").value(), bird);
+    ASSERT_TRUE(world.set(boat, "owned.owner", third));
     EXPECT_EQ(owners.owner(boat), third);
     EXPECT_EQ(refusal("owned.owner", boat),
               "an entity cannot own itself, or one that owns it; release the owner first");
-    ASSERT_TRUE(world.set_field(boat, "owned.owner", kNullEntity));
+    ASSERT_TRUE(world.set(boat, "owned.owner", kNullEntity));
     EXPECT_EQ(owners.owner(boat), kNullEntity);
     EXPECT_TRUE(owners.validate());
 }
@@ -276,55 +276,55 @@ TEST_F(Fields, that_a_store_computes_are_read_and_say_what_to_call_instead_of_wr
     const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}};
     const std::uint32_t parents[] = {kNilRow, 0};
     ASSERT_TRUE(transforms.add(both, locals, parents));
-    EXPECT_EQ(world.field<float>(bird, "world_pose.matrix[2].w").value(), 4);
-    EXPECT_EQ(world.field<Vec3>(bird, "world_pose.position").value(), Vec3(1, 0, 4));
-    EXPECT_EQ(world.field<float>(bird, "world_pose.matrix.position.z").value(), 4);
-    EXPECT_EQ(world.field<Vec3>(bird, "transform.world.position").value(), Vec3(1, 0, 4)) << "beside other fields";
+    EXPECT_EQ(world.get<float>(bird, "world_pose.matrix[2].w").value(), 4);
+    EXPECT_EQ(world.get<Vec3>(bird, "world_pose.position").value(), Vec3(1, 0, 4));
+    EXPECT_EQ(world.get<float>(bird, "world_pose.matrix.position.z").value(), 4);
+    EXPECT_EQ(world.get<Vec3>(bird, "transform.world.position").value(), Vec3(1, 0, 4)) << "beside other fields";
     EXPECT_EQ(problem("world_pose.rotation"),
               "\"world_pose\" has no field \"rotation\"; it has matrix, and its position");
     EXPECT_EQ(problem("world_pose.matrix.rotation"),
               "\"world_pose.matrix\" is a matrix, which has no \"rotation\"; it has rows, [0] to [2], and a position");
-    EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
+    EXPECT_EQ(world.get<Entity>(bird, "child_of.parent").value(), boat);
     EXPECT_EQ(*world.find_field("child_of.parent")->find<Entity>(bird), boat);
     EXPECT_EQ(problem("child_of.parent"), "entity " + boat_text(boat) + " has no \"child_of\"") << "it is a root";
-    EXPECT_EQ(world.set_field(bird, "child_of.parent", boat_text(boat)).message(),
+    EXPECT_EQ(world.set(bird, "child_of.parent", boat_text(boat)).message(),
               "the transforms compute \"child_of\"; link transforms with Commands::add(child, ChildOf{parent}) or "
               "TransformManager::link()");
-    EXPECT_EQ(world.set_field(bird, "world_pose.matrix[0].w", 3).message(),
+    EXPECT_EQ(world.set(bird, "world_pose.matrix[0].w", 3).message(),
               "the transforms compute \"world_pose\"; write \"transform\", or call TransformManager::set_world_pose()");
-    EXPECT_EQ(world.set_field(bird, "world_pose.position", Vec3{1, 2, 3}).message(),
+    EXPECT_EQ(world.set(bird, "world_pose.position", Vec3{1, 2, 3}).message(),
               "the transforms compute \"world_pose\"; write \"transform\", or call TransformManager::set_world_pose()");
-    ASSERT_TRUE(world.set_field(bird, "transform.world.position", Vec3{1, 2, 3})) << "as set_world_pose() does";
+    ASSERT_TRUE(world.set(bird, "transform.world.position", Vec3{1, 2, 3})) << "as set_world_pose() does";
     EXPECT_EQ(transforms.local(transforms.instance(bird)).position, Vec3(1, 2, -1));
     EXPECT_EQ(problem("child_off.parent"), "no component type \"child_off\" in this world; did you mean \"child_of\"?");
-    EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
+    EXPECT_EQ(world.get<Entity>(bird, "child_of.parent").value(), boat);
 }
 
 TEST_F(Fields, of_built_in_types_that_nobody_has_used_are_lacked) {
     const World& seen = world;
     for (const std::string name : {"tag", "debug_name", "transform", "world_pose", "child_of", "owned", "inactive"})
-        EXPECT_EQ(seen.field(boat, name + ".x").message(), "entity " + boat_text(boat) + " has no \"" + name + '"');
+        EXPECT_EQ(seen.get(boat, name + ".x").message(), "entity " + boat_text(boat) + " has no \"" + name + '"');
     EXPECT_TRUE(seen.directory().stores().empty()) << "reading makes no store";
-    EXPECT_EQ(seen.field<float>(boat, "transform.scale.x").message(),
+    EXPECT_EQ(seen.get<float>(boat, "transform.scale.x").message(),
               "entity " + boat_text(boat) + " has no \"transform\"");
     EXPECT_EQ(refusal("tag.tag", "fast"), "entity " + boat_text(boat) + " has no \"tag\"");
     EXPECT_EQ(refusal("attached_to_node.node", "hand"), "entity " + boat_text(boat) + " has no \"attached_to_node\"");
     entities.destroy(bird);
-    EXPECT_EQ(seen.field(bird, "owned.owner").message(), "entity " + boat_text(bird) + " is dead");
+    EXPECT_EQ(seen.get(bird, "owned.owner").message(), "entity " + boat_text(bird) + " is dead");
     EXPECT_TRUE(world.find_field("debug_name.name")) << "a path is for many entities, so the store is made";
     ASSERT_TRUE(world.manager<DebugName>().add(boat, {StringId("Argo")}));
-    EXPECT_EQ(world.field<StringId>(boat, "debug_name.name").value(), StringId("Argo"));
+    EXPECT_EQ(world.get<StringId>(boat, "debug_name.name").value(), StringId("Argo"));
 }
 
 TEST_F(Fields, that_refer_to_entities_take_the_text_of_one) {
     auto& owners = world.ownership();
     ASSERT_TRUE(owners.own(bird, boat));
     const Entity third = entities.create().value();
-    const std::string text = world.field(boat, "owned.owner")->to_text();
+    const std::string text = world.get(boat, "owned.owner")->to_text();
     EXPECT_EQ(text, '"' + boat_text(bird) + '"');
-    ASSERT_TRUE(world.set_field(boat, "owned.owner", boat_text(third)));
+    ASSERT_TRUE(world.set(boat, "owned.owner", boat_text(third)));
     EXPECT_EQ(owners.owner(boat), third);
-    ASSERT_TRUE(world.set_field(boat, "owned.owner", text.substr(1, text.size() - 2)));
+    ASSERT_TRUE(world.set(boat, "owned.owner", text.substr(1, text.size() - 2)));
     EXPECT_EQ(owners.owner(boat), bird) << "what was printed is taken";
     entities.destroy(third);
     EXPECT_EQ(refusal("owned.owner", boat_text(third)),
@@ -334,16 +334,16 @@ TEST_F(Fields, that_refer_to_entities_take_the_text_of_one) {
                                                      "\" does not name; write its index and generation, such as "
                                                      "\"12:3\", or \"null\"");
     EXPECT_EQ(owners.owner(boat), bird);
-    ASSERT_TRUE(world.set_field(boat, "owned.owner", "null"));
+    ASSERT_TRUE(world.set(boat, "owned.owner", "null"));
     EXPECT_EQ(owners.owner(boat), kNullEntity);
 }
 
 TEST_F(Fields, of_debug_names_take_text) {
     auto& names = world.manager<DebugName>();
     ASSERT_TRUE(names.add(boat));
-    ASSERT_TRUE(world.set_field(boat, "debug_name.name", "Argo"));
+    ASSERT_TRUE(world.set(boat, "debug_name.name", "Argo"));
     EXPECT_EQ(DebugNameManager(names, world.strings()).name(boat), "Argo");
-    EXPECT_EQ(world.field(boat, "debug_name.name")->to_text(&world.strings()), "\"Argo\"");
+    EXPECT_EQ(world.get(boat, "debug_name.name")->to_text(&world.strings()), "\"Argo\"");
 }
 
 // --- stores of other classes ---------------------------------------------------------------------------------------
@@ -375,10 +375,10 @@ TEST_F(Fields, of_a_store_that_overrides_nothing_are_found_in_its_tables) {
     ledger.table.append(owners);
     for (float mass = 1; mass <= 3; ++mass)
         std::memcpy(ledger.table.write_element(0, std::uint32_t(mass) - 1), &mass, sizeof mass);
-    EXPECT_EQ(world.field<float>(boat, "body.mass").value(), 2);
-    EXPECT_EQ(world.field<float>(boat, "body[1].mass").value(), 3);
-    ASSERT_TRUE(world.set_field(bird, "body.mass", 5.0f));
-    EXPECT_EQ(world.field<float>(bird, "body.mass").value(), 5);
+    EXPECT_EQ(world.get<float>(boat, "body.mass").value(), 2);
+    EXPECT_EQ(world.get<float>(boat, "body[1].mass").value(), 3);
+    ASSERT_TRUE(world.set(bird, "body.mass", 5.0f));
+    EXPECT_EQ(world.get<float>(bird, "body.mass").value(), 5);
     ledger.shows = false;
     EXPECT_EQ(problem("body.mass"), "the store of \"body\" keeps its values in no table");
 }
@@ -416,14 +416,13 @@ TEST_F(Fields, an_entity_without_the_component_is_an_error) {
     entities.destroy(boat);
     EXPECT_EQ(problem("body.mass"), "entity " + boat_text(boat) + " is dead") << "its row is still there";
     EXPECT_EQ(refusal("body.mass", 1.0f), "entity " + boat_text(boat) + " is dead");
-    EXPECT_EQ(world.field(kNullEntity, "body.mass").message(), "entity null is no entity");
+    EXPECT_EQ(world.get(kNullEntity, "body.mass").message(), "entity null is no entity");
 }
 
 TEST_F(Fields, a_value_of_another_type_is_an_error) {
     ASSERT_TRUE(world.manager<Body>().add(boat));
-    EXPECT_EQ(world.field<float>(boat, "body.position").message(), "\"body.position\" is a vec3, not a float");
-    EXPECT_EQ(world.field<std::int32_t>(boat, "body.weights").message(),
-              "\"body.weights\" is a float[4], not an int32");
+    EXPECT_EQ(world.get<float>(boat, "body.position").message(), "\"body.position\" is a vec3, not a float");
+    EXPECT_EQ(world.get<std::int32_t>(boat, "body.weights").message(), "\"body.weights\" is a float[4], not an int32");
     EXPECT_EQ(refusal("body.position", 1.0f),
               "\"body.position\" is a vec3, not a float; name a part of it, such as \"body.position.x\"");
     EXPECT_EQ(refusal("body.mass", Vec3{}), "\"body.mass\" is a float, not a vec3");
@@ -442,11 +441,11 @@ TEST_F(Fields, a_value_of_another_type_is_an_error) {
 TEST_F(Fields, numbers_and_texts_are_converted_when_they_fit) {
     auto& bodies = world.manager<Body>();
     ASSERT_TRUE(bodies.add(boat));
-    ASSERT_TRUE(world.set_field(boat, "body.mass", 5));
-    ASSERT_TRUE(world.set_field(boat, "body.level", std::int64_t(200)));
-    ASSERT_TRUE(world.set_field(boat, "body.position.x", 0.1));
-    ASSERT_TRUE(world.set_field(boat, "body.shape", "sphere"));
-    ASSERT_TRUE(world.set_field(boat, "body.label", "port"));
+    ASSERT_TRUE(world.set(boat, "body.mass", 5));
+    ASSERT_TRUE(world.set(boat, "body.level", std::int64_t(200)));
+    ASSERT_TRUE(world.set(boat, "body.position.x", 0.1));
+    ASSERT_TRUE(world.set(boat, "body.shape", "sphere"));
+    ASSERT_TRUE(world.set(boat, "body.label", "port"));
     const Body body = bodies.value(bodies.instance(boat));
     EXPECT_EQ(body.mass, 5);
     EXPECT_EQ(body.level, 200);
@@ -484,14 +483,14 @@ TEST_F(Fields, a_pass_that_declares_a_field_may_write_it_by_name) {
     world.schedule().add("grow", {writes<&Body::mass>(bodies)},
                          [&](PassContext&) { EXPECT_TRUE(mass.write(boat, *mass.find<float>(boat) + 1)); });
     world.step(1);
-    EXPECT_EQ(world.field<float>(boat, "body.mass").value(), 2);
+    EXPECT_EQ(world.get<float>(boat, "body.mass").value(), 2);
 }
 
 #if SHOAL_CHECKED
 TEST_F(Fields, a_write_by_name_that_a_pass_has_not_declared_ends_a_checked_program) {
     ASSERT_TRUE(world.manager<Body>().add(boat));
     world.schedule().add("sneaky", {reads(world.manager<Body>())},
-                         [&](PassContext&) { static_cast<void>(world.set_field(boat, "body.mass", 2.0f)); });
+                         [&](PassContext&) { static_cast<void>(world.set(boat, "body.mass", 2.0f)); });
     EXPECT_DEATH(world.step(1), "\"sneaky\" wrote field \"mass\" of \"body\" without having declared it");
 }
 #endif
@@ -524,13 +523,13 @@ void compare_both_ways(World& world, std::span<const Entity> owners, Random& ran
         if (random.below(2) == 0)
             set.template operator()<kMember>(entity, value);
         else
-            ASSERT_TRUE(world.set_field(entity, name, value)) << name;
+            ASSERT_TRUE(world.set(entity, name, value)) << name;
         for (const Entity owner : owners) {
-            const Result<Value> read = world.field<Value>(owner, name);
+            const Result<Value> read = world.get<Value>(owner, name);
             ASSERT_TRUE(read.ok()) << read.message();
             const Value typed = get.template operator()<kMember>(owner);
             ASSERT_TRUE(same_bytes<Value>(*read, typed)) << name;
-            ASSERT_TRUE(*world.field(owner, name) == AnyValue(typed)) << name;
+            ASSERT_TRUE(*world.get(owner, name) == AnyValue(typed)) << name;
         }
         ASSERT_TRUE(same_bytes<Value>(get.template operator()<kMember>(entity), value)) << name;
     });

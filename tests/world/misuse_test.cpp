@@ -88,7 +88,7 @@ TEST(MisuseDeathTest, a_write_on_any_way_to_a_manager_that_a_pass_has_not_declar
     EXPECT_DEATH(race.run([&] { race.sails.write_column<&Sail::area>()[0] = 2; }), kArea);
     EXPECT_DEATH(race.run([&] { race.sails.write_column<&Sail::area>({0, 1})[0] = 2; }), kArea);
     EXPECT_DEATH(race.run([&] { race.sails.core().table().write_column(0); }), kArea);
-    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set_field(race.boats[0], "sail.area", 2.0f)); }), kArea);
+    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set(race.boats[0], "sail.area", 2.0f)); }), kArea);
     EXPECT_DEATH(race.run([&] { static_cast<void>(path.write(race.boats[0], 2.0f)); }), kArea);
     EXPECT_DEATH(race.run([&] { query<Write<&Sail::area>>(race.sails).for_each([](float& area) { area = 2; }); }),
                  kArea);
@@ -107,8 +107,7 @@ TEST(MisuseDeathTest, a_write_on_any_way_to_a_database_that_a_pass_has_not_decla
     const DatabaseRow hull = race.hulls.find(race.boats[0]);
     constexpr const char* kLength = "\"sneaky\" wrote field \"length\" of \"hull\" without having declared it";
     EXPECT_DEATH(race.run([&] { race.hulls.set<&Hull::length>(hull, 2); }), kLength);
-    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set_field(race.boats[0], "hull.length", 2.0f)); }),
-                 kLength);
+    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set(race.boats[0], "hull.length", 2.0f)); }), kLength);
     EXPECT_DEATH(race.run([&] { hull.table->mark_written<&Hull::length>(race.hulls.find_component<Hull>(), {0, 1}); }),
                  kLength);
     EXPECT_DEATH(
@@ -131,9 +130,9 @@ TEST(MisuseDeathTest, a_write_to_places_singletons_and_events_that_a_pass_has_no
     EXPECT_DEATH(race.run([&] { race.places.set_world_pose(place, {}); }), "wrote field \"position\" of \"transform\"");
     EXPECT_DEATH(race.run([&] { race.places.set_positions({&race.boats[0], 1}, {&there, 1}); }),
                  "wrote field \"position\" of \"transform\"");
-    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set_field(race.boats[0], "transform.position", there)); }),
+    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set(race.boats[0], "transform.position", there)); }),
                  "wrote field \"position\" of \"transform\"");
-    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set_field("tide.height", 2.0f)); }),
+    EXPECT_DEATH(race.run([&] { static_cast<void>(race.world.set("tide.height", 2.0f)); }),
                  "\"sneaky\" wrote component \"tide\" without|\"sneaky\" wrote field \"height\" of \"tide\" without");
     EXPECT_DEATH(race.run([&] { race.world.singleton<Tide>().height = 2; }), "a pass called World::singleton");
     EXPECT_DEATH(race.run([&] { race.waves.write(Wave{1}); }), "\"sneaky\" wrote events without having declared it");
@@ -164,10 +163,10 @@ TEST(MisuseDeathTest, an_undeclared_read_of_what_another_pass_may_write_meanwhil
     EXPECT_DEATH(race.run_beside({}, written, read_sail), kArea);
     EXPECT_DEATH(race.run_beside({}, {writes(race.sails)}, read_sail), kArea);
     EXPECT_DEATH(race.run_beside({}, written, [&] { race.sails.column<&Sail::area>(); }), kArea);
-    EXPECT_DEATH(race.run_beside({}, written, [&] { static_cast<void>(race.world.field(race.boats[0], "sail.area")); }),
+    EXPECT_DEATH(race.run_beside({}, written, [&] { static_cast<void>(race.world.get(race.boats[0], "sail.area")); }),
                  kArea);
     EXPECT_DEATH(
-        race.run_beside({}, written, [&] { static_cast<void>(race.world.field<float>(race.boats[0], "sail.area")); }),
+        race.run_beside({}, written, [&] { static_cast<void>(race.world.get<float>(race.boats[0], "sail.area")); }),
         kArea);
     race.run_beside({reads<&Sail::area>(race.sails)}, written, read_sail);
     race.run_beside({writes<&Sail::area>(race.sails)}, written, read_sail);

@@ -96,7 +96,7 @@ TEST_P(NotedQueries, say_how_the_rows_differ_from_those_of_the_loop_before) {
             const auto old = before.find(entity);
             if (old == before.end())
                 expected_came[entity] = guest.first;
-            else if (old->second != guest && !world.field<std::int32_t>(entity, "bag.weight"))
+            else if (old->second != guest && !world.get<std::int32_t>(entity, "bag.weight"))
                 expected_differ[entity] = guest.second;
         }
         for (const auto& [entity, guest] : before)
@@ -123,10 +123,13 @@ TEST_P(NotedQueries, say_how_the_rows_differ_from_those_of_the_loop_before) {
 TEST_P(NotedQueries, a_pass_sees_what_came_since_it_ran_last_though_it_does_not_run_in_each_frame) {
     std::vector<std::size_t> counts;
     std::size_t count = 0;
-    world.schedule().add("greet", world.query<Added<Guest>, Write<&Guest::bill>>(), [&](auto&& bill) {
-        bill += 10;
-        ++count;
-    }).every_frames(2);
+    world.schedule()
+        .add("greet", world.query<Added<Guest>, Write<&Guest::bill>>(),
+             [&](auto&& bill) {
+                 bill += 10;
+                 ++count;
+             })
+        .every_frames(2);
     for (std::size_t frame = 0; frame < 5; ++frame) {
         world.commands().add(made[frame], Guest{1, 0});
         world.settle();
@@ -134,7 +137,7 @@ TEST_P(NotedQueries, a_pass_sees_what_came_since_it_ran_last_though_it_does_not_
         counts.push_back(std::exchange(count, 0));
     }
     EXPECT_EQ(counts, (std::vector<std::size_t>{1, 0, 2, 0, 2}));
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(*world.field<float>(made[i], "guest.bill"), 10);
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(*world.get<float>(made[i], "guest.bill"), 10);
 }
 
 TEST_P(NotedQueries, a_copy_of_a_query_begins_anew) {

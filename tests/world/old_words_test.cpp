@@ -51,10 +51,10 @@ TEST_F(OldWords, a_blob_with_data_is_spawned_with_properties) {
     const Result<Spawned> spawned = world.spawn(*tank);
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const Entity one = spawned->entity(0);
-    ASSERT_TRUE(world.set_field(one, "data.crew", 4).ok());
+    ASSERT_TRUE(world.set(one, "data.crew", 4).ok());
     EXPECT_EQ(world.properties().get<float>(one, "armor.front").value(), 20);
-    EXPECT_EQ(world.field(one, "properties.armor.rear").value().as<std::int64_t>().value(), 8);
-    EXPECT_EQ(world.field(one, "data.armor.rear").value().as<std::int64_t>().value(), 8) << "by the path of then, too";
+    EXPECT_EQ(world.get(one, "properties.armor.rear").value().as<std::int64_t>().value(), 8);
+    EXPECT_EQ(world.get(one, "data.armor.rear").value().as<std::int64_t>().value(), 8) << "by the path of then, too";
     EXPECT_EQ(world.properties().text(one, "paint"), "grey");
     EXPECT_EQ(world.properties().get<int>(one, "crew").value(), 4);
 }
@@ -83,15 +83,15 @@ TEST(OldWordsOfPrograms, are_theirs_in_blobs_saves_and_paths) {
     const Result<Spawned> spawned = world.spawn(blob);
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const Entity one = spawned->entity(1);
-    ASSERT_TRUE(world.set_field(spawned->entity(0), "data.size", 7.0f).ok());
-    EXPECT_EQ(world.field<float>(spawned->entity(0), "data.size").value(), 7);
+    ASSERT_TRUE(world.set(spawned->entity(0), "data.size", 7.0f).ok());
+    EXPECT_EQ(world.get<float>(spawned->entity(0), "data.size").value(), 7);
     EXPECT_EQ(find_properties(world.directory()), nullptr) << "nobody asked for them";
 
     Array<std::byte> bytes{Owner("test")};
     ASSERT_TRUE(save(world, bytes).ok());
     const Status loaded = load(other, bytes);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    EXPECT_EQ(other.field<float>(one, "data.size").value(), 4);
+    EXPECT_EQ(other.get<float>(one, "data.size").value(), 4);
     EXPECT_EQ(state_hash(other), state_hash(world));
 }
 

@@ -386,8 +386,7 @@ TEST_F(OwningStores, schemas_of_which_an_entity_may_have_several_go_there_too_un
     const Entity made = of_database.spawn(blob)->entity(0);
     for (std::uint32_t i = 0; i < 3; ++i)
         for (const char* name : {"shell", "lamp"})
-            EXPECT_EQ(*of_database.field<std::int32_t>(made, name + ("[" + std::to_string(i) + "].number")),
-                      int(i) + 7);
+            EXPECT_EQ(*of_database.get<std::int32_t>(made, name + ("[" + std::to_string(i) + "].number")), int(i) + 7);
 }
 
 // --- the order of spawning ---------------------------------------------------------------------------------------

@@ -172,26 +172,26 @@ TEST_F(PropertiesOfWorld, tables_pin_their_blob) {
 
 TEST_F(PropertiesOfWorld, values_are_read_and_written_by_name) {
     const Entity tank = spawn();
-    EXPECT_EQ(world.field(tank, "properties.armor").value().as<float>().value(), 30);
-    ASSERT_TRUE(world.set_field(tank, "properties.armor.front", Vec3{1, 2, 3}));
-    ASSERT_TRUE(world.set_field(tank, "properties.paint", "red"));
-    ASSERT_TRUE(world.set_field(tank, "properties.crew", 4));
-    EXPECT_EQ(world.field(tank, "properties.armor.front").value().to_text(), "[1.0 2.0 3.0]");
-    EXPECT_EQ(world.field(tank, "properties.paint").value().to_text(&world.strings()), "\"red\"");
-    EXPECT_EQ(world.field(tank, "properties.crew").value().as<std::int64_t>().value(), 4);
-    EXPECT_EQ(world.field(tank, "properties.decks").value().to_text(), "[1.0 2.0 3.0 4.0 5.0 6.0]");
-    EXPECT_EQ(world.field(tank, "properties.crw").message(), "entity 1:1 has no value \"crw\"; did you mean \"crew\"?");
-    EXPECT_EQ(world.set_field(tank, "properties.turn", Quaternion()).message(),
+    EXPECT_EQ(world.get(tank, "properties.armor").value().as<float>().value(), 30);
+    ASSERT_TRUE(world.set(tank, "properties.armor.front", Vec3{1, 2, 3}));
+    ASSERT_TRUE(world.set(tank, "properties.paint", "red"));
+    ASSERT_TRUE(world.set(tank, "properties.crew", 4));
+    EXPECT_EQ(world.get(tank, "properties.armor.front").value().to_text(), "[1.0 2.0 3.0]");
+    EXPECT_EQ(world.get(tank, "properties.paint").value().to_text(&world.strings()), "\"red\"");
+    EXPECT_EQ(world.get(tank, "properties.crew").value().as<std::int64_t>().value(), 4);
+    EXPECT_EQ(world.get(tank, "properties.decks").value().to_text(), "[1.0 2.0 3.0 4.0 5.0 6.0]");
+    EXPECT_EQ(world.get(tank, "properties.crw").message(), "entity 1:1 has no value \"crw\"; did you mean \"crew\"?");
+    EXPECT_EQ(world.set(tank, "properties.turn", Quaternion()).message(),
               "the properties of an entity are bools, integers, floats, strings and vectors; \"turn\" cannot be [0.0 "
               "0.0 0.0 1.0]");
-    EXPECT_EQ(world.field<float>(tank, "properties.armor").message(),
+    EXPECT_EQ(world.get<float>(tank, "properties.armor").message(),
               "\"properties.armor\" is a named value and no field; read it with PropertyManager::get(), or with "
-              "World::field() "
+              "World::get() "
               "without a type");
-    EXPECT_EQ(world.find_field("properties.armor").message(), world.field<float>(tank, "properties.armor").message());
+    EXPECT_EQ(world.find_field("properties.armor").message(), world.get<float>(tank, "properties.armor").message());
     World empty(entities);
-    EXPECT_FALSE(empty.field(tank, "properties.armor"));
-    ASSERT_TRUE(empty.set_field(tank, "properties.armor", 2.5f)) << "makes the store";
+    EXPECT_FALSE(empty.get(tank, "properties.armor"));
+    ASSERT_TRUE(empty.set(tank, "properties.armor", 2.5f)) << "makes the store";
     EXPECT_EQ(empty.properties().get<float>(tank, "armor").value(), 2.5f);
 }
 

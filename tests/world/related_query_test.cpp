@@ -120,9 +120,9 @@ TEST_P(Fleet, a_related_field_is_that_of_the_entity_which_another_field_names) {
                             cargos.contains(target) ? cargos[target].tons : -1,
                             ships.contains(ward) ? int(ships[ward].position.x) : -1, missile.fuel};
     }
-    const auto aimed = world.query<Read<&Missile::fuel>, Related<&Missile::target, Read<&Ship::crew>>,
-                                   Related<&Missile::target, Read<&Cargo::tons>>,
-                                   Related<&Guard::ward, Read<&Ship::position>>>();
+    const auto aimed =
+        world.query<Read<&Missile::fuel>, Related<&Missile::target, Read<&Ship::crew>>,
+                    Related<&Missile::target, Read<&Cargo::tons>>, Related<&Guard::ward, Read<&Ship::position>>>();
     const auto collect = [](Found& found, Entity entity, int fuel, const int* crew, const int* tons, const auto& ward) {
         found[entity] = {or_none(crew), or_none(tons), ward ? int(ward->x) : -1, fuel};
     };
@@ -132,10 +132,11 @@ TEST_P(Fleet, a_related_field_is_that_of_the_entity_which_another_field_names) {
     });
     EXPECT_EQ(found, expected);
     std::mutex mutex;
-    aimed.grain(64).for_each(executor, [&](Entity entity, int fuel, const int* crew, const int* tons, const auto& ward) {
-        const std::lock_guard lock(mutex);
-        collect(on_threads, entity, fuel, crew, tons, ward);
-    });
+    aimed.grain(64).for_each(executor,
+                             [&](Entity entity, int fuel, const int* crew, const int* tons, const auto& ward) {
+                                 const std::lock_guard lock(mutex);
+                                 collect(on_threads, entity, fuel, crew, tons, ward);
+                             });
     EXPECT_EQ(on_threads, expected);
 }
 
@@ -188,18 +189,23 @@ TEST_P(Fleet, several_threads_share_sorted_rows_and_what_they_write_is_marked) {
         if (!guards.contains(entity)) continue;
         ++num_expected;
         EXPECT_EQ(visits[entity], 1);
-        EXPECT_EQ(*world.field<std::int32_t>(entity, "missile.fuel"), missile.fuel + 1000);
+        EXPECT_EQ(*world.get<std::int32_t>(entity, "missile.fuel"), missile.fuel + 1000);
     }
     EXPECT_EQ(visits.size(), num_expected);
     std::size_t num_changed = 0;
-    world.query<Read<&Missile::fuel>>().changed_since(before + 1).for_each([&](int fuel) { num_changed += fuel >= 1000; });
+    world.query<Read<&Missile::fuel>>().changed_since(before + 1).for_each([&](int fuel) {
+        num_changed += fuel >= 1000;
+    });
     EXPECT_EQ(num_changed, num_expected);
 }
 
 std::string name_of(const ::testing::TestParamInfo<unsigned>& info) {
     std::string name;
     for (const char* type : {"Ship", "Missile", "Guard"})
-        name += std::string(type) + (info.param >> (name.empty() ? 0 : name.find("Missile") == name.npos ? 1 : 2) & 1
+        name += std::string(type) + (info.param >> (name.empty()                        ? 0
+                                                    : name.find("Missile") == name.npos ? 1
+                                                                                        : 2) &
+                                             1
                                          ? "InManager"
                                          : "InDatabase");
     return name;
@@ -242,15 +248,17 @@ TEST(SortedQueries, batches_of_sorted_rows_show_the_columns_of_each) {
     World world(entities);
     std::vector<Entity> made(5);
     ASSERT_TRUE(entities.create(made));
-    const Sailor given[] = {{Rank::kLow, 4, 0}, {Rank::kLow, 5, 1}, {Rank::kLow, 1, 2}, {Rank::kLow, 2, 3}, {Rank::kLow, 3, 4}};
+    const Sailor given[] = {
+        {Rank::kLow, 4, 0}, {Rank::kLow, 5, 1}, {Rank::kLow, 1, 2}, {Rank::kLow, 2, 3}, {Rank::kLow, 3, 4}};
     ASSERT_TRUE(world.manager<Sailor>().add(made, std::span<const Sailor>(given)));
     std::vector<std::vector<std::int64_t>> batches;
-    world.query<Read<&Sailor::pay>, Read<&Sailor::number>>().sorted_by<&Sailor::pay>().for_each_batch([&](auto&& batch) {
-        std::vector<std::int64_t> numbers;
-        for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
-            numbers.push_back(batch.template column<&Sailor::number>()[i]);
-        batches.push_back(numbers);
-    });
+    world.query<Read<&Sailor::pay>, Read<&Sailor::number>>().sorted_by<&Sailor::pay>().for_each_batch(
+        [&](auto&& batch) {
+            std::vector<std::int64_t> numbers;
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
+                numbers.push_back(batch.template column<&Sailor::number>()[i]);
+            batches.push_back(numbers);
+        });
     EXPECT_EQ(batches, (std::vector<std::vector<std::int64_t>>{{2, 3, 4}, {0, 1}}));
 }
 

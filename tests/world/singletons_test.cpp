@@ -225,13 +225,13 @@ TEST_F(Singletons, a_pass_may_not_ask_for_the_reference) {
 
 TEST_F(Singletons, fields_are_reached_by_name) {
     world.singleton<Wind>().gust = 3;
-    EXPECT_EQ(world.field("wind.gust")->as<float>().value(), 3);
-    EXPECT_TRUE(world.set_field("wind.force.z", 4.0f));
+    EXPECT_EQ(world.get("wind.gust")->as<float>().value(), 3);
+    EXPECT_TRUE(world.set("wind.force.z", 4.0f));
     EXPECT_EQ(world.singleton<Wind>().force.z, 4);
-    EXPECT_EQ(world.field<float>(world.directory().singletons().entity(), "wind.gust").value(), 3);
-    EXPECT_EQ(world.field("boat.mass").message(),
+    EXPECT_EQ(world.get<float>(world.directory().singletons().entity(), "wind.gust").value(), 3);
+    EXPECT_EQ(world.get("boat.mass").message(),
               "\"boat\" is not a singleton of this world; give the entity that has it");
-    EXPECT_FALSE(world.set_field("wind.speed", 4.0f));
+    EXPECT_FALSE(world.set("wind.speed", 4.0f));
 }
 
 TEST_F(Singletons, a_blob_that_has_one_sets_it) {

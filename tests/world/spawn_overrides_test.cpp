@@ -207,7 +207,7 @@ TEST(SpawnOverrides, are_what_setting_the_values_by_hand_after_the_spawn_would_b
         for (const SpawnOverride& one : overrides)
             for (std::uint32_t copy = 0; copy < copies; ++copy) {
                 if (one.copy != SpawnOverride::kAllCopies && one.copy != copy) continue;
-                const Status set = by_hand.world.set_field(plain->find(one.entity, copy), one.field, one.value);
+                const Status set = by_hand.world.set(plain->find(one.entity, copy), one.field, one.value);
                 ASSERT_TRUE(set) << one.field << ": " << set.message();
             }
         EXPECT_EQ(state_hash(overridden.world), state_hash(by_hand.world)) << "round " << round;
@@ -232,9 +232,9 @@ TEST(SpawnOverrides, are_made_in_their_order_for_all_copies_or_for_one) {
     ASSERT_TRUE(spawned) << spawned.message();
     const float ranges[] = {7, 9, 7};
     for (std::uint32_t copy = 0; copy < 3; ++copy) {
-        EXPECT_EQ(*world.field<float>(spawned->find("lamp", copy), "light.range"), ranges[copy]);
-        EXPECT_EQ(*world.field<float>(spawned->find("buoy", copy), "light.range"), 5);
-        EXPECT_EQ(*world.field<Vec3>(spawned->find("buoy", copy), "light.color"), (Vec3{0.5f, 1, 1}));
+        EXPECT_EQ(*world.get<float>(spawned->find("lamp", copy), "light.range"), ranges[copy]);
+        EXPECT_EQ(*world.get<float>(spawned->find("buoy", copy), "light.range"), 5);
+        EXPECT_EQ(*world.get<Vec3>(spawned->find("buoy", copy), "light.color"), (Vec3{0.5f, 1, 1}));
     }
 }
 
@@ -251,11 +251,11 @@ TEST(SpawnOverrides, reach_what_is_disabled_owners_references_and_singletons) {
                                                          {"lamp", "wind.frame.position", Vec3{7, 8, 9}, 0}});
     ASSERT_TRUE(spawned) << spawned.message();
     const Entity lamp = spawned->find("lamp"), buoy = spawned->find("buoy");
-    EXPECT_EQ(*harbour.world.field<Entity>(lamp, "light.target"), *sun);
+    EXPECT_EQ(*harbour.world.get<Entity>(lamp, "light.target"), *sun);
     EXPECT_EQ(harbour.world.ownership().owner(lamp), *sun);
     EXPECT_EQ(harbour.world.singleton<Wind>().force, 6);
     EXPECT_EQ(harbour.world.singleton<Wind>().frame, (Matrix3x4{{{1, 0, 0, 7}, {0, 1, 0, 8}, {0, 0, 1, 9}}}));
-    EXPECT_FALSE(harbour.world.field(buoy, "asleep.hours")) << "it stays disabled";
+    EXPECT_FALSE(harbour.world.get(buoy, "asleep.hours")) << "it stays disabled";
     const ComponentRow asleep = harbour.world.database().find_row(schema_of<Asleep>().id(), buoy, 0);
     ASSERT_TRUE(asleep);
     EXPECT_FALSE(asleep.is_enabled);
@@ -377,8 +377,8 @@ TEST(SpawnOverrides, of_commands_are_those_of_spawns_and_one_that_is_wrong_drops
     const Table& lights = asked.world.manager<Light>().core().table();
     int num_far = 0, num_lit = 0;
     for (const Entity owner : lights.entities()) {
-        num_far += *asked.world.field<float>(owner, "light.range") == 9;
-        const Entity target = *asked.world.field<Entity>(owner, "light.target");
+        num_far += *asked.world.get<float>(owner, "light.range") == 9;
+        const Entity target = *asked.world.get<Entity>(owner, "light.target");
         EXPECT_TRUE(!target || asked.entities.alive(target));
         num_lit += bool(target);
     }
@@ -387,7 +387,7 @@ TEST(SpawnOverrides, of_commands_are_those_of_spawns_and_one_that_is_wrong_drops
     int num_heavy = 0;
     for (const Table* table : asked.world.database().tables())
         for (const Entity owner : table->entities())
-            if (const Result<double> mass = asked.world.field<double>(owner, "cargo.mass")) num_heavy += *mass == 7;
+            if (const Result<double> mass = asked.world.get<double>(owner, "cargo.mass")) num_heavy += *mass == 7;
     EXPECT_EQ(num_heavy, 1);
 }
 

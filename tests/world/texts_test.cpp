@@ -165,7 +165,7 @@ TEST_F(TextsTest, are_kept_for_every_place_where_an_id_may_lie) {
     ASSERT_TRUE(tags.add_tag(one, "second tag"));
     ASSERT_TRUE(signs.add(one, {keep("field"), {keep("array 0"), keep("array 1")}}).ok());
     ASSERT_TRUE(names.set_name(two, "another name"));
-    ASSERT_TRUE(world.set_field(two, "debug_name.name", "by name"));
+    ASSERT_TRUE(world.set(two, "debug_name.name", "by name"));
     const StringId nodes[] = {keep("node 0"), keep("node 1")};
     const std::uint32_t parents[] = {kNilRow, 0};
     const Vec3 positions[2] = {}, scales[] = {{1, 1, 1}, {1, 1, 1}};
@@ -250,12 +250,12 @@ TEST_F(TextsTest, of_values_before_are_kept_until_observers_are_told) {
     world.observers().on_remove<Sign>([&](std::span<const Entity>, std::span<const Sign> values) {
         for (const StringId id : {values[0].text, values[0].others[0]}) before.emplace_back(world.strings().text(id));
     });
-    ASSERT_TRUE(world.set_field(entity, "sign.text", "b"));
+    ASSERT_TRUE(world.set(entity, "sign.text", "b"));
     EXPECT_EQ(num_saved_texts(world), 3u);
     world.settle();
     world.observers().on_add<DebugName>([&](std::span<const Entity>) {  // it runs just before the world collects
         if (!signs.has(entity)) return;
-        ASSERT_TRUE(world.set_field(entity, "sign.text", "c"));
+        ASSERT_TRUE(world.set(entity, "sign.text", "c"));
         signs.remove(entity);
     });
     ASSERT_TRUE(names.set_name(*entities.create(), "listener"));
@@ -314,8 +314,8 @@ TEST_F(OverriddenTexts, come_back_with_what_a_reload_brings_back_also_from_a_sav
     for (World* const in : {&world, &other}) {
         ASSERT_NO_FATAL_FAILURE(collect_in(*in));
         ASSERT_TRUE((in == &world ? reloader : other_reloader).reload(bare, named));
-        EXPECT_EQ(in->field(first, "debug_name.name")->to_text(&in->strings()), "\"a text\"");
-        EXPECT_EQ(in->field(second, "debug_name.name")->to_text(&in->strings()), "\"typed\"");
+        EXPECT_EQ(in->get(first, "debug_name.name")->to_text(&in->strings()), "\"a text\"");
+        EXPECT_EQ(in->get(second, "debug_name.name")->to_text(&in->strings()), "\"typed\"");
     }
 }
 
@@ -335,13 +335,13 @@ TEST_F(TextsTest, that_a_pass_sets_by_name_are_kept) {
     ASSERT_TRUE(signs.add(entity, {}).ok());
     std::string refused;
     world.schedule().add("set", {writes(signs)}, [&](PassContext&) {
-        ASSERT_TRUE(world.set_field(entity, "sign.text", "by name"));
-        refused = world.set_field(entity, "sign.text", "\xFF").message();
+        ASSERT_TRUE(world.set(entity, "sign.text", "by name"));
+        refused = world.set(entity, "sign.text", "\xFF").message();
     });
     world.step(0.1f);
     EXPECT_TRUE(has("by name"));
     EXPECT_EQ(refused, StringTable::check("\xFF").message());
-    EXPECT_EQ(world.field(entity, "sign.text")->to_text(&world.strings()), "\"by name\"");
+    EXPECT_EQ(world.get(entity, "sign.text")->to_text(&world.strings()), "\"by name\"");
 }
 
 TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_also_from_a_save) {
@@ -372,10 +372,10 @@ TEST_F(TextsTest, of_rows_in_the_files_of_unloaded_zones_come_back_with_them_als
         }
         EXPECT_LT(other.strings().size(), 3000u);
         ASSERT_TRUE(other_zones.load(3));
-        EXPECT_EQ(other.field(entity, "mark.text")->to_text(&other.strings()), "\"far away\"");
+        EXPECT_EQ(other.get(entity, "mark.text")->to_text(&other.strings()), "\"far away\"");
     }
     ASSERT_TRUE(zones.load(3));
-    EXPECT_EQ(world.field(entity, "mark.text")->to_text(&world.strings()), "\"far away\"");
+    EXPECT_EQ(world.get(entity, "mark.text")->to_text(&world.strings()), "\"far away\"");
     collect();
     EXPECT_TRUE(has("far away"));
     ASSERT_TRUE(zones.stop());
@@ -467,7 +467,7 @@ struct RandomTexts : TextsTest {
                 world.settle();
                 break;
             default:
-                ASSERT_TRUE(world.set_field(entity, "sign.text", one.sign = given));
+                ASSERT_TRUE(world.set(entity, "sign.text", one.sign = given));
         }
     }
 
@@ -476,7 +476,7 @@ struct RandomTexts : TextsTest {
         TagManager tags_in(in.manager<Tag>(), in.strings());
         for (const auto& [entity, one] : model.all) {
             ASSERT_EQ(names_in.name(entity), one.name);
-            ASSERT_EQ(in.strings().text(*in.field(entity, "sign.text")->as<StringId>()), one.sign);
+            ASSERT_EQ(in.strings().text(*in.get(entity, "sign.text")->as<StringId>()), one.sign);
             std::set<std::string> found;
             tags_in.for_each_tag(entity, [&](StringId tag) { found.emplace(in.strings().text(tag)); });
             ASSERT_EQ(found, one.tags);

@@ -293,7 +293,7 @@ TEST_P(ManagersOnly, a_database_that_ends_leaves_commands_about_its_component_ty
     EXPECT_EQ(WaitingCommands::of_directory(world.directory()).num_waiting(), 3u);
     world.settle();
     EXPECT_EQ(world.database().num_rows(), 2u);
-    EXPECT_EQ(*world.field<std::uint32_t>(school[1], "age.frames"), 7u);
+    EXPECT_EQ(*world.get<std::uint32_t>(school[1], "age.frames"), 7u);
 }
 
 TEST_P(ManagersOnly, a_database_in_which_commands_wait_is_settled_before_it_is_attached) {

@@ -405,8 +405,8 @@ struct OldVersions : ::testing::TestWithParam<int> {
         }
     }
     void expect_hull(Entity entity, float armor) {
-        EXPECT_EQ(*world.field(entity, "hull.armor")->as<float>(), armor);
-        EXPECT_EQ(*world.field(entity, "hull.crew")->as<std::int32_t>(), 3);
+        EXPECT_EQ(*world.get(entity, "hull.armor")->as<float>(), armor);
+        EXPECT_EQ(*world.get(entity, "hull.crew")->as<std::int32_t>(), 3);
     }
 
     EntityManager entities;

@@ -14,7 +14,7 @@
 //     if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
 //     return position->write(bodies[1], Vec3{4, 5, 6});
 //
-// A world makes paths; World::field() and World::set_field() read and write single values.
+// A world makes paths; World::get() and World::set() read and write single values.
 // Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds here
 // too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not checked.
 // What a store computes, such as "world_pose.matrix" and "child_of.parent", is read; writing it is an error that says what

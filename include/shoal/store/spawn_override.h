@@ -5,7 +5,7 @@
 //     options.overrides.push_back({"hull/lamp", "light.range", 9, 1});  // in copy 1 alone
 //     return world.spawn(level, options);
 //
-// They are set one after the other when all components of the spawn are there, as World::set_field() would set them; those of
+// They are set one after the other when all components of the spawn are there, as World::set() would set them; those of
 // disabled components, too. A singleton has one value, so an override of it counts whichever copy it is of. What a
 // resource does not have cannot be overridden, such as "transform.world", which follows from other fields. What names
 // nothing, or does not fit, is an error before anything is spawned. Entities that nobody overrides cost nothing. A reload
@@ -23,8 +23,8 @@ namespace shoal {
 struct SpawnOverride {
     static constexpr std::uint32_t kAllCopies = 0xFFFFFFFF;
     std::string entity;               ///< its GUID path in the resource, or else its name, if no other entity has it
-    std::string field;                ///< as World::set_field() names it: "light.range", "tag[1].tag"
-    AnyValue value{};                 ///< numbers and texts are converted as World::set_field() does
+    std::string field;                ///< as World::set() names it: "light.range", "tag[1].tag"
+    AnyValue value{};                 ///< numbers and texts are converted as World::set() does
     std::uint32_t copy = kAllCopies;  ///< of those that are spawned together: the one that gets the value
 };
 /// Returns a copy that outlives the schema that the value was read by.

@@ -166,19 +166,19 @@ public:
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
     /// Returns the value of a field of a singleton, or of an entity; "properties.armor" is one of its properties. Errors:
     /// as above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
-    SHOAL_API Result<AnyValue> field(std::string_view name) const;
-    SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;
+    SHOAL_API Result<AnyValue> get(std::string_view name) const;
+    SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     /// The same with a type that is known. Errors: as above; the field has another type.
     template <PlainValue T>
-    Result<T> field(Entity entity, std::string_view name) const {
+    Result<T> get(Entity entity, std::string_view name) const {
         const Result<FieldPath> path = find_path(entity, name);
         if (!path) return path.status();
         return path->template read<T>(entity);
     }
     /// Sets it, through its store, and marks it as written. The text of a string id is kept in strings().
     /// Errors: as above; the value has another type or does not fit. Nothing has changed.
-    SHOAL_API Status set_field(std::string_view name, const AnyValue& value);
-    SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
+    SHOAL_API Status set(std::string_view name, const AnyValue& value);
+    SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
 
     // --- resources -------------------------------------------------------------------------------------------------
 
