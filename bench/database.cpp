@@ -2,6 +2,7 @@
 // record per entity.
 
 #include "shoal/database/database.h"
+#include "shoal/query/lookup.h"
 
 #include "body_components.h"
 #include "plain_bodies.h"
@@ -413,7 +414,7 @@ private:
 /// Half of the entities are light, half heavy; they are looked up in random order, and every tenth is stale.
 void look_up(Bench& bench, Sea& sea) {
     if (!bench.wants("database/get_shuffled") && !bench.wants("database/find_and_get_shuffled") &&
-        !bench.wants("database/gather_shuffled"))
+        !bench.wants("database/gather_shuffled") && !bench.wants("lookup/get_shuffled"))
         return;
     sea.insert_all(true);
     sea.insert_all_plain(true);
@@ -441,6 +442,13 @@ void look_up(Bench& bench, Sea& sea) {
                 sum += std::int64_t(sea.database.get<&Position::value>(row).x);
         mine = sum;
     };
+    const Lookup<&Position::value> position_of(*sea.database.component_directory());
+    const auto run_lookup = [&] {
+        std::int64_t sum = 0;
+        for (const Entity entity : asked)
+            if (const Vec3* found = position_of.find(entity)) sum += std::int64_t(found->x);
+        mine = sum;
+    };
     const auto run_plain = [&] {
         std::int64_t sum = 0;
         for (const Entity entity : asked) {
@@ -454,6 +462,9 @@ void look_up(Bench& bench, Sea& sea) {
                       {{}, run_plain, [&] { return std::uint64_t(other); }});
     if (bench.wants("database/find_and_get_shuffled"))
         bench.compare({"database/find_and_get_shuffled", sea.n}, {{}, run_singly, [&] { return std::uint64_t(mine); }},
+                      {{}, run_plain, [&] { return std::uint64_t(other); }});
+    if (bench.wants("lookup/get_shuffled"))
+        bench.compare({"lookup/get_shuffled", sea.n}, {{}, run_lookup, [&] { return std::uint64_t(mine); }},
                       {{}, run_plain, [&] { return std::uint64_t(other); }});
     std::vector<Vec3> gathered(sea.n), gathered_plain(sea.n);
     const auto sum = [](std::span<const Vec3> values) {

@@ -1,6 +1,8 @@
 // One component manager whose component has three fields (12, 12 and 4 bytes): adding, looking up, removing.
 
 #include "plain_bodies.h"
+#include "shoal/query/lookup.h"
+#include "shoal/store/component_directory.h"
 #include "workloads.h"
 
 #include <optional>
@@ -139,6 +141,8 @@ public:
     std::span<const Entity> asked() const { return asked_; }
     Manager<Body>& manager() { return manager_; }
     PlainBodies& plain() { return plain_; }
+    const PlainBodies& plain() const { return plain_; }
+    EntityManager& entities() { return entities_; }
 
 private:
     BodyValues values_;
@@ -148,6 +152,16 @@ private:
     PlainBodies plain_;
     std::vector<Entity> all_, asked_, others_;
 };
+
+std::int64_t sum_plain(const Shuffled& set) {
+    std::int64_t sum = 0;
+    const PlainBodies& plain = set.plain();
+    for (const Entity entity : set.asked()) {
+        const Record& record = plain.record(entity);
+        if (record.generation == entity.generation()) sum += std::int64_t(plain.position(record.row).x);
+    }
+    return sum;
+}
 
 void get(Bench& bench, Shuffled& set, const Kind& kind) {
     const std::string name = std::string("manager/get_shuffled") + kind.suffix;
@@ -161,18 +175,28 @@ void get(Bench& bench, Shuffled& set, const Kind& kind) {
                 sum += std::int64_t(manager.get<&Body::position>(instance).x);
         mine = sum;
     };
-    const auto run_plain = [&] {
-        std::int64_t sum = 0;
-        const PlainBodies& plain = set.plain();
-        for (const Entity entity : set.asked()) {
-            const Record& record = plain.record(entity);
-            if (record.generation == entity.generation()) sum += std::int64_t(plain.position(record.row).x);
-        }
-        other = sum;
-    };
     bench.compare({name, set.asked().size(), target_of(kind, set.asked().size(), 1.2)},
                   {{}, run, [&] { return std::uint64_t(mine); }},
-                  {{}, run_plain, [&] { return std::uint64_t(other); }});
+                  {{}, [&] { other = sum_plain(set); }, [&] { return std::uint64_t(other); }});
+}
+
+constexpr const char* kLookUp = "lookup/get_shuffled_manager";
+
+/// The same by a look-up that does not know what keeps the component.
+void look_up(Bench& bench, Shuffled& set) {
+    if (!bench.wants(kLookUp)) return;
+    std::int64_t mine = 0, other = 0;
+    ComponentDirectory directory(set.entities());
+    need_ok(directory.add(set.manager().core()));
+    const Lookup<&Body::position> position(directory);
+    const auto run = [&] {
+        std::int64_t sum = 0;
+        for (const Entity entity : set.asked())
+            if (const Vec3* found = position.find(entity)) sum += std::int64_t(found->x);
+        mine = sum;
+    };
+    bench.compare({kLookUp, set.asked().size()}, {{}, run, [&] { return std::uint64_t(mine); }},
+                  {{}, [&] { other = sum_plain(set); }, [&] { return std::uint64_t(other); }});
 }
 
 /// Prefetches the record of the entity at twice the distance, then the row that the record at the distance names.
@@ -249,11 +273,13 @@ void measure_managers(Bench& bench) {
             if (kind.kind == RowIndexKind::kPaged) creation.measure_fresh(bench);
         }
         for (const Kind& kind : kKinds) {
-            if (!wants_any(bench, kind, kShuffles)) continue;
+            const bool is_paged = kind.kind == RowIndexKind::kPaged;
+            if (!wants_any(bench, kind, kShuffles) && !(is_paged && bench.wants(kLookUp))) continue;
             Shuffled set(n, kind.kind);
             set.fill();
             set.fill_plain();
             get(bench, set, kind);
+            if (is_paged) look_up(bench, set);
             gather(bench, set, kind);
             remove(bench, set, kind);
         }

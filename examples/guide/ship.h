@@ -43,7 +43,7 @@ inline void add_steering(shoal::World& world, const Ship& ship) {
     Store& bodies = *world.directory().find(schema_of<Body>().id());
     // [guide/steer]
     world.schedule().add("steer", {reads<&Body::position>(bodies), writes(transforms)}, [&, ship](PassContext& frame) {
-        const Vec3 place = *world.get<Vec3>(ship.hull, "body.position");
+        const Vec3 place = *world.get<&Body::position>(ship.hull);
         transforms.set_position(transforms.instance(ship.hull), place);
         transforms.set_rotation(transforms.instance(ship.turret), about_z(0.5f * float(frame.frame) * frame.dt));
     });

@@ -137,6 +137,23 @@ Status FieldPath::type_error(const ValueType& wanted) const {
     return Status::error(concat(quoted(name_), " is ", part_.type.to_text(), ", not ", wanted.to_text()));
 }
 
+Status FieldPath::absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
+                             std::string_view component) {
+    if (!at || !entities.alive(entity)) return absence_of(entities, entity, component);
+    return Status::error(concat("entity ", entity_text(entity), " has ", quoted(component),
+                                ", but it is disabled; add it to enable it"));
+}
+
+Status FieldPath::write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
+                           const std::byte* value) {
+    const std::span<const Field> kept = at.schema->fields();
+    const bool is_same = number < kept.size() && kept[number].name == field.name && kept[number].type == field.type &&
+                         kept[number].size == field.size;
+    if (is_same) return store.write_field(at, field_part(*at.schema, kept[number]), value);
+    return Status::error(concat(quoted(at.schema->name()), " has other fields in ", store.kind(),
+                                " than the program knows: ", at.schema->to_text()));
+}
+
 Status FieldPath::absence(Entity entity) const {
     const std::string who = concat("entity ", entity_text(entity));
     const std::string_view component = std::string_view(name_).substr(0, name_.find_first_of(".["));
@@ -146,8 +163,7 @@ Status FieldPath::absence(Entity entity) const {
         at = store_->find_next(at, entity, ++count);
     if (count > 0)
         return Status::error(concat(who, " has no ", quoted(concat(component, '[', index_, ']')), "; it has ", count));
-    if (!store_->find_row(component_, entity, index_)) return absence_of(*entities_, entity, component);
-    return Status::error(concat(who, " has ", quoted(component), ", but it is disabled; add it to enable it"));
+    return absence_at(store_->find_row(component_, entity, index_), *entities_, entity, component);
 }
 
 Status FieldPath::absence_of(const EntityManager& entities, Entity entity, std::string_view component) {

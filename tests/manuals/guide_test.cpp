@@ -237,12 +237,12 @@ struct Target {
 SHOAL_COMPONENT(Target, entity)
 
 void add_chasing(World& world) {
-    const FieldPath bodies = world.find_field("body.position").value();
+    const Lookup<&Body::position> position(world.directory());
     world.schedule().add(
         "chase", world.query<Write<&Body::velocity>, Read<&Body::position>, Read<&Target::entity>>(),
-        [&world, bodies](Commands& commands, Entity self, auto&& velocity, const Vec3& at, Entity prey) {
+        [&world, position](Commands& commands, Entity self, auto&& velocity, const Vec3& at, Entity prey) {
             if (!world.entities().alive(prey)) return commands.remove<Target>(self);
-            if (const Result<Vec3> there = bodies.read<Vec3>(prey)) velocity = normalized(*there - at);
+            if (const auto there = position.find(prey)) velocity = normalized(*there - at);
         });
 }
 // [guide/reference]

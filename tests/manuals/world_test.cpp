@@ -123,6 +123,28 @@ Status sum_and_set(World& world, std::span<const Entity> bodies, Vec3& total) {
     // [store/field_path]
 }
 
+Status weigh_and_set(World& world, std::span<const Entity> hit, float& total) {
+    // [query/lookup]
+    const Lookup<&PointMass::mass> mass(world.directory());  // finds the store once
+    for (const Entity entity : hit)
+        if (auto m = mass.find(entity)) total += *m;  // a pointer to const, or what is used like one
+    return mass.set(hit[0], 3);                       // an error if it has no such component
+    // [query/lookup]
+}
+
+TEST(WorldManuals, a_field_of_any_entity_is_looked_up) {
+    EntityManager entities;
+    World world(entities);
+    Entity created[3];
+    ASSERT_TRUE(entities.create(created));
+    ASSERT_TRUE(world.manager<PointMass>().add(std::span(created).first(2), {.mass = 2}));
+    float total = 0;
+    ASSERT_TRUE(weigh_and_set(world, created, total));
+    EXPECT_EQ(total, 4);
+    EXPECT_EQ(*world.get<&PointMass::mass>(created[0]), 3);
+    EXPECT_EQ(world.get<&PointMass::mass>(created[2]), nullptr);
+}
+
 TEST(WorldManuals, a_field_is_read_and_written_by_name) {
     EntityManager entities;
     World world(entities);

@@ -81,6 +81,10 @@ struct Asleep {
 };
 SHOAL_COMPONENT((Asleep, enableable), since)
 
+struct Gale {
+    Vec3 force{};
+};
+SHOAL_COMPONENT((Gale, singleton), force)
 struct Gun {
     std::shared_ptr<int> trigger;
     int shots = 0;
@@ -584,6 +588,70 @@ TEST(FieldsRandom, reads_by_name_agree_with_typed_reads_for_all_types_and_layout
     compare_in_a_database<Apart>(random);
     compare_in_a_database<Split>(random);
     compare_in_a_database<Whole>(random);
+}
+
+// --- by C++ member -------------------------------------------------------------------------------------------------
+
+TEST_F(Fields, by_member_are_those_by_name_in_whichever_store) {
+    ASSERT_TRUE(world.directory().claim<Body>(world.database()));
+    ASSERT_TRUE(world.database().add(boat, Body{.mass = 2, .position = {1, 2, 3}}));
+    ASSERT_TRUE(world.manager<Whole>().add(boat, {.mass = 5}));
+    EXPECT_EQ(*world.get<&Body::mass>(boat), 2);
+    EXPECT_EQ(world.get<&Body::position>(boat)->y, 2);
+    EXPECT_EQ(*world.get<&Whole::mass>(boat), 5);
+    ASSERT_TRUE(world.set<&Body::position>(boat, {4, 5, 6}));
+    ASSERT_TRUE(world.set<&Whole::weights>(boat, {1, 2, 3, 4}));
+    EXPECT_EQ(world.get<Vec3>(boat, "body.position").value(), (Vec3{4, 5, 6}));
+    EXPECT_EQ(world.get<float>(boat, "whole.weights[2]").value(), 3);
+    EXPECT_EQ(world.get<&Body::mass>(bird), nullptr);
+    EXPECT_EQ(world.set<&Body::mass>(bird, 1).message(), "entity " + boat_text(bird) + " has no \"body\"");
+    EXPECT_EQ(world.get<&Gun::shots>(boat), nullptr) << "no store keeps it";
+}
+
+TEST_F(Fields, by_member_of_transforms_move_the_children) {
+    TransformManager& transforms = world.transforms();
+    const Entity both[] = {boat, bird};
+    const Transform locals[] = {{}, {.position = {0, 0, 1}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(transforms.add(both, locals, parents));
+    ASSERT_TRUE(world.set<&Transform::position>(boat, {1, 2, 3}));
+    EXPECT_EQ(transforms.world_position(transforms.instance(bird)), Vec3(1, 2, 4));
+    EXPECT_EQ(world.get<&WorldPose::matrix>(bird)->row[2].w, 4);
+    EXPECT_EQ(*world.get<&ChildOf::parent>(bird), boat);
+    EXPECT_EQ(world.get<&ChildOf::parent>(boat), nullptr) << "a root has no parent";
+    EXPECT_FALSE(world.set<&Transform::scale>(boat, {0, 1, 1}).ok()) << "the store does not take it";
+    EXPECT_EQ(*world.get<&Transform::scale>(boat), Vec3(1, 1, 1));
+}
+
+TEST_F(Fields, by_member_of_links_are_read_where_there_is_one) {
+    auto& owners = world.ownership();
+    EXPECT_EQ(world.get<&Owned::owner>(bird), nullptr);
+    ASSERT_TRUE(owners.own(boat, bird));
+    EXPECT_EQ(*world.get<&Owned::owner>(bird), boat);
+    EXPECT_EQ(world.get<&Owned::owner>(boat), nullptr) << "it owns, and is not owned";
+}
+
+TEST_F(Fields, by_member_of_a_singleton_are_those_of_its_entity) {
+    world.singleton<Gale>().force = {1, 2, 3};
+    const Entity everything = world.directory().singletons().entity();
+    EXPECT_EQ(*world.get<&Gale::force>(everything), Vec3(1, 2, 3));
+    EXPECT_EQ(world.get<&Gale::force>(boat), nullptr);
+    ASSERT_TRUE(world.set<&Gale::force>(everything, {4, 5, 6}));
+    EXPECT_EQ(world.get("gale.force")->as<Vec3>().value(), Vec3(4, 5, 6));
+}
+
+TEST_F(Fields, by_member_need_no_pass_of_their_own) {
+    ASSERT_TRUE(world.manager<Body>().add(boat, {.mass = 2}));
+    const Lookup<&Body::mass> mass(world.directory());
+    float seen = 0;
+    world.schedule().add("weigh", {reads(world.manager<Body>())}, [&](const PassContext&) { seen = *mass.find(boat); });
+    world.schedule().add("set", {writes(world.manager<Body>())}, [&](const PassContext&) {
+        EXPECT_TRUE(mass.set(boat, 3));
+        EXPECT_TRUE(world.set<&Body::mass>(boat, *world.get<&Body::mass>(boat) + 1));
+    });
+    world.step(0.1f);
+    EXPECT_EQ(seen, 2);
+    EXPECT_EQ(*mass.find(boat), 4);
 }
 
 }  // namespace field_test

@@ -79,6 +79,14 @@ public:
 
     /// The error for an entity that is dead or has no component of that name.
     static SHOAL_API Status absence_of(const EntityManager& entities, Entity entity, std::string_view component);
+    /// The same for one whose row was looked up: it has none, or a disabled one.
+    static SHOAL_API Status absence_at(const ComponentRow& at, const EntityManager& entities, Entity entity,
+                                       std::string_view component);
+    /// Writes field number `number` of a row that store.find_row() returned, for callers that know its C++ type: it is
+    /// `field` there. Shape: field.size bytes. Errors: it is another field in the store, or the store does not take the
+    /// value. Nothing has changed. Requires: the row has the component.
+    static SHOAL_API Status write_at(Store& store, const ComponentRow& at, std::uint32_t number, const Field& field,
+                                     const std::byte* value);
 
 private:
     FieldPath() = default;

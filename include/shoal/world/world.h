@@ -32,11 +32,11 @@
 #include "shoal/base/random.h"
 #include "shoal/base/string_table.h"
 #include "shoal/command/event_channels.h"
+#include "shoal/query/lookup.h"
 #include "shoal/react/service.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/component_directory.h"
-#include "shoal/store/field_path.h"
 #include "shoal/store/waiting_commands.h"
 #include "shoal/world/schedule.h"
 #include "shoal/world/world_options.h"
@@ -159,26 +159,34 @@ public:
     /// Fields and transforms that follow each other, and tiles: see react/position_links.h.
     SHOAL_API PositionLinks& position_links();
 
-    // --- fields by name: "body.position"; see store/field_path.h --------------------------------------------------
+    // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Finds a field for many reads and writes. A built-in component type that no store keeps gets its store, unless
-    /// passes run. Errors: there is none; the message says what there is.
-    SHOAL_API Result<FieldPath> find_field(std::string_view name);
-    /// Returns the value of a field of a singleton, or of an entity; "properties.armor" is one of its properties. Errors:
-    /// as above; the entity is dead, or has no such component; the message says which. Cost: that of find_field().
+    /// Returns a field of an entity, from whichever store: a pointer to const, or what is used like one; null if the entity
+    /// is dead or has no such component. Cost: finds the store; for many look-ups, keep a Lookup.
+    template <auto kMember>
+    auto get(Entity entity) const {
+        return Lookup<kMember>::once(directory_).find(entity);
+    }
+    /// Sets it, through its store, and marks it as written. Errors: the entity is dead, or has no such component; the
+    /// store does not take the value. Nothing has changed.
+    template <auto kMember>
+    Status set(Entity entity, const ValueOf<kMember>& value) {
+        return Lookup<kMember>::once(directory_).set(entity, value);
+    }
+    /// The same by name, of an entity or of a singleton; "properties.armor" is one of the properties of an entity. The text
+    /// of a string id is kept in strings(). Errors: as above; there is no such field, or it has another type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
-    /// The same with a type that is known. Errors: as above; the field has another type.
     template <PlainValue T>
     Result<T> get(Entity entity, std::string_view name) const {
         const Result<FieldPath> path = find_path(entity, name);
-        if (!path) return path.status();
-        return path->template read<T>(entity);
+        return path ? path->template read<T>(entity) : Result<T>(path.status());
     }
-    /// Sets it, through its store, and marks it as written. The text of a string id is kept in strings().
-    /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
+    /// Finds a field by its name, for many reads and writes, and makes the store of a built-in component type, unless passes
+    /// run. Errors: there is none; the message says what there is.
+    SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
     // --- resources -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,157 @@
+#pragma once
+// A field of any entity, by its C++ member, in whichever store keeps the component.
+//
+//     const Lookup<&PointMass::mass> mass(world.directory());  // finds the store once
+//     for (const Entity entity : hit)
+//         if (auto m = mass.find(entity)) total += *m;  // a pointer to const, or what is used like one
+//     return mass.set(hit[0], 3);                       // an error if it has no such component
+//
+//     component type --directory--> store    a manager: entity -> row of its table
+//                                            a database: entity -> table, row; the archetype knows the column
+//
+// World::get() and World::set() look up a single value: world.get<&PointMass::mass>(entity). A disabled component counts as
+// missing, and so does one of a dead entity whose rows are not removed yet. Of a `many` type it is the first value.
+// set() goes through the store: setting a transform moves its children. See store/field_path.h for fields by name.
+// Lifetime: until the store is detached or destroyed; rows may come, go and move. What find() returns: until the next
+// structural call.
+// Thread: find() as const calls of the store. A pass that calls set() declares that it writes the field, and calls it on
+// one thread.
+
+#include "shoal/database/database.h"
+#include "shoal/query/detail/terms.h"
+#include "shoal/store/field_path.h"
+#include "shoal/store/owned_rows.h"
+#include "shoal/table/detail/field_mistake.h"
+
+namespace shoal {
+
+namespace detail {
+
+/// Where a component type is kept, without C++ types.
+class LookupStore {
+public:
+    /// Finds the store; has none if no store keeps the component type. Requires: one that keeps it shows its fields in
+    /// columns, and has the layout of `component`.
+    SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
+    /// The same, and makes the store of a built-in component type. Requires: a store keeps the component type.
+    SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
+
+    /// A row that has the component, enabled. Lifetime: until the next structural call.
+    struct Row {
+        const Table* table = nullptr;  ///< nullptr: the entity has no such component
+        std::uint32_t row = kNilRow;
+        std::uint32_t first_column = 0;  ///< of the component
+    };
+    template <bool kCanBeDisabled>
+    SHOAL_INLINE Row find(Entity entity) const {
+        const Row found = rows_ != nullptr ? find_owned(entity) : find_in_database<kCanBeDisabled>(entity);
+        return found.table != nullptr && SHOAL_LIKELY(entities_->alive(entity)) ? found : Row();
+    }
+    /// See FieldPath::write_at().
+    SHOAL_API Status set(Entity entity, std::uint32_t field, const std::byte* value) const;
+
+private:
+    LookupStore(const ComponentDirectory& directory, const Schema& component);
+
+    SHOAL_INLINE Row find_owned(Entity entity) const {
+        const std::uint32_t row = rows_->index().find(entity);
+        if (row == kNilRow) return {};
+        const Table& table = rows_->table();
+        if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
+        return {&table, row, first_column_};
+    }
+    template <bool kCanBeDisabled>
+    SHOAL_INLINE Row find_in_database(Entity entity) const {
+        if (SHOAL_UNLIKELY(database_ == nullptr)) return {};
+        const DatabaseRow at = database_->find(entity);
+        if (!at) return {};
+        const std::uint32_t first_column = at.table->first_column(type_);
+        if (first_column == kNoColumn) return {};
+        if constexpr (kCanBeDisabled)
+            if (!at.table->has(type_, at.row)) return {};
+        return {&at.table->table(), at.row, first_column};
+    }
+
+    const EntityManager* entities_;
+    const Schema* component_;
+    Store* store_ = nullptr;
+    OwnedRows* rows_ = nullptr;           // nullptr: of a database, or of no store
+    const Database* database_ = nullptr;  // if the store is one
+    ComponentType type_;                  // there
+    std::uint32_t first_column_ = 0;      // otherwise
+    bool needs_parent_ = false;           // see OwnedColumns
+};
+
+}  // namespace detail
+
+template <auto kMember>
+class Lookup {
+    using Mistake = detail::FieldMistake;
+    static constexpr Mistake kMistake = detail::find_field_mistake<kMember>();
+    static constexpr bool kIsRight = kMistake == Mistake::kNone;
+    static_assert(detail::kDiffersFrom<kMistake, Mistake::kUndeclared>,
+                  "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(detail::kDiffersFrom<kMistake, Mistake::kAllFields>,
+                  "one field is looked up; name it, &T::field, in place of all_fields<T>");
+    static_assert(detail::kDiffersFrom<kMistake, Mistake::kNoField>,
+                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
+
+public:
+    /// Finds the store, as a query over `directory` does. Requires: a store keeps the component type, or makes itself; it
+    /// shows the fields in columns; if it is made, no passes run.
+    explicit Lookup(ComponentDirectory& directory) : Lookup(detail::LookupStore::require_in(directory, schema())) {}
+    /// For a single look-up: of a component type that no store keeps, it finds nothing.
+    static Lookup once(const ComponentDirectory& directory) {
+        return Lookup(detail::LookupStore::find_in(directory, schema()));
+    }
+
+    /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an object
+    /// that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
+    /// Total: any id is fine. Cost: a look-up in the store.
+    SHOAL_INLINE auto find(Entity entity) const {
+        if constexpr (kIsRight) {
+            using View = ReadColumn<kMember>;
+            const detail::LookupStore::Row at =
+                store_.template find<detail::kCanBeDisabled<ComponentOf<kMember>>>(entity);
+            if (at.table == nullptr) return detail::optional_value(View(), kNilRow);
+            const auto first_of = [&](std::uint32_t c) SHOAL_INLINED { return at.table->column(at.first_column + c); };
+            return detail::optional_value(make_column<kMember, const ValueOf<kMember>>(
+                                              first_of, offset_, at.table->num_rows(), *at.table, at.first_column),
+                                          at.row);
+        } else {
+            return static_cast<const ValueOf<kMember>*>(nullptr);
+        }
+    }
+    /// Sets the field and marks it as written, through the store.
+    /// Errors: the entity is dead or has no such component, or that is disabled; the store does not take the value. The
+    /// message says which; nothing has changed.
+    Status set(Entity entity, const ValueOf<kMember>& value) const {
+        constexpr Mistake kOfSet = detail::find_set_mistake<kMember>();
+        static_assert(detail::kDiffersFrom<kOfSet, Mistake::kOpaque>,
+                      "a field whose type only C++ knows is not set here; say Manager::set() or Database::set()");
+        static_assert(detail::kDiffersFrom<kOfSet, Mistake::kComputed>,
+                      "the store of a component computes it, so its fields are not set; call the store");
+        if constexpr (kOfSet == Mistake::kNone)
+            return store_.set(entity, FieldLayout<kMember>::kIndex, reinterpret_cast<const std::byte*>(&value));
+        else
+            return {};
+    }
+
+private:
+    explicit Lookup(const detail::LookupStore& store) : store_(store) {
+        if constexpr (kIsRight)
+            if constexpr (FieldLayout<kMember>::kLayout == ColumnLayout::kWhole)
+                offset_ = FieldLayout<kMember>::struct_offset();
+    }
+    static const Schema& schema() {
+        if constexpr (kIsRight)
+            return schema_of<ComponentOf<kMember>>();
+        else
+            __builtin_trap();  // never compiled
+    }
+
+    detail::LookupStore store_;
+    std::size_t offset_ = 0;  // in the struct, if the component is kept whole
+};
+
+}  // namespace shoal

@@ -1,0 +1,58 @@
+#include "shoal/query/lookup.h"
+
+#include "query/plan_state.h"
+#include "shoal/base/text.h"
+#include "shoal/store/component_directory.h"
+
+namespace shoal::detail {
+namespace {
+
+[[noreturn]] void refuse_lookup(const char* condition, const Schema& component, std::string_view why) {
+    const std::string message = concat("a look-up names \"", component.name(), "\", ", why);
+    fail_assertion({condition, message.c_str(), __FILE__, __LINE__});
+}
+
+}  // namespace
+
+LookupStore::LookupStore(const ComponentDirectory& directory, const Schema& component)
+    : entities_(&directory.entities()), component_(&component) {
+    const OwningStore keeper = look_up_owning_store(directory, component);
+    if (keeper.store == nullptr) return;
+    if (!keeper.columns.has_fields)
+        refuse_lookup("keeper.columns.has_fields", component,
+                      "whose store keeps its fields in another form; ask the store");
+    store_ = keeper.store;
+    rows_ = keeper.columns.rows;
+    first_column_ = keeper.columns.first_column;
+    needs_parent_ = keeper.columns.needs_parent;
+    database_ = keeper.database;
+    if (database_ == nullptr) return;
+    type_ = ComponentType{keeper.component};
+    if (database_->schema(type_).layout_hash() != component.layout_hash())
+        refuse_lookup("database.schema(type).layout_hash() == component.layout_hash()", component,
+                      "which the database keeps with other fields; name its fields by text");
+}
+
+LookupStore LookupStore::find_in(const ComponentDirectory& directory, const Schema& component) {
+    return {directory, component};
+}
+
+LookupStore LookupStore::require_in(ComponentDirectory& directory, const Schema& component) {
+    directory.require_or_end(component);
+    const LookupStore found(directory, component);
+    if (found.store_ == nullptr)
+        refuse_lookup(
+            "store != nullptr", component,
+            "which no store keeps in columns; call world.manager<T>() or world.database().component<T>() before the "
+            "look-up is made");
+    return found;
+}
+
+Status LookupStore::set(Entity entity, std::uint32_t field, const std::byte* value) const {
+    if (store_ == nullptr) return FieldPath::absence_of(*entities_, entity, component_->name());
+    const ComponentRow at = entities_->alive(entity) ? store_->find_row(component_->id(), entity, 0) : ComponentRow();
+    if (!at || !at.is_enabled) return FieldPath::absence_at(at, *entities_, entity, component_->name());
+    return FieldPath::write_at(*store_, at, field, component_->fields()[field], value);
+}
+
+}  // namespace shoal::detail
