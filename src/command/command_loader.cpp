@@ -62,6 +62,7 @@ private:
     struct List {
         SavedCommandList saved{};
         std::span<const SavedCommandPart> parts;
+        Array<Schema> set_value{Owner("commands")};  // of the field that is set
         Array<Entity> entities{Owner("commands")};
         Array<std::uint32_t> numbers{Owner("commands")};
         Array<Array<std::byte>> images{Owner("commands")};  // by part
@@ -81,8 +82,9 @@ private:
 
         bool has_parts() const {
             return saved.kind == SavedCommandKind::kCreate || saved.kind == SavedCommandKind::kAdd ||
-                   saved.kind == SavedCommandKind::kRemove;
+                   saved.kind == SavedCommandKind::kRemove || sets_field();
         }
+        bool sets_field() const { return saved.kind == SavedCommandKind::kSet; }
         bool is_spawn() const {
             return saved.kind == SavedCommandKind::kSpawn || saved.kind == SavedCommandKind::kCopy;
         }
@@ -95,10 +97,14 @@ private:
             return SavedCommandList::kHasPoses | (copies ? 0 : SavedCommandList::kHasOverrides);
         }
         bool is_sound() const {
-            const std::uint32_t known_flags = has_parts() ? SavedCommandList::kOfChunk : is_spawn() ? spawn_flags() : 0;
+            const bool may_be_of_chunk = has_parts() && !sets_field();
+            const std::uint32_t known_flags = may_be_of_chunk ? SavedCommandList::kOfChunk
+                                              : is_spawn()    ? spawn_flags()
+                                                              : 0;
             const bool may_lack_parts = saved.kind == SavedCommandKind::kCreate || !has_parts();
-            return saved.kind <= SavedCommandKind::kText && saved.num_rows != 0 && (saved.flags & ~known_flags) == 0 &&
-                   (has_parts() || saved.num_parts == 0) && (may_lack_parts || saved.num_parts != 0);
+            return saved.kind <= SavedCommandKind::kSet && saved.num_rows != 0 && (saved.flags & ~known_flags) == 0 &&
+                   (has_parts() || saved.num_parts == 0) && (may_lack_parts || saved.num_parts != 0) &&
+                   (!sets_field() || saved.num_parts == 1);
         }
     };
 
@@ -191,7 +197,7 @@ private:
         const bool brings_value = (part.flags & SavedCommandPart::kBringsValue) != 0;
         const bool is_disabled = (part.flags & SavedCommandPart::kIsDisabled) != 0;
         const bool needs_keeper = (part.flags & SavedCommandPart::kOfDatabase) != 0;
-        if (part.type >= types_.size() || part.flags >= 8)
+        if (part.type >= types_.size() || part.flags % (1u << SavedCommandPart::kFieldShift) >= 8)
             return error("parts", "a command names an unknown component type");
         Type& type = types_[part.type];
         const auto refuse = [&](std::string_view why) {
@@ -200,6 +206,8 @@ private:
         const auto number = static_cast<std::uint32_t>(lists_.size() + 1);
         if (std::exchange(type.last_list, number) == number) return refuse("name it twice");
         if (brings_value && list.saved.kind == SavedCommandKind::kRemove) return refuse("bring values and remove it");
+        if (list.sets_field()) return check_field(part, type);
+        if (part.field() != 0) return refuse("name a field, and set none");
         if (brings_value && type.schema->has_opaque()) return refuse("bring values with a field that only C++ knows");
         if (is_disabled && (!brings_value || !type.schema->enableable() || !type.can_disable))
             return refuse("disable it, which its store cannot");
@@ -209,13 +217,23 @@ private:
         return {};
     }
 
+    Status check_field(const SavedCommandPart& part, const Type& type) {
+        const std::span<const Field> fields = type.schema->fields();
+        const bool is_sound = part.field() < fields.size() && fields[part.field()].type != FieldType::kOpaque &&
+                              part.flags % (1u << SavedCommandPart::kFieldShift) == SavedCommandPart::kBringsValue;
+        if (is_sound) return {};
+        return error("parts", concat("commands about \"", type.name, "\" set a field that it does not have"));
+    }
+
     Status read_values(List& list) {
         std::uint64_t row_bytes = 0;
         for (const SavedCommandPart& part : list.parts) {
             if (Status status = check_part(list, part); !status) return status;
             Array<std::byte>& images = list.images.emplace_back(Owner("commands"));
             if ((part.flags & SavedCommandPart::kBringsValue) == 0) continue;
-            const Schema& schema = *types_[part.type].schema;
+            const Schema& component = *types_[part.type].schema;
+            if (list.sets_field()) list.set_value.push_back(detail::make_field_schema(component, part.field()));
+            const Schema& schema = list.sets_field() ? list.set_value[0] : component;
             row_bytes += schema.struct_bytes() + schema.struct_alignment();
             if (row_bytes > MadeList::kMaxRowBytes)
                 return error("parts",
@@ -475,7 +493,13 @@ private:
             CommandPart part;
             part.made = list.is_of_chunk() ? type.schema : &copy_of(type);
             part.is_disabled = (saved.flags & SavedCommandPart::kIsDisabled) != 0;
-            made.add(part, (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr);
+            const Schema* value = (saved.flags & SavedCommandPart::kBringsValue) != 0 ? type.schema : nullptr;
+            if (list.sets_field()) {
+                made.own_schemas.push_back(make_owned<Schema>("commands", list.set_value[0]));
+                part.field = saved.field();
+                part.made_field = value = made.own_schemas.back();
+            }
+            made.add(part, value);
         }
         return made;
     }

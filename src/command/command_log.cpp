@@ -168,7 +168,7 @@ template <class Visit>
 void CommandLog::visit_arrays_of(const detail::CommandBatch& run, Visit&& visit) {
     if (run.list->kind == detail::CommandKind::kSpawn) return;  // overrides have no arrays
     for (const detail::CommandPart& part : run.list->parts)
-        if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, part.component(), visit);
+        if (part.offset != 0 && part.call == nullptr) visit_arrays_in(run, part, part.value_schema(), visit);
 }
 
 void CommandLog::visit_arrays(bool (*visit)(void* context, FieldType element_type, BlobArrayBase& array),
@@ -209,7 +209,7 @@ void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::
             else
                 for (const detail::CommandPart& part : run.list->parts)
                     if (part.offset != 0 && part.call == nullptr)
-                        visit_words_in(run, part, part.component(), visit, context);
+                        visit_words_in(run, part, part.value_schema(), visit, context);
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, visit_all);

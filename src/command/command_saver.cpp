@@ -23,12 +23,13 @@ using detail::ListOrigin;
 using detail::SpawnValue;
 
 static_assert(std::uint32_t(SavedCommandKind::kText) == std::uint32_t(CommandKind::kCall));
+static_assert(std::uint32_t(SavedCommandKind::kSet) == std::uint32_t(CommandKind::kSet));
 static_assert(sizeof(SavedCommandLoop) == 80 && sizeof(SavedCommandChunk) == 12 && sizeof(SavedCommandList) == 16);
 static_assert(WorkPosition::kMostSteps == 4);
 
 std::string_view name_of_kind(SavedCommandKind kind) {
-    constexpr std::string_view kNames[] = {"destroy", "create", "move", "add",
-                                           "remove",  "spawn",  "copy", "name_or_tag"};
+    constexpr std::string_view kNames[] = {"destroy", "create", "move",        "add", "remove",
+                                           "spawn",   "copy",   "name_or_tag", "set"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -188,8 +189,8 @@ private:
     void write_list(const List& list) {
         const CommandKind kind = list.list->kind;
         const bool is_spawn = kind == CommandKind::kSpawn || kind == CommandKind::kCopy;
-        const bool has_parts =
-            kind == CommandKind::kCreate || kind == CommandKind::kAdd || kind == CommandKind::kRemove;
+        const bool has_parts = kind == CommandKind::kCreate || kind == CommandKind::kAdd ||
+                               kind == CommandKind::kRemove || kind == CommandKind::kSet;
         SavedCommandList saved{static_cast<SavedCommandKind>(kind), 0, 0, list.num_rows};
         if (has_parts) saved.num_parts = static_cast<std::uint32_t>(list.list->parts.size());
         if (list.list->origin == ListOrigin::kMade) saved.flags |= SavedCommandList::kOfChunk;
@@ -205,14 +206,15 @@ private:
     }
 
     void write_part(const List& list, const CommandPart& part) {
-        const Schema& schema = part.component();
-        check_part(list, part, schema);
+        check_part(list, part, part.component());
         if (!to_.status()) return;
+        const Schema& schema = part.value_schema();
         const auto known = std::find(types_.begin(), types_.end(), schema.id());
         SavedCommandPart saved{static_cast<std::uint32_t>(known - types_.begin()), 0};
         if (known == types_.end()) types_.push_back(schema.id()), type_names_ += concat(schema.name(), '\n');
         if (part.offset != 0) saved.flags |= SavedCommandPart::kBringsValue;
         if (part.offset != 0 && part.is_disabled) saved.flags |= SavedCommandPart::kIsDisabled;
+        if (part.sets_field()) saved.flags |= part.field << SavedCommandPart::kFieldShift;
         parts_.push_back(saved);
         if (part.offset == 0) return;
         const SnapshotPath::Scope scope = to_.in(schema.name());
@@ -240,7 +242,8 @@ private:
     void check_part(const List& list, const CommandPart& part, const Schema& schema) {
         const Schema* kept = directory_.find_schema(schema.id());
         const bool is_kept = kept != nullptr;
-        if (schema.has_opaque() && (part.offset != 0 || !is_kept))
+        const bool brings_all = part.offset != 0 && !part.sets_field();
+        if (schema.has_opaque() && (brings_all || !is_kept))
             return refuse(list, schema, "have values with a field that only C++ knows");
         if (part.offset != 0 && part.destroy != nullptr)
             return refuse(list, schema, "have values of a C++ type that is more than its fields");
@@ -369,7 +372,10 @@ void CommandLog::list_schemas(Array<const Schema*>& schemas) {
     for_each_chunk(open_, [&](CommandRecorder& chunk) {
         for (const CommandBatch& run : chunk.runs())
             for (const CommandPart& part : run.list->parts)
-                if (part.names_component()) schemas.push_back(&part.component());
+                if (part.names_component()) {
+                    schemas.push_back(&part.component());
+                    if (part.sets_field()) schemas.push_back(&part.value_schema());
+                }
     });
 }
 

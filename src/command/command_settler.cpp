@@ -3,6 +3,7 @@
 #include "command/command_log.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/store/field_path.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,6 +49,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     copy();
     move();
     change();
+    set();
     call();
     return counts_;
 }
@@ -129,7 +131,7 @@ void CommandSettler::resolve_entities(std::uint32_t chunk, const CommandBatch& r
 void CommandSettler::resolve_values(std::uint32_t chunk, const CommandBatch& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
-        for_each_entity(part.component(), run.value(part, 0), run.num_rows,
+        for_each_entity(part.value_schema(), run.value(part, 0), run.num_rows,
                         [&](Entity& value) { value = resolve(chunk, value); });
     }
 }
@@ -557,6 +559,66 @@ void CommandSettler::change_links() {
             counts_.num_moved += *changed;
     }
     scratch_.links.clear();
+}
+
+// --- setting fields ----------------------------------------------------------------------------------------------
+
+void CommandSettler::set() {
+    Array<Single>& sets = scratch_.singles;
+    sets.clear();
+    for_each_run(Kind::kSet, Kind::kSet, [&](std::uint32_t chunk, const CommandBatch& run) {
+        resolve_values(chunk, run);
+        resolve_entities(chunk, run, [](std::span<const Entity>, bool) {});
+        for (std::uint32_t i = 0; i < run.num_rows; ++i)
+            if (run.entities()[i]) sets.push_back({run.entities()[i], chunk, run.numbers()[i], &run, i});
+    });
+    if (sets.empty()) return;
+    std::sort(sets.begin(), sets.end(), [](const Single& a, const Single& b) {
+        return std::tuple(a.chunk, a.number) < std::tuple(b.chunk, b.number);
+    });
+    note_later_changes(sets);
+    for (const Single& set : sets)
+        if (!is_overtaken(set)) set_one(set);
+}
+
+/// Lists the adds and removes that are about entities of which fields are set, and may come after that. With `many`, an add
+/// leaves the other values as they are.
+void CommandSettler::note_later_changes(std::span<const Single> sets) {
+    Array<LaterChange>& changed = scratch_.changed;
+    changed.clear();
+    clear_named();
+    for (const Single& set : sets) scratch_.once.set(set.entity.index());
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const CommandBatch& run) {
+        const bool adds = run.list->kind == Kind::kAdd;
+        for (const Part& part : run.list->parts)
+            for (std::uint32_t i = 0; !(adds && part.component().many()) && i < run.num_rows; ++i)
+                if (const Entity entity = run.entities()[i]; entity && scratch_.once[entity.index()])
+                    changed.push_back({entity, part.component().id(), chunk, run.numbers()[i]});
+    });
+    std::sort(changed.begin(), changed.end(),
+              [](const LaterChange& a, const LaterChange& b) { return a.key() < b.key(); });
+}
+
+/// Whether an add or a remove of the component type comes after a set.
+bool CommandSettler::is_overtaken(const Single& set) const {
+    const Array<LaterChange>& changed = scratch_.changed;
+    const LaterChange own{set.entity, set.run->list->parts.front().component().id(), set.chunk, set.number};
+    const auto after = std::upper_bound(changed.begin(), changed.end(), own,
+                                        [](const LaterChange& a, const LaterChange& b) { return a.key() < b.key(); });
+    return after != changed.end() && after->entity == own.entity && after->component == own.component;
+}
+
+void CommandSettler::set_one(const Single& set) {
+    const Part& part = set.run->list->parts.front();
+    Store* const store = directory_.find(part.component().id());
+    const ComponentRow at = store == nullptr ? ComponentRow() : store->find_row(part.component().id(), set.entity, 0);
+    if (!at || !at.is_enabled) {
+        ++counts_.num_dropped;
+        return;
+    }
+    const Status status =
+        FieldPath::write_at(*store, at, part.field, part.value_schema().fields()[0], set.run->value(part, set.row));
+    if (!status) note_failure("set a field of", 1, status.message());
 }
 
 // --- calls -------------------------------------------------------------------------------------------------------

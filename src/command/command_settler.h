@@ -10,6 +10,8 @@
 #include "shoal/store/component_directory.h"
 #include "shoal/table/entity_fields.h"
 
+#include <tuple>
+
 namespace shoal {
 
 class CommandLog;
@@ -77,6 +79,15 @@ private:
         Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
+    /// An add or a remove that is about an entity of which a field is set. Later ones come last.
+    struct LaterChange {
+        Entity entity;
+        ComponentId component;
+        std::uint32_t chunk, number;
+
+        auto key() const { return std::tuple(entity.id, component.hash, chunk, number); }
+    };
+
     /// A change of a component that its store keeps as a link to another row, such as ChildOf: it waits until all else
     /// that the entities are given is there.
     struct LinkChange {
@@ -120,6 +131,10 @@ private:
     void change_contended();
     void change_one(std::span<const Single> commands);
     void change_links();
+    void set();
+    void note_later_changes(std::span<const Single> sets);
+    bool is_overtaken(const Single& set) const;
+    void set_one(const Single& set);
     void call();
     Status change_together(std::span<const Entity> entities);
     void group_changes();
@@ -185,6 +200,7 @@ private:
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
         Array<LinkChange> links{Owner("commands")};
+        Array<LaterChange> changed{Owner("commands")};
         Array<Batch> batches{Owner("commands")};  // the first num_batches_
         HashMap<std::uint64_t, std::uint32_t> batch_numbers{Owner("commands")};
     };

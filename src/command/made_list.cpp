@@ -13,10 +13,24 @@ PartKey key_of(const CommandPart& part) {
 }
 
 bool lie_alike(const CommandPart& a, const CommandPart& b) {
-    return a.offset == b.offset && a.is_disabled == b.is_disabled && (a.offset == 0 || a.num_bytes == b.num_bytes);
+    return a.offset == b.offset && a.field == b.field && a.is_disabled == b.is_disabled &&
+           (a.offset == 0 || a.num_bytes == b.num_bytes);
 }
 
 }  // namespace
+
+Schema make_field_schema(const Schema& component, std::uint32_t field) {
+    FieldDefinition one = component.fields()[field];
+    one.struct_offset = FieldDefinition::kPacked;
+    one.split = one.shorthand = one.has_range = false;
+    one.keys.clear();  // which another field has
+    one.default_value.clear();
+    ComponentDefinition definition{.name = component.name()};
+    definition.fields.push_back(std::move(one));
+    Result<Schema> made = Schema::make(std::move(definition));
+    SHOAL_ASSERT(made.ok(), made.ok() ? "" : made.status().message().data());
+    return std::move(*made);
+}
 
 MadeList::MadeList(CommandKind kind_of_all)
     : CommandList{kind_of_all, head_bytes(1), alignof(Entity), {}, ListOrigin::kMade} {}

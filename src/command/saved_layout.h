@@ -35,7 +35,7 @@ struct SavedCommandLoop {
 struct SavedCommandChunk {
     std::uint32_t num_runs;
     std::uint32_t num_pending;  ///< entities that it has given out; they fill its blocks, but for the last one
-    std::uint32_t num_ordered;  ///< adds, removes, names and tags
+    std::uint32_t num_ordered;  ///< adds, removes, names, tags and sets
 };
 
 struct SavedCommandBatch {

@@ -373,6 +373,10 @@ private:
                     return from_.error(concat(path, "parts"), "a command names an unknown component type");
                 Type* const type = types[parts[next_part].type];
                 if (type == nullptr || !type->is_changed()) continue;
+                if (lists[i].kind == SavedCommandKind::kSet)
+                    return no_way(*type,
+                                  "commands wait to set a field of it; settle before saving, or load it where the "
+                                  "fields are those of the save");
                 const std::string list = concat(path, "list/", i, '/');
                 if (Status status = write_values(to, *type, parts[next_part], list, lists[i].num_rows); !status)
                     return status;

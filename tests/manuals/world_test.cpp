@@ -588,6 +588,7 @@ TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
     commands.name(shark, "Bruce");
     commands.tag(shark, "hungry");                                  // one more: an entity may have several tags
     commands.untag(shark, "sleepy");                                // remove<Tag> takes all of them
+    commands.set<&Transform::position>(shark, place);               // one field; its children move with it
     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
@@ -595,6 +596,7 @@ TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
     EXPECT_TRUE(is_pending(twin));
     world.settle();
     EXPECT_EQ(crews.num_hired, 12);
+    EXPECT_EQ(*world.get<&Transform::position>(shark), place);
     EXPECT_TRUE(transforms.parent(transforms.instance(sword)));
     EXPECT_EQ(owners.owner(cannon), ship);
     EXPECT_EQ(entities.num_alive(), 7u) << "the cannon was not yet the ship's when that was copied";

@@ -60,7 +60,15 @@ void list_values(std::vector<Operation>& all) {
                                   return Stage::joined(texts);
                               },
                               is_there}));
-    if constexpr (requires(T value) { value.n; })
+    if constexpr (requires(T value) { value.n; }) {
+        all.push_back(of_type<T>({CALL(world.get<&T::n>(e)), [](Model& model, const Arguments& a) {
+                                      const Entity who = e_of(model, a);
+                                      const auto& rows = model.world(a.world).rows[kType];
+                                      const auto found = rows.find(who);
+                                      const bool has = model.alive(a.world, who) && model.has_store(a.world, kType) &&
+                                                       found != rows.end() && found->second.is_enabled;
+                                      return has ? text_of(found->second.values[0].n) : std::string("nothing");
+                                  }}));
         all.push_back(of_type<T>({CALL(world.get<int>(e, path)),
                                   [](Model& model, const Arguments& a) {
                                       const Entity who = e_of(model, a);
@@ -73,6 +81,7 @@ void list_values(std::vector<Operation>& all) {
                                       const auto found = rows.find(e_of(model, a));
                                       return found == rows.end() || found->second.is_enabled;
                                   }}));
+    }
 }
 
 void list_lives(std::vector<Operation>& all) {

@@ -1465,7 +1465,19 @@ void Model::settle(int number) {
     tell(number);
 }
 
-/// The rules of command/commands.h: destroy, create, move, then the last add or remove of each type, then the calls.
+namespace {
+
+/// Whether no later command gives the component type anew, or takes it. Of scars an entity may have several.
+bool is_last_of_type(const std::vector<Command>& all, std::size_t i) {
+    return std::none_of(all.begin() + std::ptrdiff_t(i) + 1, all.end(), [&](const Command& later) {
+        if (later.who != all[i].who || later.type != all[i].type) return false;
+        return later.what == Command::kRemove || (later.what == Command::kAdd && all[i].type != kScar);
+    });
+}
+
+}  // namespace
+
+/// The rules of command/commands.h: destroy, create, move, then the last add or remove of each type, then sets, then the calls.
 void Model::carry_out(int number) {
     std::vector<Command> all = take_commands(number);
     std::vector<Entity> doomed;
@@ -1490,14 +1502,12 @@ void Model::carry_out(int number) {
             zones[command.who] = command.zone;
     }
     for (const auto& [who, zone] : zones) move(number, {who}, zone);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool is_last = std::none_of(all.begin() + std::ptrdiff_t(i) + 1, all.end(), [&](const Command& later) {
-            if (later.who != all[i].who || later.type != all[i].type) return false;
-            return later.what == Command::kRemove || (later.what == Command::kAdd && all[i].type != kScar);
-        });
-        const bool is_change = all[i].what == Command::kAdd || all[i].what == Command::kRemove;
-        if (is_change && is_last && alive(number, all[i].who)) carry_out(number, all[i]);
-    }
+    for (const bool sets : {false, true})
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const bool is_one =
+                sets ? all[i].what == Command::kSet : all[i].what == Command::kAdd || all[i].what == Command::kRemove;
+            if (is_one && is_last_of_type(all, i) && alive(number, all[i].who)) carry_out(number, all[i]);
+        }
     for (const Command& command : all)
         if (command.what >= Command::kLink && alive(number, command.who)) carry_out(number, command);
     stage_.acted[std::size_t(number)].clear();
@@ -1546,6 +1556,11 @@ void Model::carry_out(int number, const Command& command) {
         case Command::kRemove:
             if (command.type < 0) return set_active(number, who, true);
             static_cast<void>(remove(number, command.type, {who}));
+            return;
+        case Command::kSet:
+            if (const auto row = world.rows[command.type].find(who);
+                row != world.rows[command.type].end() && row->second.is_enabled)
+                row->second.values[0].n = command.value.n;
             return;
         case Command::kLink:
             if (!command.value.who) return unlink(number, who);

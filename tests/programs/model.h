@@ -67,6 +67,7 @@ struct Command {
         kMove,
         kAdd,
         kRemove,
+        kSet,
         kLink,
         kUnlink,
         kOwn,

@@ -292,15 +292,21 @@ void list_rest_of_database(std::vector<Operation>& all) {
 template <class T>
 void list_fields(std::vector<Operation>& all) {
     constexpr int kType = Stage::type_of<T>();
-    all.push_back(of_type<T>({CALL(world.set(e, path, n)),
-                              [](Model& model, const Arguments& a) {
-                                  if (!has<T>(model, a)) return std::string("refused");
-                                  model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
-                                  return std::string("ok");
-                              },
-                              [](const Model& model, const Arguments& a) {  // one that is disabled keeps a value
-                                  return model.has_store(a.world, kType) && (kType != kHungry || has<T>(model, a));
-                              }}));
+    const auto set = [](Model& model, const Arguments& a) {
+        if (!has<T>(model, a)) return std::string("refused");
+        model.world(a.world).rows[kType][e_of(model, a)].values[0].n = a.n;
+        return std::string("ok");
+    };
+    const auto is_there = [](const Model& model, const Arguments& a) {  // one that is disabled keeps a value
+        return model.has_store(a.world, kType) && (kType != kHungry || has<T>(model, a));
+    };
+    all.push_back(of_type<T>({CALL(world.set(e, path, n)), set, is_there}));
+    all.push_back(of_type<T>({CALL(world.set<&T::n>(e, n)), set, is_there}));
+    all.push_back(of_type<T>(
+        {DO(world.commands().set<&T::n>(e, n)), [](Model& model, const Arguments& a) {
+             ask(model, a, {.what = Command::kSet, .who = e_of(model, a), .type = Stage::type_of<T>(), .value = {a.n}});
+             return std::string();
+         }}));
 }
 
 void list_singletons(std::vector<Operation>& all) {

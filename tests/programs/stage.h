@@ -198,6 +198,7 @@ template <class T>
 std::string text_of(T value) {
     return std::to_string(static_cast<long long>(value));
 }
+inline std::string text_of(const int* value) { return value == nullptr ? "nothing" : text_of(*value); }
 inline std::string text_of(const Status& status) { return status ? "ok" : "refused"; }
 inline std::string text_of(const ReloadReport& report) {
     return std::to_string(report.num_copies) + " copies, " + std::to_string(report.num_created) + " created, " +

@@ -8,10 +8,13 @@
 #include "support/thread_pool_executor.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -20,7 +23,7 @@ using namespace shoal_test;
 
 constexpr std::uint32_t kNumZones = 3, kNumWorkers = 3;
 
-enum class Kind { kDestroy, kCreate, kMove, kAdd, kRemove };
+enum class Kind { kDestroy, kCreate, kMove, kAdd, kRemove, kSet };
 
 struct Asked {
     // When: the pass, where its row was, and what came before in the row.
@@ -32,6 +35,7 @@ struct Asked {
     std::uint32_t components = 0;  // a bit each
     std::uint32_t value = 0;
     Entity target{};  // in Body
+    bool sets_target = false;
 };
 
 struct Value {
@@ -57,6 +61,9 @@ Nth<I> value_of(std::uint32_t number, Entity target) {
     if constexpr (std::is_same_v<Nth<I>, Body>) result.target = target;
     return result;
 }
+
+/// Component types of which commands set a field, by their places: position, velocity, mass, asleep, and body twice.
+constexpr std::array<std::uint32_t, 6> kSet = {0, 1, 2, 4, 6, 6};
 
 /// Every pair of component types that a command names: types are for the compiler to know.
 template <class Call>
@@ -86,8 +93,8 @@ protected:
         if (kept.chunk != chunk) kept = {chunk, {}, kept.pending};
         const std::uint32_t one_in = asks_little ? 100 : 3;
         for (std::uint32_t number = 0; number < 3 && random.below(number == 0 ? one_in : 3) == 0; ++number) {
-            Asked command{pass, place_of_table.at(at.table->number()), at.row, number, chunk, Kind(random.below(9) % 5),
-                          self};
+            Asked command{
+                pass, place_of_table.at(at.table->number()), at.row, number, chunk, Kind(random.below(11) % 6), self};
             if (random.below(4) == 0) command.subject = others[random.below(std::uint32_t(others.size()))];
             if (random.below(6) == 0 && kept.pending) command.subject = kept.pending;
             if (random.below(50) == 0 && kept.foreign) command.subject = kept.foreign;
@@ -102,6 +109,7 @@ protected:
     void give(Commands& commands, Asked& command, std::uint32_t a, std::uint32_t b) const {
         if (command.kind == Kind::kDestroy) return commands.destroy(command.subject);
         if (command.kind == Kind::kMove) return commands.move(command.subject, command.zone);
+        if (command.kind == Kind::kSet) return give_set(commands, command, a % kSet.size());
         if (a == b) b = (a + 1) % kNumComponents;
         command.components = 1u << a | 1u << b;
         with_pair(a, b, [&]<std::size_t kA, std::size_t kB>() {
@@ -111,6 +119,17 @@ protected:
             if (command.kind == Kind::kAdd) commands.add(command.subject, first, second);
             if (command.kind == Kind::kRemove) commands.remove<Nth<kA>, Nth<kB>>(command.subject);
         });
+    }
+    void give_set(Commands& commands, Asked& command, std::uint32_t which) const {
+        const auto number = float(command.value);
+        command.components = 1u << kSet[which];
+        command.sets_target = which == 5;
+        if (which == 0) commands.set<&Position::value>(command.subject, {number, 1, 2});
+        if (which == 1) commands.set<&Velocity::value>(command.subject, {3, number, 4});
+        if (which == 2) commands.set<&Mass::value>(command.subject, number);
+        if (which == 3) commands.set<&Asleep::since>(command.subject, command.value);
+        if (which == 4) commands.set<&Body::energy>(command.subject, number);
+        if (which == 5) commands.set<&Body::target>(command.subject, command.target);
     }
     void run_passes() {
         others.assign(1, kNullEntity);
@@ -152,6 +171,7 @@ protected:
         create(list);
         move(list);
         change(list);
+        set(list);
     }
     void destroy(const std::vector<Asked>& list) {
         for (const Asked& command : list)
@@ -229,6 +249,31 @@ protected:
         values.insert(values.begin(), value(command));
         model.has_row = true;
         return changes;
+    }
+    /// Sets fields that no later command gives or takes with the component.
+    void set(const std::vector<Asked>& list) {
+        std::map<std::pair<EntityBits, std::size_t>, std::size_t> changed;  // when, at last
+        for (std::size_t i = 0; i < list.size(); ++i)
+            for (std::size_t c = 0; c < kNumComponents; ++c)
+                if ((list[i].kind == Kind::kAdd || list[i].kind == Kind::kRemove) && (list[i].components >> c & 1) != 0)
+                    changed[{resolve(list[i], list[i].subject).id, c}] = i;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const Asked& command = list[i];
+            if (command.kind != Kind::kSet || !living(command)) continue;
+            const EntityBits id = resolve(command, command.subject).id;
+            const auto component = std::size_t(std::countr_zero(command.components));
+            const auto later = changed.find({id, component});
+            if (later != changed.end() && later->second > i) continue;
+            const auto found = models[id].components.find(component);
+            expected.num_dropped += found == models[id].components.end();
+            if (found != models[id].components.end()) set(found->second[0], command);
+        }
+    }
+    void set(Value& value, const Asked& command) {
+        if (command.sets_target)
+            value.target = resolve(command, command.target);
+        else
+            value.number = command.value;
     }
     Value value(const Asked& command) { return {command.value, resolve(command, command.target)}; }
     Entity resolve(const Asked& command, Entity entity) {

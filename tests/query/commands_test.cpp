@@ -8,6 +8,7 @@
 #include "shoal/store/component_directory.h"
 #include "shoal/store/waiting_commands.h"
 #include "support/database_testing.h"
+#include "support/thread_pool_executor.h"
 
 #include <memory>
 #include <string>
@@ -632,6 +633,129 @@ TEST_F(CommandsDeathTest, commands_cannot_be_kept_beyond_a_settle) {
 TEST_F(CommandsDeathTest, there_are_only_so_many_zones) {
     EXPECT_DEATH(database.commands().create(kMaxZones, Mass{}), "zones are 0 to kMaxZones - 1");
     EXPECT_DEATH(database.commands().move(kNullEntity, kMaxZones), "zones are 0 to kMaxZones - 1");
+}
+
+// --- fields ------------------------------------------------------------------------------------------------------
+
+TEST_F(CommandsTest, a_field_is_set_when_the_database_settles_and_is_marked) {
+    const std::vector<Entity> fish = made(2, kReef, Mass{1}, Velocity{});
+    settle();
+    const std::uint64_t since = stamp;
+    database.commands().set<&Mass::value>(fish[1], 7);
+    database.commands().set<&Velocity::value>(fish[0], {1, 2, 3});
+    EXPECT_EQ(mass_of(fish[1]), 1);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(mass_of(fish[1]), 7);
+    EXPECT_EQ(database.get<&Velocity::value>(database.find(fish[0])), Vec3(1, 2, 3));
+    EXPECT_EQ(counts.num_moved + counts.num_dropped, 0u);
+    std::vector<Entity> changed;
+    query<Read<&Mass::value>>(database).changed_since(since).for_each(
+        [&](Entity one, float) { changed.push_back(one); });
+    EXPECT_EQ(changed, fish) << "their block";
+}
+
+TEST_F(CommandsTest, of_several_sets_of_a_field_the_last_counts) {
+    const Entity fish = made(1, kReef, Mass{1}, Velocity{})[0];
+    Commands& commands = database.commands();
+    for (const float mass : {2.0f, 3.0f, 4.0f}) commands.set<&Mass::value>(fish, mass);
+    commands.set<&Velocity::value>(fish, {0, 0, 1});
+    commands.set<&Mass::value>(fish, 5);
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(mass_of(fish), 5);
+}
+
+TEST_F(CommandsTest, a_set_is_of_the_component_that_was_added_before_it_and_a_later_add_takes_its_place) {
+    const std::vector<Entity> fish = made(3, kReef, Position{});
+    Commands& commands = database.commands();
+    commands.add(fish[0], Mass{2});
+    commands.set<&Mass::value>(fish[0], 3);
+    commands.set<&Mass::value>(fish[1], 3);
+    commands.add(fish[1], Mass{2});
+    commands.add(fish[2], Mass{2});
+    commands.set<&Mass::value>(fish[2], 3);
+    commands.add(fish[2], Velocity{});
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(mass_of(fish[0]), 3);
+    EXPECT_EQ(mass_of(fish[1]), 2);
+    EXPECT_EQ(mass_of(fish[2]), 3) << "the later add is of another component type";
+}
+
+TEST_F(CommandsTest, a_set_before_a_remove_does_not_count_and_one_after_it_is_dropped) {
+    const std::vector<Entity> fish = made(2, kReef, Mass{1});
+    Commands& commands = database.commands();
+    commands.set<&Mass::value>(fish[0], 3);
+    commands.remove<Mass>(fish[0]);
+    commands.remove<Mass>(fish[1]);
+    commands.set<&Mass::value>(fish[1], 3);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_dropped, 1u);
+    EXPECT_EQ(counts.num_moved, 2u);
+    EXPECT_FALSE(database.has<Mass>(fish[0]) || database.has<Mass>(fish[1]));
+}
+
+TEST_F(CommandsTest, fields_of_pending_entities_are_set_and_fields_that_refer_to_them_are_translated) {
+    const Entity fish = made(1, kReef, Body{})[0];
+    Commands& commands = database.commands();
+    const Entity egg = commands.create(kReef, Body{}, Mass{1});
+    commands.set<&Mass::value>(egg, 4);
+    commands.set<&Body::target>(fish, egg);
+    commands.set<&Body::target>(egg, fish);
+    EXPECT_EQ(settle().num_dropped, 0u);
+    const Entity made_egg = database.get<&Body::target>(database.find(fish));
+    EXPECT_EQ(mass_of(made_egg), 4);
+    EXPECT_EQ(database.get<&Body::target>(database.find(made_egg)), fish);
+}
+
+TEST_F(CommandsTest, sets_are_dropped_and_counted_without_the_entity_or_the_component) {
+    const std::vector<Entity> fish = made(4, kReef, Position{});
+    ASSERT_TRUE(database.add(fish[2], Disabled{Asleep{7}}).ok());
+    Commands& commands = database.commands();
+    commands.set<&Position::value>(fish[0], {9, 9, 9});
+    commands.destroy(fish[0]);
+    commands.set<&Mass::value>(fish[1], 3);
+    commands.set<&Asleep::since>(fish[2], 8);
+    commands.set<&Position::value>(fish[3], {9, 9, 9});
+    EXPECT_EQ(settle().num_dropped, 3u);
+    EXPECT_FALSE(database.has<Mass>(fish[1])) << "a set gives nothing";
+    EXPECT_EQ(database.get<&Asleep::since>(database.find(fish[2])), 7u);
+    EXPECT_EQ(database.get<&Position::value>(database.find(fish[3])).x, 9);
+}
+
+TEST_F(CommandsTest, a_plain_field_beside_one_that_only_cpp_knows_is_set) {
+    const Entity book = made(1, kReef, Title{"a shelf", 1})[0];
+    database.commands().set<&Title::number>(book, 12);
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(database.get<&Title::number>(database.find(book)), 12u);
+    EXPECT_EQ(database.get<&Title::text>(database.find(book)), "a shelf");
+}
+
+TEST_F(CommandsTest, of_many_values_the_first_is_set_when_all_adds_are_made) {
+    const Entity fish = made(1, kReef, Tally{{}, 1})[0];
+    Commands& commands = database.commands();
+    commands.set<&Tally::number>(fish, 9);
+    commands.add(fish, Tally{{}, 2});
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(database.get_value<&Tally::number>(fish, 0), 9u);
+    EXPECT_EQ(database.get_value<&Tally::number>(fish, 1), 1u);
+    database.commands().set<&Tally::number>(fish, 8);
+    database.commands().remove<Tally>(fish);
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(database.num_values<Tally>(fish), 0u);
+}
+
+TEST_F(CommandsTest, a_loop_sets_fields_for_any_number_of_workers) {
+    const std::vector<Entity> fish = made(9000, kReef, Mass{1}, Body{});
+    ThreadPoolExecutor executor(3);
+    query<With<Mass>>(database).grain(512).for_each(executor, [&](Commands& commands, Entity self) {
+        commands.set<&Mass::value>(self, float(self.index()));
+        commands.set<&Body::target>(self, fish[self.index() % fish.size()]);
+        if (self.index() % 3 == 0) commands.set<&Mass::value>(self, 0.5f);
+    });
+    EXPECT_EQ(settle().num_dropped, 0u);
+    for (const Entity one : fish) {
+        ASSERT_EQ(mass_of(one), one.index() % 3 == 0 ? 0.5f : float(one.index()));
+        ASSERT_EQ(database.get<&Body::target>(database.find(one)), fish[one.index() % fish.size()]);
+    }
 }
 
 }  // namespace

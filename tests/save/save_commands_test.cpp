@@ -76,6 +76,8 @@ void prepare(Sea& sea, std::uint64_t seed) {
                                                           if (int(at.x) % 5 == 0)
                                                               commands.add(commands.create(Hunts{who}), Spot{at});
                                                           if (int(at.x) % 5 == 1) commands.add(who, Hungry{at.x});
+                                                          if (int(at.x) % 5 == 2)
+                                                              commands.set<&Spot::position>(who, at * 0.5f);
                                                       });
 }
 
@@ -446,6 +448,7 @@ struct Waiting : Library, Game {
                        {{"stone", "point_mass.mass", 5}, {"stone", "properties.is_wet", true}});
         commands.add(one, world.manager<Fin>().core().schema(), nullptr);       // list 9, of the chunk
         commands.create(world.database(), world.database().archetype<Spot>());  // list 10, of the chunk
+        commands.set<&Plankton::kind>(one, Kind::kAnimal);                      // list 11
     }
 };
 
@@ -471,6 +474,11 @@ struct Lie {
     const char* complaint;
 };
 
+/// The part of the last list, which sets a field.
+SavedCommandPart& of_set(std::vector<std::byte>& parts) {
+    return element<SavedCommandPart>(parts, parts.size() / sizeof(SavedCommandPart) - 1);
+}
+
 std::vector<Lie> lies() {
     using Bytes = std::vector<std::byte>;
     const auto shorter = [](Bytes& bytes) { bytes.pop_back(), bytes.clear(); };
@@ -483,7 +491,7 @@ std::vector<Lie> lies() {
              b.insert(b.end(), twice.begin(), twice.end());
          },
          "twice"},
-        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind(8); }, "cannot be as it says"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind(9); }, "cannot be as it says"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kDestroy; }, "cannot be"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).kind = SavedCommandKind::kRemove; }, "remove it"},
         {"lists", [](Bytes& b) { element<SavedCommandList>(b, 0).num_parts = 90; }, "cannot be as it says"},
@@ -495,6 +503,15 @@ std::vector<Lie> lies() {
         {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 8; }, "unknown component type"},
         {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 3; }, "which its store cannot"},
         {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags = 5; }, "a database that lacks it"},
+        {"parts", [](Bytes& b) { element<SavedCommandPart>(b, 0).flags |= 1 << 8; }, "name a field, and set none"},
+        {"parts", [](Bytes& b) { of_set(b).flags |= 99 << 8; }, "set a field that it does not have"},
+        {"parts", [](Bytes& b) { of_set(b).flags |= SavedCommandPart::kIsDisabled; },
+         "set a field that it does not have"},
+        {"parts", [](Bytes& b) { of_set(b).flags &= ~SavedCommandPart::kBringsValue; },
+         "set a field that it does not have"},
+        {"lists", [](Bytes& b) { element<SavedCommandList>(b, 11).flags = 1; }, "cannot be as it says"},
+        {"list/11/plankton/field/kind", [](Bytes& b) { b[0] = std::byte(9); }, "enum"},
+        {"list/11/plankton/field/kind", shorter, "plankton"},
         {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).num_chunks = 0; }, "where it says"},
         {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).num_chunks = 2; }, "where it says"},
         {"loops", [](Bytes& b) { element<SavedCommandLoop>(b).is_of_pass = 2; }, "where it says"},

@@ -273,6 +273,17 @@ TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schema
               "remove those beyond the first before");
 }
 
+TEST(SaveMigration, a_save_in_which_commands_wait_to_set_a_field_of_what_changed_is_refused) {
+    Then saved(3);
+    Now loaded;
+    saved.world.commands().set<&then::Hull::number>(saved.all[0], 4);
+    const Status status = load(loaded.world, saved.bytes());
+    EXPECT_NE(status.message().find("commands wait to set a field of it; settle before saving"), std::string::npos)
+        << status.message();
+    saved.world.settle();
+    EXPECT_TRUE(load(loaded.world, saved.bytes()).ok());
+}
+
 TEST(SaveMigration, a_save_of_a_newer_program_is_refused) {
     EntityManager entities, older_entities;
     World newer(entities), older(older_entities);

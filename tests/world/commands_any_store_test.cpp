@@ -681,4 +681,44 @@ TEST_F(CommandsOfWorld, a_store_that_is_full_takes_what_fits_and_loses_no_other_
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
 }
 
+// --- fields ------------------------------------------------------------------------------------------------------
+
+TEST(CommandsAnyStore, a_field_is_set_through_its_store) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(entities.create(made));
+    TransformManager& transforms = world.transforms();
+    const Transform locals[] = {{}, {.position = {0, 0, 1}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(transforms.add(std::span(made).first(2), locals, parents));
+    ASSERT_TRUE(world.manager<Mast>().add(made[2], {.height = 1, .lookout = {}}));
+    Commands& commands = world.commands();
+    commands.set<&Transform::position>(made[0], {1, 2, 3});
+    commands.set<&Mast::lookout>(made[2], made[1]);
+    commands.set<&Hull::length>(made[2], 4);
+    world.settle();
+    EXPECT_EQ(transforms.world_position(transforms.instance(made[1])), Vec3(1, 2, 4)) << "the children move";
+    EXPECT_EQ(*world.get<&Mast::lookout>(made[2]), made[1]);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u) << "no store keeps hulls";
+    EXPECT_EQ(world.directory().find(schema_of<Hull>().id()), nullptr) << "and none is made for them";
+}
+
+TEST(CommandsAnyStore, a_value_that_the_store_does_not_take_is_dropped_with_a_line_in_the_log) {
+    EntityManager entities;
+    World world(entities);
+    const Entity buoy = *entities.create();
+    ASSERT_TRUE(world.transforms().add(std::span(&buoy, 1), Transform{}));
+    world.commands().set<&Transform::scale>(buoy, {0, 1, 1});
+    world.commands().set<&Transform::position>(buoy, {7, 0, 0});
+    const shoal_test::Logged logged;
+    world.settle();
+    ASSERT_EQ(logged.lines.size(), 1u);
+    EXPECT_NE(logged.lines[0].find("commands to set a field of 1 entities were dropped"), std::string::npos)
+        << logged.lines[0];
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+    EXPECT_EQ(*world.get<&Transform::scale>(buoy), Vec3(1, 1, 1));
+    EXPECT_EQ(world.get<&Transform::position>(buoy)->x, 7);
+}
+
 }  // namespace

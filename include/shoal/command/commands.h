@@ -29,27 +29,32 @@
 //     commands.name(shark, "Bruce");
 //     commands.tag(shark, "hungry");                                  // one more: an entity may have several tags
 //     commands.untag(shark, "sleepy");                                // remove<Tag> takes all of them
+//     commands.set<&Transform::position>(shark, place);               // one field; its children move with it
 //     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
 //     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
-// nothing. Settling destroys entities, creates entities, spawns and copies, moves, then adds and removes components,
-// and makes the calls at last. Pending entities get their ids in the order of the list.
+// nothing. Settling destroys entities, creates entities, spawns and copies, moves, adds and removes components, then sets
+// fields, and makes the calls at last. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity the last counts.
 //   - Of several adds and removes of one component type the last counts, with the value that it brings. With `many`, all
 //     adds after the last remove count.
+//   - Fields are set when all components are there, in the order of the list: of several sets of a field the last counts.
+//     One that an add or a remove of the component type follows in the list does not count: the component has the value of the
+//     add, or is gone. With `many` an add does not take it back, and it sets the first value that the entity then has.
 //   - A copy is of what the original is before the moves, adds and removes of the same settle.
 //   - A command is carried out in all stores that it is about, or in none: when one has no room, the others are not
 //     changed, and commands that it can take are. Links are made at last: one that cannot be made is dropped alone. A store
 //     of another class that refuses without saying so before, Store::prepare_change(), is changed first; if two of them
 //     are named, or memory runs out behind it, the log says that a command was carried out in part.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
-//     that another command destroys, or about pending entities of other chunks or frames; and, with a line in the log,
-//     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
+//     that another command destroys, or about pending entities of other chunks or frames; when they set a field of a component
+//     that the entity does not have, or has disabled; and, with a line in the log, when there is no memory or no id for
+//     them, or the store does not take a value. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing. A move is one in all databases of the world.
 //   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
@@ -64,6 +69,7 @@
 #include "shoal/database/database.h"
 #include "shoal/store/spawn_override.h"
 #include "shoal/store/waiting_commands.h"
+#include "shoal/table/detail/field_mistake.h"
 
 namespace shoal {
 
@@ -149,6 +155,27 @@ public:
     }
     void remove(Entity entity, const Schema& component) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
+    }
+
+    /// Sets a field of a component that the entity has when the world settles, through its store, as World::set() does.
+    template <auto kMember>
+    SHOAL_INLINE void set(Entity entity, const ValueOf<kMember>& value) {
+        using Mistake = detail::FieldMistake;
+        constexpr Mistake kMistake = detail::find_set_mistake<kMember>();
+        static_assert(detail::kDiffersFrom<kMistake, Mistake::kUndeclared>,
+                      "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+        static_assert(detail::kDiffersFrom<kMistake, Mistake::kAllFields>,
+                      "a command sets one field; say add() for all of them, or name one: &T::field");
+        static_assert(detail::kDiffersFrom<kMistake, Mistake::kNoField>,
+                      "the member is not among the fields of its SHOAL_COMPONENT declaration");
+        static_assert(detail::kDiffersFrom<kMistake, Mistake::kOpaque>,
+                      "a command does not set a field whose type only C++ knows; say add(), or call()");
+        static_assert(detail::kDiffersFrom<kMistake, Mistake::kComputed>,
+                      "the store of a component computes it, so its fields are not set; say what add() links or owns");
+        if constexpr (kMistake == Mistake::kNone) {
+            using Command = detail::SetCommand<kMember>;
+            record<Command, typename Command::Value>(entity, ++numbers_.num_ordered, typename Command::Value(value));
+        }
     }
 
     /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone`

@@ -7,8 +7,8 @@
 namespace shoal {
 
 /// What a command does; kText names an entity, gives it a tag or takes one. The numbers are those of saves.
-enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText };
-inline constexpr std::uint32_t kNumSavedCommandKinds = 8;
+enum class SavedCommandKind : std::uint32_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kText, kSet };
+inline constexpr std::uint32_t kNumSavedCommandKinds = 9;
 /// What commands of a list have in common. Flags: it is of one chunk only; spawns and copies have poses; spawns
 /// override values.
 struct SavedCommandList {
@@ -17,9 +17,12 @@ struct SavedCommandList {
     std::uint32_t num_parts, flags, num_rows;
 };
 /// A component type of a list: a line of "types". kOfDatabase is in older states alone, and says that a store keeps it.
+/// Where a field is set, its number in the component type is in the flags too, from bit kFieldShift on.
 struct SavedCommandPart {
-    static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4;
+    static constexpr std::uint32_t kBringsValue = 1, kIsDisabled = 2, kOfDatabase = 4, kFieldShift = 8;
     std::uint32_t type, flags;
+
+    std::uint32_t field() const { return flags >> kFieldShift; }
 };
 SHOAL_API std::string_view name_of_kind(SavedCommandKind kind);  ///< "create", "name_or_tag"
 /// Returns how many commands wait in a snapshot, of a kind, or of all.

@@ -72,7 +72,8 @@ public:
     /// Returns how many wait.
     virtual std::uint64_t num_waiting() = 0;
     virtual std::uint32_t first_waiting_pass() = 0;  ///< its place in the order of passes, from 1; 0: none waits
-    /// Appends the component types that they name, some of them several times. Lifetime: as long as they wait.
+    /// Appends the component types that they name, some of them several times, and behind that of a field which is set the
+    /// schema of its value, of the same name. Lifetime: as long as they wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;
     /// Returns how many values refer to arrays of `resource`, or spawn it.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;

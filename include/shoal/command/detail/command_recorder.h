@@ -18,8 +18,8 @@ class WaitingCommands;
 
 namespace detail {
 
-enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall };
-inline constexpr std::size_t kNumCommandKinds = 8;
+enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall, kSet };
+inline constexpr std::size_t kNumCommandKinds = 9;
 
 /// A component type that a command names, or, in a call, the function, or, of spawns, the overrides.
 struct CommandPart {
@@ -31,11 +31,31 @@ struct CommandPart {
     void (*destroy)(std::byte* value) = nullptr;       // the same
     bool is_disabled = false;                          // the component is given disabled
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
+    std::uint32_t field = kAllFields;           // the one that is set
+    const Schema& (*field_schema)() = nullptr;  // of its value, for a C++ type
+    const Schema* made_field = nullptr;         // and for one with a schema alone: see make_field_schema()
 
+    bool sets_field() const { return field != kAllFields; }
     bool names_component() const { return schema != nullptr || made != nullptr; }
-    /// Requires: it names one.
+    /// Requires, for both: it names one.
     const Schema& component() const { return made != nullptr ? *made : schema(); }
+    /// The schema of the value that it brings: that of the component, or of the field that is set.
+    const Schema& value_schema() const {
+        if (!sets_field()) return component();
+        return made_field != nullptr ? *made_field : field_schema();
+    }
+    static constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
 };
+
+/// Returns a schema of the same name with one field of a component, at the beginning of the struct: as values are that are
+/// set. Requires: the field is bytes.
+SHOAL_API Schema make_field_schema(const Schema& component, std::uint32_t field);
+template <auto kMember>
+const Schema& field_schema_of() {
+    static const Schema schema =
+        make_field_schema(schema_of<ComponentOf<kMember>>(), static_cast<std::uint32_t>(FieldLayout<kMember>::kIndex));
+    return schema;
+}
 
 /// Where a list comes from: the compiler, one chunk, or a state that was loaded, where the compiler had made it.
 enum class ListOrigin : std::uint8_t { kCompiled, kMade, kLoaded };
@@ -67,7 +87,7 @@ struct CommandBatch {
     std::uint32_t capacity, num_rows;
 
     std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
-    /// Create, move, spawn: the zones; add, remove, call: when, in the chunk. Requires: not of destroyed entities.
+    /// Create, move, spawn: the zones; add, remove, call, set: when, in the chunk. Requires: not of destroyed entities.
     std::span<const std::uint32_t> numbers() const {
         return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
     }
@@ -177,6 +197,32 @@ struct TypedCommand {
     static constexpr CommandList kList{kKind, kLayout.row_bytes, kLayout.alignment, {kParts.data, sizeof...(Ts)}};
 };
 
+/// The bytes of a field.
+template <class Value>
+struct FieldImage {
+    alignas(Value) std::byte bytes[sizeof(Value)];
+    SHOAL_INLINE explicit FieldImage(const Value& value) { copy_bytes(bytes, &value, sizeof value); }
+};
+
+/// The list of commands that set a field.
+template <auto kMember>
+struct SetCommand {
+    using Value = FieldImage<ValueOf<kMember>>;
+    struct Layout {
+        std::uint32_t offsets[1] = {head_bytes(alignof(Value))};
+    };
+    static constexpr Layout kLayout{};
+    static constexpr CommandPart kPart{
+        .schema = []() -> const Schema& { return schema_of<ComponentOf<kMember>>(); },
+        .offset = kLayout.offsets[0],
+        .num_bytes = sizeof(Value),
+        .field = static_cast<std::uint32_t>(FieldLayout<kMember>::kIndex),
+        .field_schema = []() -> const Schema& { return field_schema_of<kMember>(); },
+    };
+    static constexpr std::uint32_t kAlignment = alignof(Value) > alignof(Entity) ? alignof(Value) : alignof(Entity);
+    static constexpr CommandList kList{CommandKind::kSet, kPart.offset + kPart.num_bytes, kAlignment, {&kPart, 1}};
+};
+
 /// A new row of a run, whose values are still to be made.
 struct NewRow {
     std::byte* begin;
@@ -210,7 +256,7 @@ struct CommandCursor {
 /// What a chunk has given out.
 struct CommandNumbers {
     EntityBits next_pending = 0;
-    std::uint32_t num_ordered = 0;  // adds, removes and calls
+    std::uint32_t num_ordered = 0;  // adds, removes, calls and sets
 };
 
 class CommandRecorder {
