@@ -418,7 +418,6 @@ bool Database::have_columns(std::span<const ComponentValues> values) const {
 /// call, which are enableable. Then keeps what the call was given apart from the rows that it writes.
 bool Database::only_enables(Arguments& arguments) {
     const std::span<const ComponentValues> values = arguments.values();
-    if (values.size() > RowBits::kMostTypes) return false;
     for (const ComponentValues& given : values) {
         graph_.require(given.component, arguments.entities()[0]);
         if (!schema(given.component).enableable() || find_values(values, given.component) != &given) return false;
@@ -447,51 +446,38 @@ AddCounts Database::enable_in_place(const Arguments& arguments) {
     selection_->require_empty();
     const std::span<const Entity> entities = arguments.entities();
     const std::span<const ComponentValues> values = arguments.values();
-    const bool writes = have_columns(values), awaits = awaits_deaths();
-    const LocationOf location_of(directory_, entities);
-    std::uint32_t num_added = 0, num_set = 0, num_flipped = 0;
-    RowBits bits;
-    for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        const DatabaseDirectory::Location at = location_of(entities[i]);
-        if (SHOAL_UNLIKELY(!at || (awaits && !entities_.alive(entities[i])))) continue;
-        if (writes)
-            for (const ComponentValues& given : values) write_given({&tables_[at.table], at.row}, given, i);
-        const RowBits::Change change = bits.set(tables_, at.table, at.row, [&](auto&& add) SHOAL_INLINED {
-            for (const ComponentValues& given : values) add(given.component, !given.is_disabled);
-        });
-        num_flipped += change.flips;
-        num_added += change.enables;
-        num_set += !change.enables;
+    AddCounts counts;
+    if (values.size() == 1 && !awaits_deaths() && !have_columns(values)) {
+        const bool is_enabled = !values[0].is_disabled;
+        const RowBits::Counts bits = RowBits::set_all(*this, entities, values[0].component, is_enabled);
+        counts.num_added = is_enabled ? bits.num_flipped : 0;
+        counts.num_set = bits.num_rows - counts.num_added;
+    } else {
+        for (std::uint32_t i = 0; i < entities.size(); ++i) {
+            const DatabaseRow at = find(entities[i]);
+            if (!at || is_dead(entities[i])) continue;
+            for (const ComponentValues& given : values) write_given(at, given, i);
+            ++(enable_as_given(at, values) ? counts.num_added : counts.num_set);
+        }
     }
-    tables_.count_changes(num_flipped);
-    const auto num_skipped = static_cast<std::uint32_t>(entities.size()) - num_added - num_set;
-    return {.num_added = num_added, .num_set = num_set, .num_skipped = num_skipped};
+    counts.num_skipped = static_cast<std::uint32_t>(entities.size()) - counts.num_added - counts.num_set;
+    return counts;
 }
 
 /// Whether a call that takes component types only disables some.
 bool Database::only_disables(std::span<const ComponentType> components) const {
-    return components.size() <= RowBits::kMostTypes &&
-           std::ranges::all_of(components, [this](ComponentType component) { return schema(component).enableable(); });
+    const auto is_enableable = [this](ComponentType component) { return schema(component).enableable(); };
+    return std::ranges::all_of(components, is_enableable);
 }
 
 /// Returns how many entities had any of the component types. Requires: only_disables().
 std::uint32_t Database::disable_in_place(std::span<const Entity> entities, std::span<const ComponentType> components) {
     selection_->require_empty();
-    const LocationOf location_of(directory_, entities);
-    std::uint32_t num_flipped = 0;
-    RowBits bits;
-    for (std::size_t i = 0; i < entities.size(); ++i) {
-        location_of.fetch_ahead(entities, i);
-        const DatabaseDirectory::Location at = location_of(entities[i]);
-        if (SHOAL_UNLIKELY(!at)) continue;
-        num_flipped += bits.set(tables_, at.table, at.row,
-                                [&](auto&& add) SHOAL_INLINED {
-                                    for (const ComponentType component : components) add(component, false);
-                                })
-                           .flips;
-    }
-    tables_.count_changes(num_flipped);
-    return num_flipped;
+    if (components.size() == 1) return RowBits::set_all(*this, entities, components[0], false).num_flipped;
+    std::uint32_t num_changed = 0;
+    for (const Entity entity : entities)
+        if (const DatabaseRow at = find(entity)) num_changed += disable(at, components);
+    return num_changed;
 }
 
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {

@@ -51,7 +51,8 @@ public:
     static constexpr std::uint32_t kNoTable = 0xFFFFFFFF;
 
     LocationOf(const DatabaseDirectory& directory, std::span<const Entity> entities)
-        : directory_(&directory), fetches_(entities.size() >= detail::kPrefetchFrom) {
+        : directory_(&directory),
+          num_fetched_(entities.size() < detail::kPrefetchFrom ? 0 : entities.size() - detail::kPrefetchAhead) {
         if (directory.covers(entities)) covered_ = directory.covered();
     }
     SHOAL_INLINE DatabaseDirectory::Location operator()(Entity entity) const {
@@ -59,70 +60,75 @@ public:
     }
     /// Fetches what the directory has of an entity that comes some way after number `i`.
     SHOAL_INLINE void fetch_ahead(std::span<const Entity> entities, std::size_t i) const {
-        if (fetches_ && i + detail::kPrefetchAhead < entities.size())
-            directory_->prefetch(entities[i + detail::kPrefetchAhead]);
+        if (i < num_fetched_) directory_->prefetch(entities[i + detail::kPrefetchAhead]);
     }
 
 private:
     const DatabaseDirectory* directory_;
     DatabaseDirectory::Covered covered_;
-    bool fetches_;
+    std::size_t num_fetched_;
 };
 
-/// The bits that a call sets in one row after another. Those of a few tables stay looked up, because entities of several
-/// kinds mostly come in any order.
+/// The bits of one enableable component type, in one row after another. Those of some tables stay looked up, because
+/// entities of several kinds mostly come in any order.
 class Database::RowBits {
 public:
-    static constexpr std::size_t kMostTypes = 8;
-
-    struct Change {
-        bool flips = false;    // whether the row has another bit now
-        bool enables = false;  // whether one is set now and was not
+    struct Counts {
+        std::uint32_t num_rows = 0, num_flipped = 0;
     };
 
-    /// Sets the bits of a row of table number `number`. If its bits are not looked up, name_types(add) calls
-    /// add(component, is_enabled) for each component type of the call, at most kMostTypes.
-    template <class NameTypes>
-    SHOAL_INLINE Change set(const TableSet& tables, std::uint32_t number, std::uint32_t row, NameTypes&& name_types) {
-        Target& target = targets_[number % kNumTargets];
-        if (SHOAL_UNLIKELY(target.number != number)) {
-            target.number = number, target.table = &tables[number], target.num_types = 0;
-            name_types([&](ComponentType component, bool is_enabled) { add(target, component, is_enabled); });
+    /// Sets those of the rows of some entities, also of the dead.
+    static Counts set_all(Database& database, std::span<const Entity> entities, ComponentType component,
+                          bool is_enabled) {
+        const LocationOf location_of(database.directory_, entities);
+        Counts counts;
+        RowBits bits(database.tables_, component);
+        for (std::size_t i = 0; i < entities.size(); ++i) {
+            location_of.fetch_ahead(entities, i);
+            const DatabaseDirectory::Location at = location_of(entities[i]);
+            if (SHOAL_UNLIKELY(!at)) continue;
+            ++counts.num_rows;
+            counts.num_flipped += bits.set(at, is_enabled);
         }
-        Change change;
-        for (const Type *type = target.types, *end = type + target.num_types; type != end; ++type) {
-            std::uint64_t& word = type->words[row / 64];
-            const std::uint64_t bit = std::uint64_t(1) << row % 64;
-            if (((word & bit) != 0) == type->is_enabled) continue;
-            word ^= bit;
-            change.flips = true;
-            change.enables |= type->is_enabled;
-        }
-        if (change.flips) target.table->table_.stamp_row(row);
-        return change;
+        database.tables_.count_changes(counts.num_flipped);
+        return counts;
     }
 
 private:
-    static constexpr std::size_t kNumTargets = 16;
+    RowBits(const TableSet& tables, ComponentType component) : tables_(tables), component_(component) {}
 
-    struct Type {
-        std::uint64_t* words;
-        bool is_enabled;
-    };
-    struct Target {
-        std::uint32_t number = LocationOf::kNoTable, num_types;
-        DatabaseTable* table;
-        Type types[kMostTypes];
-    };
-
-    static void add(Target& target, ComponentType component, bool is_enabled) {
-        const int index = target.table->type().enableable_index(component);
-        if (index < 0) return;
-        SHOAL_ASSERT(target.num_types < kMostTypes, "a call enables or disables too many component types at once");
-        target.types[target.num_types++] = {target.table->presence_[static_cast<std::size_t>(index)].words(),
-                                            is_enabled};
+    /// Sets the bit of a row, if its table has the component type. Returns whether it was another before.
+    SHOAL_INLINE bool set(DatabaseDirectory::Location at, bool is_enabled) {
+        Target& target = targets_[at.table % kNumTargets];
+        if (SHOAL_UNLIKELY(target.number != at.table) && !look_at(target, at.table)) return false;
+        std::uint64_t& word = target.words[at.row / 64];
+        if ((word >> at.row % 64 & 1) == std::uint64_t(is_enabled)) return false;
+        word ^= std::uint64_t(1) << at.row % 64;
+        target.table->stamp_row(at.row);
+        return true;
     }
 
+    static constexpr std::size_t kNumTargets = 16;
+
+    struct Target {
+        std::uint64_t number = ~std::uint64_t(0);  // of the table; none
+        std::uint64_t* words;
+        Table* table;
+        std::uint64_t unused;  // so that an index is a shift
+    };
+
+    __attribute__((noinline)) bool look_at(Target& target, std::uint32_t number) const {
+        DatabaseTable& table = tables_[number];
+        const int index = table.type().enableable_index(component_);
+        if (index < 0) return false;
+        target.number = number;
+        target.words = table.presence_[static_cast<std::size_t>(index)].words();
+        target.table = &table.table_;
+        return true;
+    }
+
+    const TableSet& tables_;
+    ComponentType component_;
     Target targets_[kNumTargets];  // by table number % kNumTargets
 };
 

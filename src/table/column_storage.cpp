@@ -107,6 +107,7 @@ ColumnStorage::ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t
     add_column(sizeof(Entity), nullptr);
     for (std::uint32_t i = 0; i < num_links; ++i) add_column(sizeof(std::uint32_t), nullptr);
     addresses_.resize(by_size_.size());
+    ends_ = by_size_.ends_in(addresses_.data());
 }
 
 ColumnStorage::~ColumnStorage() {

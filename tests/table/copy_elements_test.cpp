@@ -105,13 +105,14 @@ TEST(ColumnsBySize, visits_each_column_once_with_its_size_those_of_one_usual_siz
         std::vector<ColumnsBySize::Column> order(columns.begin(), columns.end());
         std::vector<std::size_t> sizes;
         std::vector<bool> visited(count);
-        columns.for_each(order.data(), [&]<std::size_t kBytes>(const ColumnsBySize::Column& column, std::size_t bytes) {
-            EXPECT_EQ(column.bytes, bytes);
-            EXPECT_TRUE(kBytes == 0 || kBytes == bytes);
-            EXPECT_FALSE(visited[column.from]);
-            visited[column.from] = true;
-            sizes.push_back(kBytes == 0 ? 1000 : kBytes);
-        });
+        columns.for_each(order.data(), columns.ends_in(order.data()),
+                         [&]<std::size_t kBytes>(const ColumnsBySize::Column& column, std::size_t bytes) {
+                             EXPECT_EQ(column.bytes, bytes);
+                             EXPECT_TRUE(kBytes == 0 || kBytes == bytes);
+                             EXPECT_FALSE(visited[column.from]);
+                             visited[column.from] = true;
+                             sizes.push_back(kBytes == 0 ? 1000 : kBytes);
+                         });
         EXPECT_EQ(sizes.size(), count);
         EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
     }

@@ -15,9 +15,8 @@ struct Database::TypedList {
     Array<std::byte*> columns{Owner("database")};  // those of each component type of the list, in its order
     Array<PresenceBits*> bits{Owner("database")};  // those of each enableable one, in the order of the list
 
-    /// Whether a row can be appended to the table without memory, or a note that it is not empty any more.
-    SHOAL_INLINE bool has_reserved_row() const {
-        if (SHOAL_UNLIKELY(!table->has_reserved_row())) return false;
+    /// Whether the table has room for the bits of one more row.
+    bool has_reserved_bits() const {
         for (const PresenceBits* of_type : bits)
             if (SHOAL_UNLIKELY(table->num_rows() >= of_type->num_reached())) return false;
         return true;
@@ -176,11 +175,13 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     static_assert(detail::kDiffer<detail::ComponentOfGiven<Ts>...>,
                   "a component type is named twice in one call; give each value once");
     require_unlocked_for<detail::ComponentOfGiven<Ts>...>("insert()");
+    constexpr bool kHasBits = (detail::kIsEnableable<detail::ComponentOfGiven<Ts>> || ...);
     TypedList& list = typed_list<detail::ComponentOfGiven<Ts>...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.
     if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
-                     list.has_reserved_row() && directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
+                     table->has_reserved_row() && (!kHasBits || list.has_reserved_bits()) &&
+                     directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
         const std::uint32_t row = table->table_.append_one(entity);
         directory_.set_reserved(entity, table->number_, row);
         tables_.count_changes();

@@ -96,9 +96,9 @@ public:
 
     /// Copies what is not opaque, of schema columns only.
     SHOAL_INLINE void copy_elements_of_row(std::uint32_t from, std::uint32_t to) const {
-        by_size_.for_each(addresses_.data(), [&]<std::size_t kBytes>(std::byte* data, std::size_t bytes) SHOAL_INLINED {
-            copy_element<kBytes>(data + to * bytes, data + from * bytes, bytes);
-        });
+        by_size_.for_each(addresses_.data(), ends_,
+                          [&]<std::size_t kBytes>(std::byte* data, std::size_t bytes)
+                              SHOAL_INLINED { copy_element<kBytes>(data + to * bytes, data + from * bytes, bytes); });
     }
     /// Moves a row, owner and links included, to a place that holds none.
     SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
@@ -158,6 +158,7 @@ private:
     Array<PhysicalColumn> columns_{Owner("table")};  // schema columns, owners, links
     Array<std::byte*> addresses_{Owner("table")};    // of the columns of by_size_
     ColumnsBySize by_size_{"table"};                 // schema columns that are not opaque
+    ColumnsBySize::Ends<std::byte*> ends_;           // in addresses_
     const Schema* schema_;
     PagePool* pool_;
     PageRange range_;
