@@ -135,7 +135,7 @@ std::uint8_t TermStores::driver_of(const QueryPart& part) const {
 bool TermStores::is_one_table() const {
     if (stores.size() != 1 || !any.empty()) return false;
     const JoinedStore& only = stores[0];
-    return only.rows != nullptr && !only.needs_parent && !visits_each_once(only) && !only.is_excluded;
+    return only.rows != nullptr && visits_all(only);
 }
 
 const InactiveEntities* TermStores::left_out() const {

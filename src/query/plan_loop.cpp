@@ -33,7 +33,9 @@ public:
           function_(function),
           sorts_(sorts && !plan.sorted.empty()),
           is_listed_(sorts_ || !plan.noted.empty()),
-          is_alone_(!is_listed_ && plan.is_alone) {}
+          // Fields that the function looks up are no columns of batches, and what was written to them is not seen.
+          is_alone_(!is_listed_ && plan.is_alone &&
+                    !(plan.looks_up && (plan.since != 0 || function.takes_runs || !function.skips_disabled))) {}
 
     /// Calls visit(part) for the rows of the driver.
     template <class Visit>
@@ -42,7 +44,7 @@ public:
             const std::span<const Entity> owners = plan_.listed(sorts_);
             return visit(QueryPart{nullptr, nullptr, {0, static_cast<std::uint32_t>(owners.size())}, owners.data()});
         }
-        const std::uint8_t driver = is_alone_ ? 0 : plan_.driver();
+        const std::uint8_t driver = is_alone_ ? plan_.alone : plan_.driver();
         if (driver != places_.database) {
             Table& table = places_.stores[driver].rows->table();
             return add_part({&table, nullptr, {0, table.num_rows()}}, visit);
@@ -67,7 +69,7 @@ public:
     /// Marks what was written in the driver.
     void mark_part(const QueryPart& part) const {
         if (!function_.marks || is_listed_) return;
-        const std::uint8_t driver = is_alone_ ? 0 : places_.driver_of(part);
+        const std::uint8_t driver = is_alone_ ? plan_.alone : places_.driver_of(part);
         const std::uint16_t* const columns = plan_.columns_of(part.of_database);
         for (const WrittenColumn one : plan_.written)
             if (is_alone_ || plan_.store_of(one.field) == driver)
@@ -103,7 +105,7 @@ public:
             const Mark mark{table, columns, written, num_rows};
             function_.call(function_.context, found);
         };
-        if (!places_.has_database()) return run(places_.stores[0].rows->table(), nullptr);
+        if (!places_.has_database()) return run(places_.stores[plan_.alone].rows->table(), nullptr);
         const auto run_one = [&](DatabaseTable& table) SHOAL_INLINED { run(table.table(), &table); };
         if (SHOAL_UNLIKELY(plan_.in_zones))
             plan_.match[0].for_each_table(plan_.zones, run_one);
@@ -134,7 +136,8 @@ public:
     }
     /// Whether it is one chunk, as can be told at no cost.
     bool is_small() const {
-        return is_alone_ && !places_.has_database() && places_.stores[0].rows->num_rows() <= function_.grain;
+        return is_alone_ && !places_.has_database() &&
+               places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
     }
 
 private:
@@ -264,6 +267,8 @@ private:
             if (first == kNoColumn || field.noted == Noted::kRemoved) continue;
             fields[i].first_column = first;
             fields[i].table = &table_of(in_database, i);
+            if (is_alone_ && plan_.store_of(i) != plan_.alone)
+                fields[i].index = &places_.stores[plan_.store_of(i)].rows->index();
             if (field.is_optional && plan_.is_of_database(i))
                 fields[i].enabled = in_database->presence(plan_.types[plan_.fields[i]]);
         }

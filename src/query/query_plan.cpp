@@ -201,8 +201,12 @@ OwningStore look_up_owning_store(const ComponentDirectory& directory, const Sche
 }
 
 void PlanState::note_shape() {
-    is_alone = links.empty() && noted.empty() &&
-               (places.has_database() ? places.stores.size() == 1 && places.any.empty() : places.is_one_table());
+    std::size_t num_deciding = 0;
+    for (std::uint8_t store = 0; store < places.stores.size(); ++store)
+        if (places.decides(store)) alone = store, ++num_deciding;
+    looks_up = num_deciding < places.stores.size();
+    is_alone = links.empty() && noted.empty() && places.any.empty() && num_deciding == 1 &&
+               (alone == places.database || places.visits_all(places.stores[alone]));
     has_all_fields = true, has_lists = false;
     written.clear(), own_columns.clear();
     for (const JoinedStore& store : places.stores) has_lists |= store.lists != nullptr;

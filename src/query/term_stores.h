@@ -58,6 +58,16 @@ public:
     bool visits_each_once(const JoinedStore& store) const {
         return num_terms_ > 1 && !store.is_driver && store.rows->schema().many();
     }
+    /// Whether a store has a part in which rows are visited, or has to be looked up for a block.
+    bool decides(std::uint8_t store) const {
+        const JoinedStore& one = stores[store];
+        return store == database || one.is_required || one.is_excluded || one.needs_parent || one.lists != nullptr ||
+               !one.is_looked_up;
+    }
+    /// Whether every row of a store that is not a database is visited, if no other decides.
+    bool visits_all(const JoinedStore& store) const {
+        return !store.needs_parent && !visits_each_once(store) && !store.is_excluded;
+    }
     /// Whether there is one store, not a database, of which every row is visited.
     bool is_one_table() const;
     /// The entities that loops pass over; nullptr: none.

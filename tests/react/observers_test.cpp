@@ -89,7 +89,7 @@ public:
     template <auto kMember>
     int value(Entity entity) {
         const Schema& schema = schema_of<ComponentOf<kMember>>();
-        const auto found = world.field<ValueOf<kMember>>(
+        const auto found = world.get<ValueOf<kMember>>(
             entity, schema.name() + '.' + schema.fields()[FieldLayout<kMember>::kIndex].name);
         return found ? int(*found) : -1;
     }

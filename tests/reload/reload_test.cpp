@@ -2884,7 +2884,7 @@ private:
         ASSERT_EQ(mass.ok(), bool(shadow.cargo)) << mass.message();
         if (mass) {
             ASSERT_EQ(*mass, shadow.cargo->mass);
-            ASSERT_EQ((world.field<std::array<std::int16_t, 3>>(entity, "cargo.boxes").value()), shadow.cargo->boxes);
+            ASSERT_EQ((world.get<std::array<std::int16_t, 3>>(entity, "cargo.boxes").value()), shadow.cargo->boxes);
             ASSERT_EQ(world.get<Entity>(entity, "cargo.owner").value(), shadow.cargo->owner);
         }
         const TransformManager& transforms = world.transforms();

@@ -74,12 +74,8 @@ public:
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         static_assert(!kIsSingleton<T>, "the world has one component of this type; call World::singleton<T>()");
-        if constexpr (kIsDescribed<T>) {
-            if (void* face = find_face(schema_of<T>())) return *static_cast<Manager<T>*>(face);
-            return directory_.make<Manager<T>>(pool_, options);
-        } else {
-            __builtin_trap();  // never compiled
-        }
+        void* const face = find_face(schema_of<T>());
+        return face != nullptr ? *static_cast<Manager<T>*>(face) : directory_.make<Manager<T>>(pool_, options);
     }
     /// The same for a component type that has a schema but no C++ type. Errors: there is a store for another component
     /// type of that name, or the store of the component type is attached, not owned by the world.
@@ -115,8 +111,8 @@ public:
     SHOAL_API void detach(Store& store);
 
     /// Returns the one component of type T that this world has, and marks it as written: see store/singletons.h. Passes
-    /// name it in their queries, Singleton<Read<&Wind::force>>; a blob that has one sets it when it is spawned.
-    /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
+    /// name it in their queries, Singleton<Read<&Wind::force>>. Requires: no passes run. Lifetime: until the next structural
+    /// call about it, or until its entity dies.
     template <class T>
     T& singleton() {
         return directory_.singletons().of<T>();
@@ -135,8 +131,7 @@ public:
     auto query() {
         return shoal::query<Terms...>(directory_);
     }
-    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes: see
-    /// command/commands.h. Requires: passes run in step(), or not at all.
+    /// Returns the commands of the pass that the calling thread runs, or those from outside: see command/commands.h.
     Commands& commands() { return WaitingCommands::of_directory(directory_).here(); }
     /// Returns this world's channel of events of type T, and all of its channels: see command/event_channels.h.
     /// Requires: the first call for a type comes when no passes run. Lifetime: as the world.
@@ -150,31 +145,27 @@ public:
 
     WorldServices& services() { return services_; }
     const WorldServices& services() const { return services_; }
-    /// Functions that are told what has come, gone and changed, and the journal: see react/observers.h.
-    SHOAL_API Observers& observers();
+    SHOAL_API Observers& observers();  ///< functions that are told what has come, gone and changed; the journal
     SHOAL_API const Observers& observers() const;
-    /// Who refers to whom: see react/relations.h.
-    SHOAL_API Relations& relations();
+    SHOAL_API Relations& relations();  ///< who refers to whom
     SHOAL_API const Relations& relations() const;
-    /// Fields and transforms that follow each other, and tiles: see react/position_links.h.
-    SHOAL_API PositionLinks& position_links();
+    SHOAL_API PositionLinks& position_links();  ///< fields and transforms that follow each other, and tiles
 
     // --- fields of entities: see query/lookup.h; by name, "body.position": store/field_path.h ----------------------
 
-    /// Returns a field of an entity, from whichever store: a pointer to const, or what is used like one; null if the entity
-    /// is dead or has no such component. Cost: finds the store; for many look-ups, keep a Lookup.
+    /// Returns a field of an entity, used like a pointer to const; null if it is dead or lacks it. Cost: finds the store;
+    /// for many look-ups, keep a Lookup.
     template <auto kMember>
     auto get(Entity entity) const {
         return Lookup<kMember>::once(directory_).find(entity);
     }
-    /// Sets it, through its store, and marks it as written. Errors: the entity is dead, or has no such component; the
-    /// store does not take the value. Nothing has changed.
+    /// Sets it, through its store. Errors: the entity is dead, or has no such component; the store refuses the value.
     template <auto kMember>
     Status set(Entity entity, const ValueOf<kMember>& value) {
         return Lookup<kMember>::once(directory_).set(entity, value);
     }
-    /// The same by name, of an entity or of a singleton; "properties.armor" is one of the properties of an entity. The text
-    /// of a string id is kept in strings(). Errors: as above; there is no such field, or it has another type.
+    /// The same by name, of an entity or a singleton; "properties.armor" is one of its properties. Texts of string ids are
+    /// kept in strings(). Errors: as above; there is no such field, or it has another type.
     SHOAL_API Result<AnyValue> get(std::string_view name) const;
     SHOAL_API Result<AnyValue> get(Entity entity, std::string_view name) const;
     template <PlainValue T>
@@ -184,8 +175,7 @@ public:
     }
     SHOAL_API Status set(std::string_view name, const AnyValue& value);
     SHOAL_API Status set(Entity entity, std::string_view name, const AnyValue& value);
-    /// Finds a field by its name, for many reads and writes, and makes the store of a built-in component type, unless passes
-    /// run. Errors: there is none; the message says what there is.
+    /// Finds a field for many uses, and makes the store of a built-in type, unless passes run. Errors: there is none.
     SHOAL_API Result<FieldPath> find_field(std::string_view name);
 
     // --- resources -------------------------------------------------------------------------------------------------
@@ -213,8 +203,7 @@ public:
         step_and_settle(dt);
         schedule_.rethrow();
     }
-    /// The same but for the settle, for programs that do something before they call settle(). Checked builds warn of 100
-    /// runs without one.
+    /// The same but for the settle. Checked builds warn of 100 runs without one.
     void run_passes(float dt) {
         run_frame(dt);
         schedule_.rethrow();

@@ -75,6 +75,7 @@ struct FieldColumns {
     std::uint32_t first_column = 0;  ///< of the component
     std::uint32_t first_row = 0;     ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run
+    const RowIndex* index = nullptr;         ///< which has the row of each owner; nullptr: as above
     const std::byte* values = nullptr;       ///< what removed components were, in place of a table
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
 };

@@ -45,7 +45,8 @@ struct SomeRows : SameRows {
     explicit SomeRows(const FoundRows& found) : SameRows{found.owners, found.rows.end}, bits_(found.bits) {
         if constexpr ((Fields::kIsOptional || ...))
             for (std::size_t field = 0; field < sizeof...(Fields); ++field) {
-                is_there_[field] = found.fields[field].table != nullptr;
+                tables_[field] = found.fields[field].table;
+                indices_[field] = found.fields[field].index;
                 enabled_[field] = found.fields[field].enabled;
             }
     }
@@ -55,16 +56,26 @@ struct SomeRows : SameRows {
     template <std::size_t kField>
     SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
         if constexpr (kIsOptional[kField]) {
-            if (!is_there_[kField]) return kNilRow;
+            if (const RowIndex* const index = indices_[kField]) return index->find(owners[owner_row]);
+            if (tables_[kField] == nullptr) return kNilRow;
             if constexpr (kMayBeDisabled[kField])
                 if (enabled_[kField] != nullptr && !test_bit(enabled_[kField], owner_row)) return kNilRow;
         }
         return owner_row;
     }
 
+    template <std::size_t kField>
+    std::size_t size() const {
+        if constexpr (kIsOptional[kField])
+            return tables_[kField] == nullptr ? 0 : tables_[kField]->num_rows();
+        else
+            return num_rows;
+    }
+
 private:
     const RowBits* bits_;
-    bool is_there_[sizeof...(Fields) + 1] = {};
+    const Table* tables_[sizeof...(Fields) + 1] = {};
+    const RowIndex* indices_[sizeof...(Fields) + 1] = {};
     const std::uint64_t* enabled_[sizeof...(Fields) + 1] = {};
 };
 
