@@ -216,7 +216,8 @@ void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     std::size_t num_fetched = 0;
     for (std::size_t i = 0; store.rows->num_rows() > kRowsPerStampBlock && i < plan_.fields.size(); ++i)
         if (plan_.store_of(i) == number && !plan_.field(i).is_related())
-            add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched, num_fetched);
+            add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched,
+                        num_fetched);
     for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
     const std::span<const FetchedColumn> columns(fetched, num_fetched);
     if (num_fetched == 1)
@@ -284,7 +285,8 @@ void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* cons
         const DatabaseTable* const table = tables == nullptr ? block.of_database : tables[i];
         if (table != last && table != nullptr) is_there = table->type().has(type), bits = table->presence(type);
         last = table;
-        const bool has = table != nullptr && rows[i] != kNilRow && is_there && (bits == nullptr || test_bit(bits, rows[i]));
+        const bool has =
+            table != nullptr && rows[i] != kNilRow && is_there && (bits == nullptr || test_bit(bits, rows[i]));
         out[i] = has ? rows[i] : kNilRow;
     }
 }
@@ -391,7 +393,8 @@ void ToldRows::begin(std::uint32_t num_rows) {
 bool ToldRows::share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others,
                      bool adds_driver) {
     const JoinedStore& driving = places.stores[driver == TermStores::kNone ? 0 : driver];
-    if (writes_others && driver != TermStores::kNone && driving.rows != nullptr && driving.rows->schema().many() && !places.visits_each_once(driving))
+    if (writes_others && driver != TermStores::kNone && driving.rows != nullptr && driving.rows->schema().many() &&
+        !places.visits_each_once(driving))
         return false;
     for (ToldRows& told : all) {
         if (told.store == driver && !adds_driver) continue;

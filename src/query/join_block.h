@@ -20,7 +20,7 @@ struct PlanState;
 struct LinkedRows {
     static constexpr std::uint32_t kRows = 256;
 
-    bool are_in_database = false;   ///< fields of theirs lie there
+    bool are_in_database = false;    ///< fields of theirs lie there
     DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop goes over them
     Entity entities[kRows];          ///< by row of the block; null: none
     DatabaseTable* tables[kRows];    ///< nullptr: none
@@ -33,8 +33,8 @@ struct JoinBlock {
     static constexpr std::uint32_t kWords = kRows / 64;
 
     RowRange rows;
-    std::uint8_t driver = 0;  ///< kNone: rows in another order than that of a store
-    std::uint8_t shows = 0;   ///< whose table batches show: the driver's, or what would drive
+    std::uint8_t driver = 0;         ///< kNone: rows in another order than that of a store
+    std::uint8_t shows = 0;          ///< whose table batches show: the driver's, or what would drive
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit
@@ -93,7 +93,8 @@ struct JoinBlock {
         for_each_visited([&](std::size_t bit) {
             const auto i = static_cast<std::uint32_t>(bit);
             bool goes_on = any && table_of(i) == own;
-            for (const LinkedRows& linked : links) goes_on &= !linked.are_in_database || linked.tables[i] == linked.shown;
+            for (const LinkedRows& linked : links)
+                goes_on &= !linked.are_in_database || linked.tables[i] == linked.shown;
             if (!goes_on) {
                 if (any) visit(own, static_cast<const std::uint64_t*>(here));
                 for (std::uint64_t& word : here) word = 0;

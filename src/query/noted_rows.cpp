@@ -3,8 +3,7 @@
 namespace shoal::detail {
 
 NotedRows::NotedRows(Store& store, const Schema& component, Noted what)
-    : what_(what),
-      mirror_(std::make_unique<ComponentMirror>(store, component, ComponentMirror::Start::kNoRows)) {
+    : what_(what), mirror_(std::make_unique<ComponentMirror>(store, component, ComponentMirror::Start::kNoRows)) {
     SHOAL_ASSERT(!component.many(),
                  "an entity may have several of the component, so a query does not say that one came or went; ask "
                  "observers");

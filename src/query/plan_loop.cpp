@@ -136,8 +136,7 @@ public:
     }
     /// Whether it is one chunk, as can be told at no cost.
     bool is_small() const {
-        return is_alone_ && !places_.has_database() &&
-               places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
+        return is_alone_ && !places_.has_database() && places_.stores[plan_.alone].rows->num_rows() <= function_.grain;
     }
 
 private:
@@ -500,7 +499,8 @@ StartedPlan::StartedPlan(const QueryPlan& plan, Executor* executor, const LoopFu
     });
     if (loop_.cut(function.grain))
         for_each_loop(plan_, function_, [&](const PlanLoop& loop) { is_shared = loop.share() && is_shared; });
-    loop_.start(is_shared ? executor : nullptr, function.takes_commands, directory_of(plan_, function), this, run_part, mark_part);
+    loop_.start(is_shared ? executor : nullptr, function.takes_commands, directory_of(plan_, function), this, run_part,
+                mark_part);
 }
 
 StartedPlan::~StartedPlan() {

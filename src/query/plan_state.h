@@ -14,7 +14,7 @@
 namespace shoal::detail {
 
 inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
-inline constexpr std::string_view kParentName = "child_of";     // of ChildOf
+inline constexpr std::string_view kParentName = "child_of";    // of ChildOf
 
 /// Where a component type is kept.
 struct OwningStore {
@@ -33,7 +33,8 @@ struct WrittenColumn {
 };
 
 struct PlanState {
-    explicit PlanState(std::span<const PlanTerm> asked) : terms(asked.begin(), asked.end(), "query"), places(asked.size()) {
+    explicit PlanState(std::span<const PlanTerm> asked)
+        : terms(asked.begin(), asked.end(), "query"), places(asked.size()) {
         types.resize(asked.size());
         for (std::uint32_t term = 0; term < terms.size(); ++term)
             if (terms[term].is_field) fields.push_back(term);
@@ -93,10 +94,10 @@ struct PlanState {
     Array<std::uint32_t> fields{Owner("query")};  // their terms
     Array<std::uint32_t> links{Owner("query")};   // terms that say which entities others are about, each once
     TermStores places;
-    Array<ComponentType> types{Owner("query")};          // by term; none unless the database has it
-    Array<ComponentType> required{Owner("query")};       // enableable ones of the database: these bits are set
-    Array<ComponentType> excluded{Owner("query")};       // these are not
-    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a database has a part in the query
+    Array<ComponentType> types{Owner("query")};                  // by term; none unless the database has it
+    Array<ComponentType> required{Owner("query")};               // enableable ones of the database: these bits are set
+    Array<ComponentType> excluded{Owner("query")};               // these are not
+    mutable Array<DatabaseMatch> match{Owner("query")};          // one, if a database has a part in the query
     mutable Array<std::uint16_t> first_columns{Owner("query")};  // [archetype][field]; of other stores: any
     ComponentDirectory* directory = nullptr;
     Database* any_database = nullptr;  // for zones, if no term is about one
@@ -106,18 +107,19 @@ struct PlanState {
     // Whether all that decides which rows are visited lies in one store, so that whole tables are visited, if they are not sorted;
     // and whether no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
-    std::uint8_t alone = 0;   // that store
-    bool looks_up = false;    // fields that may be missing lie in other managers: the function looks them up, row by row
-    bool is_plain = false;  // loops are what run_plain() does, if nothing is asked of the rows besides
+    std::uint8_t alone = 0;  // that store
+    bool looks_up = false;   // fields that may be missing lie in other managers: the function looks them up, row by row
+    bool is_plain = false;   // loops are what run_plain() does, if nothing is asked of the rows besides
     Array<WrittenColumn> written{Owner("query")};
     Array<std::uint16_t> own_columns{Owner("query")};  // of the only store, if it is no database
-    Array<OwnedRows*> locked{Owner("query")};     // while a loop runs
-    Array<OwnedRows*> also_held{Owner("query")};  // the same, asked for by hold()
+    Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
+    Array<OwnedRows*> also_held{Owner("query")};       // the same, asked for by hold()
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
     mutable Array<ToldRows> told{Owner("query")};
     mutable Array<NotedRows> noted{Owner("query")};    // one, if only what came, went or changed is visited
     mutable Array<SortedRows> sorted{Owner("query")};  // one, if rows are visited in an order of their own
-    Array<PlanState> further{Owner("query")};  // one, of the values of a `many` type of the database that are not the first
+    Array<PlanState> further{
+        Owner("query")};  // one, of the values of a `many` type of the database that are not the first
 };
 
 /// Runs a loop on this thread that does not sort, lock or mark. Requires: the plan is held.

@@ -101,10 +101,9 @@ public:
         const std::uint8_t number = places_.add({keeper.store, keeper.columns.rows, keeper.columns.needs_parent});
         places_.stores[number].is_derived |= keeper.columns.is_read_only || keeper.columns.is_source;
         if (keeper.database == nullptr) return number;
-        SHOAL_ASSERT(
-            !places_.has_database() || places_.database == number,
-            "a query over a world names components of two databases, and joins one with other stores; make a "
-            "query for each, or keep a component type in a manager, World::manager<T>()");
+        SHOAL_ASSERT(!places_.has_database() || places_.database == number,
+                     "a query over a world names components of two databases, and joins one with other stores; make a "
+                     "query for each, or keep a component type in a manager, World::manager<T>()");
         places_.database = number;
         return number;
     }
@@ -230,7 +229,8 @@ void PlanState::refresh() const {
         match[0].refresh();
         if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
         const std::size_t num_archetypes = database().num_archetypes();
-        if (!fields.empty() && SHOAL_UNLIKELY(first_columns.size() != num_archetypes * fields.size())) note_archetypes();
+        if (!fields.empty() && SHOAL_UNLIKELY(first_columns.size() != num_archetypes * fields.size()))
+            note_archetypes();
     }
     for (const PlanState& one : further) one.refresh();
 }

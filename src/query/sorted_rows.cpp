@@ -39,9 +39,8 @@ void SortedRows::collect(void* self, FoundRows& found) {
     }
     const std::uint32_t begin = found.rows.begin;
     for (std::uint32_t word = 0; word * 64 < found.rows.size(); ++word)
-        for_each_bit(found.words[word], word * 64, [&](std::size_t i) {
-            add(begin + static_cast<std::uint32_t>(i), columns.rows[i]);
-        });
+        for_each_bit(found.words[word], word * 64,
+                     [&](std::size_t i) { add(begin + static_cast<std::uint32_t>(i), columns.rows[i]); });
 }
 
 /// Merges the stretches that are in order, two by two, until there is one.

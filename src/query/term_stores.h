@@ -23,9 +23,9 @@ struct JoinedStore {
     bool needs_parent = false;  ///< see OwnedColumns
     bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
     bool is_required = false, is_excluded = false;
-    bool is_told = false;    ///< fields are written, and the store is told in which rows: see Store::finish_writes()
+    bool is_told = false;       ///< fields are written, and the store is told in which rows: see Store::finish_writes()
     bool is_looked_up = false;  ///< its rows of the entities are needed, not only those of related ones
-    bool is_driver = false;  ///< each of its rows is visited, whoever has fewer, and however many an entity has
+    bool is_driver = false;     ///< each of its rows is visited, whoever has fewer, and however many an entity has
     OwnersByValue* lists = nullptr;  ///< which make `rows` of those of the store: the entities of a tag
 
     bool has(std::uint32_t row) const {

@@ -173,7 +173,8 @@ private:
             batch.entities_ = {found.owners + found.rows.begin, found.rows.size()};
             return call(batch);
         }
-        for (const TextComparison& comparison : plan.comparisons) keep_holding(comparison, places[comparison.component], found);
+        for (const TextComparison& comparison : plan.comparisons)
+            keep_holding(comparison, places[comparison.component], found);
         std::uint32_t chosen[JoinBlock::kRows], num_chosen = 0;
         for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word)
             for_each_bit(found.words[word], word * 64,

@@ -397,8 +397,7 @@ private:
         for (const AnyOption& option : any_)
             add_term({.component = option.schema, .is_optional = true, .any_of = option.term}, option.keeper);
         plan_->rows.emplace(detail::PlanState::make(terms, keepers));
-        for (const ReadTag& tag : tags_)
-            detail::PlanState::add_tag(*plan_->rows, *tag.store, tag.tag, tag.excludes);
+        for (const ReadTag& tag : tags_) detail::PlanState::add_tag(*plan_->rows, *tag.store, tag.tag, tag.excludes);
         plan_->accesses = plan_->rows->accesses();
         for (std::size_t i = 0; i < plan_->components.size(); ++i) {
             if (!plan_->components[i].is_singleton) continue;

@@ -664,6 +664,7 @@ TEST_F(CommandsTest, of_several_sets_of_a_field_the_last_counts) {
     EXPECT_EQ(mass_of(fish), 5);
 }
 
+// req: D7
 TEST_F(CommandsTest, a_set_is_of_the_component_that_was_added_before_it_and_a_later_add_takes_its_place) {
     const std::vector<Entity> fish = made(3, kReef, Position{});
     Commands& commands = database.commands();

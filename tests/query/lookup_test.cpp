@@ -287,6 +287,7 @@ protected:
     std::vector<Entity> known;
 };
 
+// req: E9-E10
 TEST_F(LookupOracle, look_ups_made_early_see_random_changes_as_a_model_does) {
     const Found found(directory);
     launch();

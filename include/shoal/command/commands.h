@@ -69,7 +69,7 @@
 #include "shoal/database/database.h"
 #include "shoal/store/spawn_override.h"
 #include "shoal/store/waiting_commands.h"
-#include "shoal/table/detail/field_mistake.h"
+#include "shoal/table/field_mistake.h"
 
 namespace shoal {
 

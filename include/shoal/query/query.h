@@ -148,8 +148,8 @@ class Query<From<Stores...>, Terms...> {
     using Called =
         typename detail::CalledWithSingletons<kHasSingletons, std::remove_reference_t<Function>, Terms...>::Type;
     static constexpr bool kHasDatabase = detail::StoreList<From<Stores...>>::kHasDatabase;
-    static constexpr bool kMayJoin =
-        kIsOfWorld || sizeof...(Stores) > 1 || (kHasDatabase && detail::kVisitsEachValue<Terms...>);
+    static constexpr bool kMayJoin = kIsOfWorld || sizeof...(Stores) > 1 ||
+                                     (kHasDatabase && detail::kVisitsEachValue<Terms...>);
 
 public:
     using Batch = QueryBatch<BatchTable, typename Leaf::Fields>;
@@ -446,10 +446,13 @@ auto query(Stores&... stores) {
     static_assert(detail::kIsNot<kMistake, Mistake::kFieldsAreNotPlain>,
                   "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
                   "by one: Read<&T::field>");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoField>, "the member is not among the fields of its SHOAL_COMPONENT declaration");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>, "a query names each field once; Write gives the old value too");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNoField>,
+                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>,
+                  "a query names each field once; Write gives the old value too");
     static_assert(detail::kIsNot<kMistake, Mistake::kNeedsWorld>,
-                  "Parent, Related, AnyOf, Singleton, Added, Removed and Changed need to know all stores; say world.query<...>()");
+                  "Parent, Related, AnyOf, Singleton, Added, Removed and Changed need to know all stores; say "
+                  "world.query<...>()");
     static_assert(detail::kIsNot<kMistake, Mistake::kNotesTwice>,
                   "a query asks once for what was Added, Removed or Changed, and of a type of which an entity has one");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
@@ -460,7 +463,8 @@ auto query(Stores&... stores) {
                   "a query cannot write a component that it reads of parents; read it in a second query");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesComputed>,
                   "the store of a component computes it, so a query does not write it; say Read, or call the store");
-    static_assert(detail::kIsNot<kMistake, Mistake::kBesideWorld>, "a world has all of its stores; give the world alone");
+    static_assert(detail::kIsNot<kMistake, Mistake::kBesideWorld>,
+                  "a world has all of its stores; give the world alone");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoManager>,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...)");

@@ -58,8 +58,7 @@ struct LocalTerms<TermList<Terms...>, Ts...> {
     template <class Term>
     static constexpr bool kIsOfManager = (std::is_same_v<typename Term::Component, Ts> || ...);
     using List =
-        typename JoinedLists<TermList<>,
-                             std::conditional_t<kIsOfManager<Terms>, TermList<>, TermList<Terms>>...>::List;
+        typename JoinedLists<TermList<>, std::conditional_t<kIsOfManager<Terms>, TermList<>, TermList<Terms>>...>::List;
 };
 
 /// Each component type once, in the order of its first mention.

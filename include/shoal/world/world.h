@@ -110,9 +110,8 @@ public:
     /// one is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// Returns the one component of type T that this world has, and marks it as written: see store/singletons.h. Passes
-    /// name it in their queries, Singleton<Read<&Wind::force>>. Requires: no passes run. Lifetime: until the next structural
-    /// call about it, or until its entity dies.
+    /// Returns the one component of type T, and marks it as written: see store/singletons.h. Requires: no passes run, which
+    /// name it in queries, Singleton<Read<&Wind::force>>. Lifetime: until the next structural call about it.
     template <class T>
     T& singleton() {
         return directory_.singletons().of<T>();

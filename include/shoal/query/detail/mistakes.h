@@ -76,9 +76,10 @@ constexpr Mistake find_mistake_of_stores() {
     using List = StoreList<StoresGiven>;
     using Decides = Deciding<StoresGiven, Terms...>;
     constexpr bool kIsOfWorld = std::is_same_v<StoresGiven, From<ComponentDirectory>>;
-    constexpr bool kNamesRows =
-        kOnlySingletons<Terms...> || sizeof...(Terms) == 0 || ((!Terms::kIsSingleton && requires_component<Terms>()) || ...);
-    if constexpr (!kIsOfWorld && ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton || Terms::kIsNoted) || ...))
+    constexpr bool kNamesRows = kOnlySingletons<Terms...> || sizeof...(Terms) == 0 ||
+                                ((!Terms::kIsSingleton && requires_component<Terms>()) || ...);
+    if constexpr (!kIsOfWorld &&
+                  ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingleton || Terms::kIsNoted) || ...))
         return Mistake::kNeedsWorld;
     else if constexpr (!((List::template store_of<Terms>() != kNoStore) && ...))
         return Mistake::kNoManager;

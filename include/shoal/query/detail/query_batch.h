@@ -39,7 +39,10 @@ public:
     using Loop = detail::QueryLoop<Fields...>;
 
     QueryBatch(const Table& table, const detail::FoundRows& found)
-        : table_(table), rows_(found.rows), lanes_(Loop::template collect<true>(found, found.rows.begin)), bits_(found.bits) {
+        : table_(table),
+          rows_(found.rows),
+          lanes_(Loop::template collect<true>(found, found.rows.begin)),
+          bits_(found.bits) {
         this->watch_batch(table);
     }
 
@@ -66,8 +69,7 @@ public:
         using Value = std::conditional_t<kWrites, ValueOf<kMember>, const ValueOf<kMember>>;
         std::size_t lane = 0;
         bool found = false;
-        ((found |= detail::names_member<kMember, Fields>(),
-          lane += found ? 0 : detail::LayoutOf<Fields>::kNumColumns),
+        ((found |= detail::names_member<kMember, Fields>(), lane += found ? 0 : detail::LayoutOf<Fields>::kNumColumns),
          ...);
         require_current();
         auto column = make_column<kMember, Value>(

@@ -38,15 +38,15 @@ struct PlanTerm {
     const Schema* component = nullptr;  ///< Lifetime: that of its store, or of the program. nullptr: who the parent is
     bool is_field = false;              ///< its columns are shown
     bool writes = false;
-    bool is_optional = false;      ///< an entity may lack it
-    bool excludes = false;         ///< an entity lacks it
+    bool is_optional = false;       ///< an entity may lack it
+    bool excludes = false;          ///< an entity lacks it
     Noted noted = Noted::kNothing;  ///< only entities that have gained, lost or changed it are visited
-    bool is_link = false;          ///< its column says which entity the terms are about that name it
-    bool is_each_value = false;    ///< each value that an entity has of the type is visited
-    bool is_whole = false;         ///< its columns hold fields that the query does not name, too
-    std::uint16_t any_of = kNoAny; ///< terms with the same number: an entity has one of them
+    bool is_link = false;           ///< its column says which entity the terms are about that name it
+    bool is_each_value = false;     ///< each value that an entity has of the type is visited
+    bool is_whole = false;          ///< its columns hold fields that the query does not name, too
+    std::uint16_t any_of = kNoAny;  ///< terms with the same number: an entity has one of them
     std::uint16_t link = kNoLink;   ///< it is that of the entity which this term says; kNoLink: of the entity itself
-    std::uint32_t offset = 0;                           ///< where the field begins in its column. Units: bytes
+    std::uint32_t offset = 0;       ///< where the field begins in its column. Units: bytes
     std::uint16_t first_column = 0, num_columns = 0;    ///< that are shown, of those of the component
     std::uint32_t field = kAllFields;                   ///< for accesses
     std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64 that are shown
@@ -71,9 +71,9 @@ struct PlanStore {
 
 /// Where the columns of a field are for some rows.
 struct FieldColumns {
-    Table* table = nullptr;          ///< nullptr: none of the rows has the component
-    std::uint32_t first_column = 0;  ///< of the component
-    std::uint32_t first_row = 0;     ///< row i of the run is row first_row + i of the table, modulo 2^32
+    Table* table = nullptr;                  ///< nullptr: none of the rows has the component
+    std::uint32_t first_column = 0;          ///< of the component
+    std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
     const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run
     const RowIndex* index = nullptr;         ///< which has the row of each owner; nullptr: as above
     const std::byte* values = nullptr;       ///< what removed components were, in place of a table
@@ -102,9 +102,10 @@ struct FoundRows {
     RowRange rows{};
     std::uint64_t* words = nullptr;  ///< of a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< of a run: which of the rows are enabled; nullptr: all
-    const std::uint16_t* columns = nullptr;  ///< by field: its first column in `table`, which has all; nullptr: see `fields`
-    const FieldColumns* fields = nullptr;    ///< by field, where some may lie elsewhere, or be missing
-    Table* table = nullptr;                ///< which has the rows of a run
+    const std::uint16_t* columns =
+        nullptr;  ///< by field: its first column in `table`, which has all; nullptr: see `fields`
+    const FieldColumns* fields = nullptr;        ///< by field, where some may lie elsewhere, or be missing
+    Table* table = nullptr;                      ///< which has the rows of a run
     const DatabaseTable* of_database = nullptr;  ///< the same, if it is one of a database
     CommandRecorder* commands = nullptr;         ///< of the chunk, if the function takes commands
 };
@@ -115,10 +116,10 @@ struct LoopFunction {
     void* context = nullptr;
     bool takes_commands = false;
     ComponentDirectory* directory = nullptr;  ///< whose commands they are; nullptr: that of the plan
-    bool takes_runs = false;        ///< batches: rows that lie side by side in every store, and no blocks
-    bool skips_disabled = true;     ///< it leaves out what FoundRows::bits say, and rows without an owner
-    bool looks_at_each = false;     ///< it leaves out further rows: it gets blocks, and clears bits of their words
-    bool marks = true;              ///< what was visited is marked as written
+    bool takes_runs = false;                  ///< batches: rows that lie side by side in every store, and no blocks
+    bool skips_disabled = true;               ///< it leaves out what FoundRows::bits say, and rows without an owner
+    bool looks_at_each = false;  ///< it leaves out further rows: it gets blocks, and clears bits of their words
+    bool marks = true;           ///< what was visited is marked as written
     std::uint32_t grain = kUsualRowsPerChunk;  ///< rows of a chunk, at least
 };
 

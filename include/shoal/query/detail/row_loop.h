@@ -40,7 +40,8 @@ template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
-    static constexpr bool kMayBeDisabled[sizeof...(Fields) + 1] = {kCanBeDisabled<typename Fields::Component>..., false};
+    static constexpr bool kMayBeDisabled[sizeof...(Fields) + 1] = {kCanBeDisabled<typename Fields::Component>...,
+                                                                   false};
 
     explicit SomeRows(const FoundRows& found) : SameRows{found.owners, found.rows.end}, bits_(found.bits) {
         if constexpr ((Fields::kIsOptional || ...))
@@ -135,7 +136,8 @@ public:
         [[maybe_unused]] std::size_t field = 0;
         if constexpr (!(Fields::kIsOptional || ...)) {
             if (!kMayJoin || found.columns != nullptr) {
-                ((collect_columns<Fields>(*found.table, found.columns[field], row, lanes.data + first_lane(field)), ++field),
+                ((collect_columns<Fields>(*found.table, found.columns[field], row, lanes.data + first_lane(field)),
+                  ++field),
                  ...);
                 return lanes;
             }
@@ -164,8 +166,9 @@ private:
     SHOAL_INLINE static void collect_field(const FieldColumns& columns, std::uint32_t row, std::byte** lanes) {
         if (Field::kIsOptional && columns.table == nullptr) return;
         const std::uint32_t first_row = columns.first_row + row;  // which may wrap, as first_row says
-        if constexpr (Field::kIsRemoved) {  // seen as const
-            lanes[0] = const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);
+        if constexpr (Field::kIsRemoved) {                        // seen as const
+            lanes[0] =
+                const_cast<std::byte*>(columns.values) + std::size_t(first_row) * LayoutOf<Field>::column_bytes(0);
             return;
         }
         collect_columns<Field>(*columns.table, columns.first_column, first_row, lanes);

@@ -14,9 +14,8 @@ namespace shoal::detail {
 template <class Term>
 void add_plan_terms(const PlanTerm* first, PlanTerm*& to, std::uint16_t number, bool is_each_value) {
     if constexpr (Term::kIsAny) {
-        Term::for_each_component([&]<class T>() {
-            *to++ = {.component = &schema_of<T>(), .is_optional = true, .any_of = number};
-        });
+        Term::for_each_component(
+            [&]<class T>() { *to++ = {.component = &schema_of<T>(), .is_optional = true, .any_of = number}; });
     } else {
         if constexpr (Term::kIsOfParent) {
             PlanTerm& link = *to++;
