@@ -6,6 +6,7 @@
 #include "shoal/world/world.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace shoal {
@@ -105,16 +106,11 @@ void FrameHashes::end() {
     std::erase_if(passes_, [](const PassHashes& pass) { return pass.name.empty(); });
     const StateHashes hashes = hash_state(*world_);
     fields_ = sum_by_field(hashes);
+    std::map<Zone, std::uint64_t> by_zone;
+    for (const StateHash& part : hashes.parts())
+        if (part.zone != kNoZone) by_zone[part.zone] += part.hash;
     zones_.clear(), zone_hashes_.clear();
-    for (const StateHash& part : hashes.parts())
-        if (part.zone != kNoZone) zones_.push_back(part.zone);
-    std::sort(zones_.begin(), zones_.end());
-    zones_.erase(std::unique(zones_.begin(), zones_.end()), zones_.end());
-    zone_hashes_.resize(zones_.size());
-    for (const StateHash& part : hashes.parts())
-        if (part.zone != kNoZone)
-            zone_hashes_[std::size_t(std::lower_bound(zones_.begin(), zones_.end(), part.zone) - zones_.begin())] +=
-                part.hash;
+    for (const auto& [zone, hash] : by_zone) zones_.push_back(zone), zone_hashes_.push_back(hash);
 }
 
 void FrameHashes::save(SnapshotWriter& to) const {

@@ -78,48 +78,6 @@ struct Schedule::Entry final : AccessGuard {
     std::uint32_t trace_name = 0;
 };
 
-/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended; the ready pass that
-/// comes first in the order is taken first.
-/// Thread: run() by one thread; the rest by the crew.
-class Schedule::Runner final : public CrewWork {
-public:
-    Runner(Schedule& schedule, Executor& executor) : schedule_(schedule), crew_(executor) {}
-
-    bool fits(const Executor& executor) const {
-        return &crew_.executor() == &executor && crew_.num_workers() == executor.num_workers();
-    }
-    /// Requires: the schedule has a plan.
-    void run(float dt, std::uint64_t frame);
-
-    bool do_next(std::uint32_t worker) override;
-    bool finished() const override { return num_left_.load(std::memory_order_acquire) == 0; }
-    void* task() const override;
-    void* switch_to(void* task, std::uint32_t worker) override;
-
-private:
-    struct Working;
-
-    static Working& working();
-    Entry& entry_at(std::uint32_t position) const;
-    void begin_run(float dt);
-    void push_ready(std::uint32_t position);
-    bool take_ready(std::uint32_t& position);
-    void run_pass(std::uint32_t position, std::uint32_t worker);
-    void end_pass(std::uint32_t position);
-    void note_failure(std::uint32_t position, Failure& failure);
-
-    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-
-    Schedule& schedule_;
-    Crew crew_;
-    std::uint64_t frame_ = 0;
-    std::mutex mutex_;                                    // guards the next two
-    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
-    Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
-    std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
-    std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
-};
-
 namespace {
 
 Status no_pass(std::string_view name) {
@@ -180,6 +138,179 @@ std::string column_text(const Schema& table, std::uint32_t column) {
 
 }  // namespace
 
+/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended; the ready pass that
+/// comes first in the order is taken first.
+/// Thread: run() by one thread; the rest by the crew.
+class Schedule::Runner final : public CrewWork {
+public:
+    Runner(Schedule& schedule, Executor& executor) : schedule_(schedule), crew_(executor) {}
+
+    bool fits(const Executor& executor) const {
+        return &crew_.executor() == &executor && crew_.num_workers() == executor.num_workers();
+    }
+
+    bool finished() const override { return num_left_.load(std::memory_order_acquire) == 0; }
+    void* task() const override { return working().entry; }
+
+    void* switch_to(void* task, std::uint32_t worker) override {
+        Working& now = working();
+        Entry* const before = now.entry;
+        const std::int64_t now_ns = monotonic_ns();
+        now.account(now_ns);
+        now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
+        set_running_pass(now.name());
+        if constexpr (SHOAL_CHECKED != 0) set_access_guard(now.entry);
+        return before;
+    }
+
+    /// Requires: the schedule has a plan.
+    void run(float dt, std::uint64_t frame) {
+        frame_ = frame;
+        begin_run(dt);
+        if (finished()) return;
+        // A pass may run the schedule of another world, whose workers have other numbers.
+        const Working outer = working();
+        working() = {};
+        crew_.run(*this);
+        working() = outer;
+        set_running_pass(outer.name());
+        if constexpr (SHOAL_CHECKED != 0) set_access_guard(outer.entry);
+    }
+
+    bool do_next(std::uint32_t worker) override {
+        std::uint32_t position = 0;
+        if (!take_ready(position)) return false;
+        Entry& entry = entry_at(position);
+        if (entry.runs) {
+            if (position < failed_.load(std::memory_order_acquire)) {
+                const WorkScope scope(position + 1, &crew_);
+                run_pass(position, worker);
+                if (SHOAL_UNLIKELY(schedule_.observer_ != nullptr))
+                    schedule_.observer_->observe(entry.name, position, entry.accesses);
+            } else {
+                entry.interval.postpone();
+            }
+        }
+        end_pass(position);
+        return true;
+    }
+
+private:
+    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+    /// What a thread is working at.
+    struct Working {
+        Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
+        std::uint32_t worker = 0;
+        std::int64_t since_ns = 0;
+        std::uint64_t frame = 0;
+        Trace* trace = nullptr;
+
+        const char* name() const { return entry == nullptr ? nullptr : entry->name.c_str(); }
+        /// Adds the time since `since_ns` to the times of the pass.
+        void account(std::int64_t now_ns) const {
+            if (entry == nullptr) return;
+            // Several threads may be this worker, one after another; the executor decides how they are ordered.
+            __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
+            if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
+        }
+    };
+
+    static Working& working() {
+        thread_local Working working;
+        return working;
+    }
+
+    Schedule::Entry& entry_at(std::uint32_t position) const {
+        return *schedule_.entries_[schedule_.plan_->order[position]];
+    }
+
+    void begin_run(float dt) {
+        const PassPlan& plan = *schedule_.plan_;
+        num_before_.assign(plan.num_predecessors.begin(), plan.num_predecessors.end());
+        ready_.clear();
+        failed_.store(kNone, std::memory_order_relaxed);
+        std::uint32_t num_running = 0;
+        for (std::uint32_t position = 0; position < plan.order.size(); ++position) {
+            Entry& entry = entry_at(position);
+            entry.runs = entry.is_enabled() && entry.interval.count_frame(dt);
+            entry.worker_ns.resize(crew_.num_workers());
+            num_running += entry.runs;
+            if (num_before_[position] == 0) push_ready(position);
+        }
+        num_left_.store(num_running == 0 ? 0 : static_cast<std::uint32_t>(plan.order.size()),
+                        std::memory_order_release);
+    }
+
+    void push_ready(std::uint32_t position) {
+        ready_.push_back(position);
+        std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
+    }
+
+    bool take_ready(std::uint32_t& position) {
+        const std::lock_guard lock(mutex_);
+        if (ready_.empty()) return false;
+        std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+        position = ready_.back();
+        ready_.pop_back();
+        return true;
+    }
+
+    void run_pass(std::uint32_t position, std::uint32_t worker) {
+        Entry& entry = entry_at(position);
+        Failure failure;
+        PassContext context{crew_, entry.interval.dt(), frame_};
+        context.random_seed = random_seed(schedule_.seed_, entry.name_hash, frame_);
+        void* const before = switch_to(&entry, worker);
+        const std::int64_t begin_ns = working().since_ns;
+        entry.pass->run(context, failure);
+        switch_to(before, worker);
+        if (SHOAL_UNLIKELY(failure.any())) note_failure(position, failure);
+        PassStatistics& statistics = entry.statistics;
+        statistics.last_ns = working().since_ns - begin_ns;
+        statistics.total_ns += statistics.last_ns;
+        statistics.num_rows = context.num_rows;
+        statistics.num_bytes = context.num_bytes;
+        statistics.total_rows += context.num_rows;
+        statistics.total_bytes += context.num_bytes;
+        ++statistics.num_runs;
+    }
+
+    /// Logs that a pass has failed, and keeps why, unless a pass before it has failed too.
+    void note_failure(std::uint32_t position, Failure& failure) {
+        const std::string& name = entry_at(position).name;
+        Status status = Status::error(concat("the pass \"", name, "\" failed: ", failure.status().message()));
+        log(LogLevel::kError, status.message());
+        const std::lock_guard lock(mutex_);
+        if (position > failed_.load(std::memory_order_relaxed)) return failure.clear();
+        schedule_.failure_.take(failure);
+        schedule_.status_ = std::move(status);
+        schedule_.failed_pass_ = name;
+        failed_.store(position, std::memory_order_release);
+    }
+
+    void end_pass(std::uint32_t position) {
+        std::size_t num_ready = 0;
+        {
+            const std::lock_guard lock(mutex_);
+            for (const std::uint32_t successor : schedule_.plan_->successors[position])
+                if (--num_before_[successor] == 0) push_ready(successor);
+            num_ready = ready_.size();
+        }
+        const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        if (was_last || num_ready > 1) crew_.wake();  // this worker takes one itself
+    }
+
+    Schedule& schedule_;
+    Crew crew_;
+    std::uint64_t frame_ = 0;
+    std::mutex mutex_;                                    // guards the next two
+    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
+    Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
+    std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
+    std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
+};
+
 /// Finds a pass that writes what `is_about` says of an access, and that nothing orders against this one; nullptr: there is
 /// none.
 template <class IsAbout>
@@ -233,154 +364,6 @@ void Schedule::Entry::refuse_read(const Entry& writer, std::string_view what, st
     fail_assertion("a pass reads what no other may write meanwhile",
                    concat("the pass \"", name, "\" read ", what, " without having declared it, and the pass \"",
                           writer.name, "\", which may run at the same time, writes it; add ", missing));
-}
-
-// --- the run -----------------------------------------------------------------------------------------------------
-
-/// What a thread is working at.
-struct Schedule::Runner::Working {
-    Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
-    std::uint32_t worker = 0;
-    std::int64_t since_ns = 0;
-    std::uint64_t frame = 0;
-    Trace* trace = nullptr;
-
-    const char* name() const { return entry == nullptr ? nullptr : entry->name.c_str(); }
-    /// Adds the time since `since_ns` to the times of the pass.
-    void account(std::int64_t now_ns) const {
-        if (entry == nullptr) return;
-        // Several threads may be this worker, one after another; the executor decides how they are ordered.
-        __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
-        if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
-    }
-};
-
-Schedule::Runner::Working& Schedule::Runner::working() {
-    thread_local Working working;
-    return working;
-}
-
-void* Schedule::Runner::task() const { return working().entry; }
-
-void* Schedule::Runner::switch_to(void* task, std::uint32_t worker) {
-    Working& now = working();
-    Entry* const before = now.entry;
-    const std::int64_t now_ns = monotonic_ns();
-    now.account(now_ns);
-    now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
-    set_running_pass(now.name());
-    if constexpr (SHOAL_CHECKED != 0) set_access_guard(now.entry);
-    return before;
-}
-
-Schedule::Entry& Schedule::Runner::entry_at(std::uint32_t position) const {
-    return *schedule_.entries_[schedule_.plan_->order[position]];
-}
-
-void Schedule::Runner::run(float dt, std::uint64_t frame) {
-    frame_ = frame;
-    begin_run(dt);
-    if (finished()) return;
-    // A pass may run the schedule of another world, whose workers have other numbers.
-    const Working outer = working();
-    working() = {};
-    crew_.run(*this);
-    working() = outer;
-    set_running_pass(outer.name());
-    if constexpr (SHOAL_CHECKED != 0) set_access_guard(outer.entry);
-}
-
-void Schedule::Runner::begin_run(float dt) {
-    const PassPlan& plan = *schedule_.plan_;
-    num_before_.assign(plan.num_predecessors.begin(), plan.num_predecessors.end());
-    ready_.clear();
-    failed_.store(kNone, std::memory_order_relaxed);
-    std::uint32_t num_running = 0;
-    for (std::uint32_t position = 0; position < plan.order.size(); ++position) {
-        Entry& entry = entry_at(position);
-        entry.runs = entry.is_enabled() && entry.interval.count_frame(dt);
-        entry.worker_ns.resize(crew_.num_workers());
-        num_running += entry.runs;
-        if (num_before_[position] == 0) push_ready(position);
-    }
-    num_left_.store(num_running == 0 ? 0 : static_cast<std::uint32_t>(plan.order.size()), std::memory_order_release);
-}
-
-void Schedule::Runner::push_ready(std::uint32_t position) {
-    ready_.push_back(position);
-    std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
-}
-
-bool Schedule::Runner::take_ready(std::uint32_t& position) {
-    const std::lock_guard lock(mutex_);
-    if (ready_.empty()) return false;
-    std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-    position = ready_.back();
-    ready_.pop_back();
-    return true;
-}
-
-bool Schedule::Runner::do_next(std::uint32_t worker) {
-    std::uint32_t position = 0;
-    if (!take_ready(position)) return false;
-    Entry& entry = entry_at(position);
-    if (entry.runs) {
-        if (position < failed_.load(std::memory_order_acquire)) {
-            const WorkScope scope(position + 1, &crew_);
-            run_pass(position, worker);
-            if (SHOAL_UNLIKELY(schedule_.observer_ != nullptr))
-                schedule_.observer_->observe(entry.name, position, entry.accesses);
-        } else {
-            entry.interval.postpone();
-        }
-    }
-    end_pass(position);
-    return true;
-}
-
-void Schedule::Runner::run_pass(std::uint32_t position, std::uint32_t worker) {
-    Entry& entry = entry_at(position);
-    Failure failure;
-    PassContext context{crew_, entry.interval.dt(), frame_};
-    context.random_seed = random_seed(schedule_.seed_, entry.name_hash, frame_);
-    void* const before = switch_to(&entry, worker);
-    const std::int64_t begin_ns = working().since_ns;
-    entry.pass->run(context, failure);
-    switch_to(before, worker);
-    if (SHOAL_UNLIKELY(failure.any())) note_failure(position, failure);
-    PassStatistics& statistics = entry.statistics;
-    statistics.last_ns = working().since_ns - begin_ns;
-    statistics.total_ns += statistics.last_ns;
-    statistics.num_rows = context.num_rows;
-    statistics.num_bytes = context.num_bytes;
-    statistics.total_rows += context.num_rows;
-    statistics.total_bytes += context.num_bytes;
-    ++statistics.num_runs;
-}
-
-/// Logs that a pass has failed, and keeps why, unless a pass before it has failed too.
-void Schedule::Runner::note_failure(std::uint32_t position, Failure& failure) {
-    const std::string& name = entry_at(position).name;
-    Status status = Status::error(concat("the pass \"", name, "\" failed: ", failure.status().message()));
-    log(LogLevel::kError, status.message());
-    const std::lock_guard lock(mutex_);
-    if (position > failed_.load(std::memory_order_relaxed)) return failure.clear();
-    schedule_.failure_.take(failure);
-    schedule_.status_ = std::move(status);
-    schedule_.failed_pass_ = name;
-    failed_.store(position, std::memory_order_release);
-}
-
-void Schedule::Runner::end_pass(std::uint32_t position) {
-    std::size_t num_ready = 0;
-    {
-        const std::lock_guard lock(mutex_);
-        for (const std::uint32_t successor : schedule_.plan_->successors[position])
-            if (--num_before_[successor] == 0) push_ready(successor);
-        num_ready = ready_.size();
-    }
-    const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (was_last || num_ready > 1) crew_.wake();  // this worker takes one itself
 }
 
 // --- the list of passes ------------------------------------------------------------------------------------------
