@@ -186,6 +186,26 @@ TEST_F(SingleRows, many_are_enabled_and_disabled_in_one_call_where_they_are) {
     EXPECT_TRUE(database.has<Frozen>(hot[5])) << "of which nothing was said";
 }
 
+TEST_F(SingleRows, rows_that_are_enabled_in_one_call_are_stamped) {
+    std::vector<Entity> all(3'000);
+    ASSERT_TRUE((database.create<Position, Burning>(all, 0).ok()));
+    const Table& table = database.find(all[0]).table->table();
+    std::uint64_t stamp = 1;
+    const auto expect_stamped = [&](std::size_t i, auto&& change) {
+        database.settle({.stamp = ++stamp});
+        change(std::span<const Entity>(all).subspan(i, 2));
+        for (std::uint32_t block = 0; block < 3; ++block)
+            EXPECT_EQ(table.placed_stamp(block) == stamp, block == i / kRowsPerStampBlock) << block;
+    };
+    expect_stamped(2'500, [&](std::span<const Entity> some) { EXPECT_EQ(*database.remove<Burning>(some), 2u); });
+    expect_stamped(1'100, [&](std::span<const Entity> some) { EXPECT_EQ(*database.remove<Burning>(some), 2u); });
+    expect_stamped(2'500,
+                   [&](std::span<const Entity> some) { EXPECT_EQ(database.add(some, Burning{})->num_added, 2u); });
+    database.settle({.stamp = ++stamp});
+    EXPECT_EQ(database.add(std::span<const Entity>(all).subspan(2'500, 2), Burning{})->num_set, 2u);
+    EXPECT_LT(table.placed_stamp(2), stamp) << "nothing has changed";
+}
+
 TEST_F(SingleRows, when_one_of_many_cannot_move_none_is_enabled) {
     Database full(entities, pool, {.capacity_rows = 4});
     std::vector<Entity> all(4), others(4), there(2);

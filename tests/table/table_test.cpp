@@ -305,6 +305,11 @@ TEST(Table, validate_finds_a_wrong_index) {
     index.set(make_entity(2, 1), 0);
     EXPECT_NE(table.validate().message().find("the index says row 0"), std::string_view::npos)
         << table.validate().message();
+    index.set(make_entity(2, 1), 1);
+    expect_valid(table);
+    index.set(make_entity(1, 1), 1);
+    EXPECT_NE(table.validate().message().find("row 0: the index says row 1"), std::string_view::npos)
+        << table.validate().message();
 }
 
 TEST(Table, after_promotion_growing_moves_no_address) {  // req: E8
