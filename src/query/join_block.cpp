@@ -275,10 +275,12 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
 
 namespace {
 
-/// Copies those of the rows that have a component of the database to `out`, and kNilRow for the others.
-void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* const* tables, const std::uint32_t* rows,
-                 std::uint32_t* out) {
-    const DatabaseTable* last = nullptr;
+/// Returns the rows, with kNilRow for those that lack a component of the database: as they are, or copied to `out`.
+const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* const* tables,
+                                 const std::uint32_t* rows, std::uint32_t* out) {
+    const DatabaseTable* last = tables == nullptr ? block.of_database : only_table_of(tables, block.size());
+    if (last != nullptr && last->type().has(type) && last->presence(type) == nullptr) return rows;
+    last = nullptr;
     bool is_there = false;
     const std::uint64_t* bits = nullptr;
     for (std::uint32_t i = 0; i < block.size(); ++i) {
@@ -289,6 +291,7 @@ void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* cons
             table != nullptr && rows[i] != kNilRow && is_there && (bits == nullptr || test_bit(bits, rows[i]));
         out[i] = has ? rows[i] : kNilRow;
     }
+    return out;
 }
 
 }  // namespace
@@ -297,10 +300,8 @@ void keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* cons
 const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];
-    if (const ComponentType type = plan_.types[term]) {
-        keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
-        return room;
-    }
+    if (const ComponentType type = plan_.types[term])
+        return keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
     if (!store.needs_parent) return block.found[number];
     for (std::uint32_t i = 0; i < block.size(); ++i)
         room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
@@ -314,7 +315,9 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     const PlanTerm& term = plan_.terms[number];
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
-    const std::uint32_t* const rows = rows_of_term(block, number, room);
+    // Of a store that is no database, a row that has not the component holds no entity: see OwnedColumns::needs_parent.
+    const std::uint32_t* const rows =
+        type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
     const DatabaseTable* last = nullptr;
     const std::byte* column = nullptr;
@@ -353,10 +356,8 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
     if (!term.is_optional) return block.found[plan_.store_of(field)];
     if (!term.is_related()) return rows_of_term(block, plan_.fields[field], room);
     const LinkedRows& linked = block.links[plan_.link_of(field)];
-    if (plan_.is_of_database(field)) {
-        keep_having(block, plan_.types[plan_.fields[field]], linked.tables, linked.rows, room);
-        return room;
-    }
+    if (plan_.is_of_database(field))
+        return keep_having(block, plan_.types[plan_.fields[field]], linked.tables, linked.rows, room);
     const JoinedStore& store = places_.stores[plan_.store_of(field)];
     store.rows->index().find_each(
         {linked.entities, block.size()}, kFetchDistance,

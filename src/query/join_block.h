@@ -27,6 +27,14 @@ struct LinkedRows {
     std::uint32_t rows[kRows];       ///< in these
 };
 
+/// Returns the one table that rows lie in, if all lie in it, or nowhere; nullptr otherwise.
+inline DatabaseTable* only_table_of(DatabaseTable* const* tables, std::uint32_t num_rows) {
+    DatabaseTable* const table = tables[0];
+    bool is_only = true;
+    for (std::uint32_t i = 0; i < num_rows; ++i) is_only &= (tables[i] == table) | (tables[i] == nullptr);
+    return is_only ? table : nullptr;
+}
+
 /// Rows of the driver, and where their entities are in the other stores.
 struct JoinBlock {
     static constexpr std::uint32_t kRows = LinkedRows::kRows;  // what a block looks up stays in the innermost caches
@@ -112,6 +120,10 @@ private:
     void combine(std::size_t link, DatabaseTable* table, const std::uint64_t* here, Visit& visit) {
         while (link < links.size() && !links[link].are_in_database) ++link;
         if (SHOAL_LIKELY(link == links.size())) return visit(table, here);
+        if (DatabaseTable* const only = only_table_of(links[link].tables, size()); SHOAL_LIKELY(only != nullptr)) {
+            links[link].shown = only;  // the lists of rows say who lies nowhere
+            return combine(link + 1, table, here, visit);
+        }
         for_each_of(links[link].tables, here, [&](DatabaseTable* of_link, const std::uint64_t* words_of_all) {
             links[link].shown = of_link;
             combine(link + 1, table, words_of_all, visit);
