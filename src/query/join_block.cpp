@@ -301,7 +301,8 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];
     if (const ComponentType type = plan_.types[term])
-        return keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number], room);
+        return keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number],
+                           room);
     if (!store.needs_parent) return block.found[number];
     for (std::uint32_t i = 0; i < block.size(); ++i)
         room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
@@ -316,8 +317,7 @@ void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
     // Of a store that is no database, a row that has not the component holds no entity: see OwnedColumns::needs_parent.
-    const std::uint32_t* const rows =
-        type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
+    const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
     const DatabaseTable* last = nullptr;
     const std::byte* column = nullptr;
@@ -391,14 +391,13 @@ void ToldRows::begin(std::uint32_t num_rows) {
     is_shared_ = false;
 }
 
-bool ToldRows::share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others,
-                     bool adds_driver) {
+bool ToldRows::share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others) {
     const JoinedStore& driving = places.stores[driver == TermStores::kNone ? 0 : driver];
     if (writes_others && driver != TermStores::kNone && driving.rows != nullptr && driving.rows->schema().many() &&
         !places.visits_each_once(driving))
         return false;
     for (ToldRows& told : all) {
-        if (told.store == driver && !adds_driver) continue;
+        if (told.store == driver) continue;
         told.visited_.clear(places.stores[told.store].rows->num_rows());
         told.is_shared_ = true;
     }

@@ -35,7 +35,8 @@ public:
           is_listed_(sorts_ || !plan.noted.empty()),
           // Fields that the function looks up are no columns of batches, and what was written to them is not seen.
           is_alone_(!is_listed_ && plan.is_alone &&
-                    !(plan.looks_up && (plan.since != 0 || function.takes_runs || !function.skips_disabled))) {}
+                    !(plan.looks_up &&
+                      (plan.since != 0 || function.takes_runs || !function.skips_disabled || plan.has_holes()))) {}
 
     /// Calls visit(part) for the rows of the driver.
     template <class Visit>
@@ -112,7 +113,7 @@ public:
         else
             plan_.match[0].for_each_table(run_one);
     }
-    /// Before the first part, and behind the last.
+    /// What is done before the first part, and after the last.
     void begin() const {
         if (plan_.told.empty()) return;
         const std::uint8_t driver = is_listed_ ? TermStores::kNone : plan_.driver();
@@ -296,10 +297,13 @@ private:
             for (std::size_t i = 0; i < num_fields; ++i)
                 block.of_fields[i] = finder.rows_of_field(block, i, block.lists[places_.stores.size() + i]);
             if (plan_.since != 0) leave_out_unchanged(block);
+            struct Mark {  // also when the function throws
+                const PlanLoop& loop;
+                Block& block;
+                ~Mark() { loop.mark_block(block); }
+            };
+            const Mark mark{*this, block};
             show(block, found, run);
-            if (function_.marks) mark_others(block);
-            for (ToldRows& told : plan_.told)
-                if (function_.marks) told.add_block(block);
         }
         end_run(run, found);
     }
@@ -400,7 +404,12 @@ private:
 
     // --- marks ---------------------------------------------------------------------------------------------------
 
-    /// Marks what was written in other stores than the driver.
+    /// Marks what was written in other stores than the driver, and notes what these are told.
+    void mark_block(Block& block) const {
+        if (!function_.marks) return;
+        mark_others(block);
+        for (ToldRows& told : plan_.told) told.add_block(block);
+    }
     void mark_others(Block& block) const {
         bool writes_others = false;
         for (const WrittenColumn one : plan_.written) writes_others |= is_written_elsewhere(block, one.field);

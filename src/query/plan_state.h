@@ -62,6 +62,8 @@ struct PlanState {
     std::uint64_t num_rows_of(std::uint8_t store) const {
         return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
     }
+    /// Whether the only store that decides has rows without an owner.
+    bool has_holes() const { return alone != places.database && places.stores[alone].rows->table().num_holes() != 0; }
     /// Notes what follows from the terms and stores, and is asked by each loop.
     void note_shape();
     /// By field: its first column, in a table of the only store. Requires: is_alone.

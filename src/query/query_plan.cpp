@@ -319,7 +319,9 @@ QueryPlan::~QueryPlan() { delete state_; }
 
 void QueryPlan::set_zones(const ZoneSet& zones) {
     PlanState& plan = *state_;
-    SHOAL_ASSERT(plan.any_database != nullptr, "zones are a database's; the world had none when the query was made");
+    SHOAL_ASSERT(
+        plan.any_database != nullptr,
+        "zones are a database's, and the world had none when the query was made; call World::database() before");
     for (PlanState* one : {&plan, plan.further.data()}) {
         if (one == nullptr) continue;
         if (!one->places.has_database()) {
@@ -407,9 +409,12 @@ Array<Access> QueryPlan::accesses() const {
         const bool is_in_zones = plan.in_zones && !field.is_related();  // these may lie in other zones
         accesses.push_back(access.of_query_in(is_in_zones ? &plan.zones : nullptr));
     }
-    for (const PlanTerm& term : plan.terms)
-        if (term.noted != Noted::kNothing)
-            accesses.push_back({&plan.noted[0].store(), nullptr, term.component->id(), kAllFields, false});
+    for (std::uint32_t term = 0; term < plan.terms.size(); ++term) {
+        if (plan.terms[term].noted == Noted::kNothing) continue;
+        const JoinedStore& store = plan.places.stores[plan.places.store_of[term]];
+        const ComponentId component = store.is_derived ? ComponentId() : plan.terms[term].component->id();
+        accesses.push_back({store.store, nullptr, component, kAllFields, false});
+    }
     for (const std::uint32_t link : plan.links) {
         const JoinedStore& store = plan.places.stores[plan.places.store_of[link]];
         const PlanTerm& term = plan.terms[link];

@@ -23,8 +23,7 @@ public:
     void begin(std::uint32_t num_rows);
     /// Lets several threads add rows of stores that do not drive, or of all, and returns true. Returns false if a loop
     /// would write a row several times: it visits all rows that an entity has in the driver, and writes others.
-    static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others,
-                      bool adds_driver = false);
+    static bool share(std::span<ToldRows> all, const TermStores& places, std::size_t driver, bool writes_others);
     /// Adds the rows of a block that are visited.
     void add_block(const JoinBlock& block) {
         if (store == block.driver)

@@ -48,6 +48,7 @@ void WorldServices::end_all() {
     while (!services_.empty()) {
         WorldService& last = *services_.back();
         services_.pop_back();
+        for (Asked& asked : asked_) std::ranges::replace(asked.services, &last, nullptr);
         last.world_ends();
     }
 }

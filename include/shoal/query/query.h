@@ -45,6 +45,7 @@
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
 //     Added<T>, Changed<T>      those that have gained T since the loop ran last, or of whose T a field differs
 //     Removed<T>                those that have lost T          what it was, a const T&
+//                               (a copy of such a query begins anew, and what in() and the like return is one: keep it)
 //     Singleton<Read<&T::field>>   all                             the value of the one T that the world has
 //
 // It may also say which tags the entities have, tagged("enemy"), or lack, untagged("enemy"): the entities of a tag are
@@ -158,7 +159,8 @@ public:
     static constexpr bool kFits = Loop::template kFits<Called<Function>>;
     template <class Function>
     static constexpr bool kTakesBatch =
-        detail::Callable<Called<Function>, Commands&, Batch> || detail::Callable<Called<Function>, Batch>;
+        !(Terms::kIsRemoved || ...) &&
+        (detail::Callable<Called<Function>, Commands&, Batch> || detail::Callable<Called<Function>, Batch>);
 
     explicit Query(Stores&... stores) : plan_(detail::TypedPlan<Visited>::make(stores...)), singletons_(stores...) {
         if constexpr (kIsOfSingletons) plan_.see_inactive();
@@ -166,6 +168,7 @@ public:
 
     /// The same query, on the rows of some zones only.
     Query in(const ZoneSet& zones) const {
+        static_assert(!(Terms::kIsRemoved || ...), "what was removed lies in no zone any more");
         static_assert(kHasDatabase, "zones are a database's; say query<...>(database, managers...)");
         Query result = *this;
         if constexpr (kHasDatabase) result.plan_.set_zones(zones);
@@ -200,7 +203,7 @@ public:
         constexpr bool kIsNamed = (names_key<kMember, Terms>() || ...);
         constexpr bool kIsOrdered = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
         constexpr bool kIsOnce = !detail::kVisitsEachValue<Terms...> && !kIsOfSingletons;
-        static_assert(kMayJoin, "a query over all stores is sorted; say world.query<...>()");
+        static_assert(kMayJoin, "a query over one store alone is not sorted; say world.query<...>()");
         static_assert(kIsNamed, "a query is sorted by a field that it names with Read or Write");
         static_assert(kIsOrdered, "rows are sorted by numbers, bools and enumerations");
         static_assert(!(Terms::kIsRemoved || ...), "what was removed is visited as it lay; sort what you keep of it");
@@ -243,7 +246,8 @@ public:
     const Store& driver() const { return plan_.driver(); }
     /// Requires: a query over a database.
     Database& database() const { return plan_.database(); }
-    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more.
+    /// How many rows of the driver match, including those whose components are disabled. A loop visits no more. With Added,
+    /// Changed or Removed: how many the last loop found.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return plan_.num_rows(); }
     /// Bytes of the named fields in one row, for rates; singletons count where they are all.
@@ -262,26 +266,32 @@ public:
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>
     void for_each(Function&& function) const {
-        static_assert(kFits<Function>,
-                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe, and optionally Commands& and an Entity before them");
+        static_assert(
+            kFits<Function>,
+            "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+            "const for Maybe, Parent and Related, a const T& for Removed, and optionally Commands& and an Entity "
+            "before them");
         if constexpr (kFits<Function>) run<false>(nullptr, function);
     }
     /// The same on several threads; `function` is called from all of them at once. Small loops stay on this one.
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
-        static_assert(kFits<Function>,
-                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe, and optionally Commands& and an Entity before them");
+        static_assert(
+            kFits<Function>,
+            "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+            "const for Maybe, Parent and Related, a const T& for Removed, and optionally Commands& and an Entity "
+            "before them");
         if constexpr (kFits<Function>) run<false>(&executor, function);
     }
     /// Starts the same and returns a StartedQuery; its wait() marks what was written.
     /// Lifetime: this query and `function` outlive the result.
     template <class Function>
     auto start(Executor& executor, Function& function) const {
-        static_assert(kFits<Function>,
-                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe, and optionally Commands& and an Entity before them");
+        static_assert(
+            kFits<Function>,
+            "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+            "const for Maybe, Parent and Related, a const T& for Removed, and optionally Commands& and an Entity "
+            "before them");
         if constexpr (kFits<Function>) return StartedQuery<Query, Function, false>(*this, executor, function);
     }
 
@@ -290,12 +300,16 @@ public:
     /// consecutive in all stores, perhaps a single one.
     template <class Function>
     void for_each_batch(Function&& function) const {
-        static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
+        static_assert(
+            kTakesBatch<Function>,
+            "the function takes an `auto&&` batch, or Commands& and a batch; what was Removed has no columns to show");
         if constexpr (kTakesBatch<Function>) run<true>(nullptr, function);
     }
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
-        static_assert(kTakesBatch<Function>, "the function takes an `auto&&` batch, or Commands& and a batch");
+        static_assert(
+            kTakesBatch<Function>,
+            "the function takes an `auto&&` batch, or Commands& and a batch; what was Removed has no columns to show");
         if constexpr (kTakesBatch<Function>) run<true>(&executor, function);
     }
 
@@ -454,13 +468,22 @@ auto query(Stores&... stores) {
                   "Parent, Related, AnyOf, Singleton, Added, Removed and Changed need to know all stores; say "
                   "world.query<...>()");
     static_assert(detail::kIsNot<kMistake, Mistake::kNotesTwice>,
-                  "a query asks once for what was Added, Removed or Changed, and of a type of which an entity has one");
+                  "a query asks once for what was Added, Removed or Changed; make a query for each");
+    static_assert(detail::kIsNot<kMistake, Mistake::kNotesMany>,
+                  "Added, Removed and Changed are for types of which an entity has one, and stand beside no field of "
+                  "which it may have several; ask observers");
+    static_assert(detail::kIsNot<kMistake, Mistake::kLinksMany>,
+                  "Related<> goes by a field of which an entity has one; look the others up");
+    static_assert(
+        detail::kIsNot<kMistake, Mistake::kRemovedIsEmpty>,
+        "Removed<> gives what a component was, so its type has fields that are bytes; ask observers for others");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
                   "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesSingleton>,
                   "a query over rows cannot write a singleton: its loops run on several threads; write it alone");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesOfParents>,
-                  "a query cannot write a component that it reads of parents; read it in a second query");
+                  "a query cannot write a component that it reads of parents or related entities; read it in a second "
+                  "query");
     static_assert(detail::kIsNot<kMistake, Mistake::kWritesComputed>,
                   "the store of a component computes it, so a query does not write it; say Read, or call the store");
     static_assert(detail::kIsNot<kMistake, Mistake::kBesideWorld>,
@@ -469,7 +492,8 @@ auto query(Stores&... stores) {
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...)");
     static_assert(detail::kIsNot<kMistake, Mistake::kNoDriver>,
-                  "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
+                  "a query over managers or a world needs a Read, Write, With, Added or Changed: it says whose rows to "
+                  "visit");
     static_assert(detail::kIsNot<kMistake, Mistake::kIgnoresDatabase>, "no term is about the database; leave it out");
     static_assert(detail::kIsNot<kMistake, Mistake::kJoinsMany>,
                   "a join needs managers with one component per entity; world.query<...>() runs once per value");

@@ -5,6 +5,7 @@
 #include "shoal/entity/entity.h"
 
 #include <cstddef>
+#include <iterator>
 
 namespace shoal {
 

@@ -250,7 +250,8 @@ template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,
                   "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                  "const for Maybe, and optionally Commands& and an Entity before them; before that, an "
+                  "const for Maybe, Parent and Related, a const T& for Removed, and optionally Commands& and an Entity "
+                  "before them; before that, an "
                   "EventWriter<T>& for each channel of writing(), and a const PassContext& before all of these");
     if constexpr (detail::kFitsPass<Rows, Function>)
         return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {}, rows, std::move(function));
@@ -263,7 +264,8 @@ PassOrder Schedule::add(std::string_view name, const Rows& rows, std::initialize
                         Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,
                   "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                  "const for Maybe, and optionally Commands& and an Entity before them; before that, an "
+                  "const for Maybe, Parent and Related, a const T& for Removed, and optionally Commands& and an Entity "
+                  "before them; before that, an "
                   "EventWriter<T>& for each channel of writing(), and a const PassContext& before all of these");
     if constexpr (detail::kFitsPass<Rows, Function>)
         return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {further.begin(), further.size()}, rows,

@@ -21,7 +21,10 @@ enum class Mistake : std::uint8_t {
     kNoField,            ///< a member that the declaration does not name
     kNamedTwice,         ///< a field, by two terms
     kNeedsWorld,         ///< a term that only a query over a world may have
-    kNotesTwice,         ///< several of Added, Removed and Changed, or of a type of which an entity may have several
+    kNotesTwice,         ///< several of Added, Removed and Changed
+    kNotesMany,          ///< one of them where an entity may have several of a component that the query visits
+    kLinksMany,          ///< Related by a field of which an entity may have several
+    kRemovedIsEmpty,     ///< Removed of a type without fields, or of which they are not bytes
     kNoSingleton,        ///< Singleton of a type that is none
     kWritesSingleton,    ///< beside rows
     kWritesOfParents,    ///< a component that it reads of parents
@@ -46,18 +49,33 @@ constexpr bool reads_all_values() {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }
 
+/// Whether a term goes by a field of which an entity may have several.
+template <class Term>
+constexpr bool links_many() {
+    if constexpr (kHasLink<Term>)
+        return DescriptionOf<ComponentOf<Term::kLink>>::kMany;
+    else
+        return false;
+}
+
 /// The mistakes about fields, of terms whose component types are declared.
 template <class... Terms>
 constexpr Mistake find_mistake_of_fields() {
-    if constexpr (!(fields_are_plain<Terms>() && ...))
+    if constexpr (((Terms::kIsNoted && !fields_are_plain<Terms>()) || ...))
+        return Mistake::kRemovedIsEmpty;
+    else if constexpr (!(fields_are_plain<Terms>() && ...))
         return Mistake::kFieldsAreNotPlain;
     else if constexpr (!kNameFields<Terms...>)
         return Mistake::kNoField;
     else if constexpr (!kNamesEachFieldOnce<Terms...>)
         return Mistake::kNamedTwice;
-    else if constexpr ((0 + ... + (Terms::kIsNoted ? 1 : 0)) > 1 ||
-                       ((Terms::kIsNoted && DescriptionOf<typename Terms::Component>::kMany) || ...))
+    else if constexpr ((0 + ... + (Terms::kIsNoted ? 1 : 0)) > 1)
         return Mistake::kNotesTwice;
+    else if constexpr (((Terms::kIsNoted && DescriptionOf<typename Terms::Component>::kMany) || ...) ||
+                       ((Terms::kIsNoted || ...) && (reads_many<Terms>() || ...)))
+        return Mistake::kNotesMany;
+    else if constexpr ((links_many<Terms>() || ...))
+        return Mistake::kLinksMany;
     else if constexpr (!((!Terms::kIsSingleton || kIsSingleton<typename Terms::Component>) && ...))
         return Mistake::kNoSingleton;
     else if constexpr (!kOnlySingletons<Terms...> && ((Terms::kIsSingleton && Terms::kWrites) || ...))
@@ -135,7 +153,18 @@ struct RefusedQuery {
     template <class Function>
     static constexpr bool kTakesBatch = true;
 
+    struct Started {
+        void wait() const {}
+    };
+
     static constexpr std::size_t bytes_per_row() { return 0; }
+    static constexpr bool writes() { return false; }
+    const Store& driver() const;
+    Database& database() const;
+    template <class... Arguments>
+    Started start(Arguments&&...) const {
+        return {};
+    }
     Array<Access> accesses() const { return {}; }
     std::uint64_t num_rows() const { return 0; }
     template <class... Arguments>

@@ -11,6 +11,8 @@
 #include "shoal/store/manager.h"
 #include "shoal/table/found_value.h"
 
+#include <cstddef>
+
 namespace shoal {
 
 class Database;
@@ -104,23 +106,27 @@ struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = tr
 ///     world.schedule().add("greet", world.query<Added<Guest>, Read<&Guest::name>>(), greet);
 ///
 /// What the query finds is what differs from the loop before, whatever was done in between and however: a component that came
-/// and went is not visited, and one that moved to another table has not come. Inactive and disabled ones count as not there.
+/// and went is not visited, and one that moved to another table has not come. Disabled ones count as not there. Inactive
+/// entities are passed over: what befell them is not visited later either. All that a loop finds counts as seen when it
+/// begins, also if its function throws. What a query has seen is not part of the state of a world: where that goes back, or is
+/// loaded, the query finds how it differs from what it saw last. Observers go back with the world: see react/observers.h.
 /// Cost: a mirror of the component type (see store/component_mirror.h), which compares the blocks of rows that were written.
 template <class T>
 struct Added : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kAdded;
 };
-/// The same of which a field differs. It was there in the loop before.
+/// A component type that the entity had in the loop before, and of which a field has another value now. Otherwise as Added.
 template <class T>
 struct Changed : detail::Term<detail::TermKind{.is_field = false, .is_noted = true}> {
     using Component = T;
     static constexpr auto kNoted = detail::Noted::kChanged;
 };
-/// The same that the entity has lost; it may be dead. The function gets what the component was when the loop ran last, a
-/// const T&.
+/// A component type that the entity has lost since; it may be dead. The function gets what the component was when the loop ran
+/// last, a const T&. Otherwise as Added. Requires: T has fields, and they are bytes.
 template <class T>
 struct Removed : detail::FieldTerm<all_fields<T>, detail::TermKind{.is_noted = true}> {
+    static_assert(alignof(T) <= alignof(std::max_align_t), "values that were removed are kept side by side, as bytes");
     static constexpr auto kNoted = detail::Noted::kRemoved;
 };
 
@@ -494,11 +500,6 @@ struct Deciding {
         std::size_t count = 0;
         for (std::size_t i = 0; i < List::kNumStores; ++i) count += excluded ? is_excluded(i) : is_required(i);
         return count;
-    }
-    static constexpr std::size_t first_required() {
-        for (std::size_t i = 0; i < List::kNumStores; ++i)
-            if (is_required(i)) return i;
-        return kNoStore;
     }
     static constexpr std::size_t kNumRequired = count(false);
     static constexpr bool kJoins = kNumRequired > 1 || count(true) > 0;

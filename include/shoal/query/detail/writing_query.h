@@ -9,8 +9,6 @@
 #include "shoal/query/access.h"
 #include "shoal/query/detail/terms.h"
 
-#include <array>
-
 namespace shoal {
 
 namespace detail {
