@@ -445,62 +445,60 @@ private:
 /// Makes a query over the rows of stores: a Database, or none, and then Managers; or the stores of a directory.
 template <class... Terms, class... Stores>
 auto query(Stores&... stores) {
-    using detail::Mistake;
-    constexpr Mistake kMistake = detail::find_mistake<From<Stores...>, Terms...>();
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoTerm>,
+    using enum detail::Mistake;
+    constexpr detail::Mistake kFound = detail::find_mistake<From<Stores...>, Terms...>();
+    static_assert(detail::kIsNot<kFound, kNoTerm>,
                   "a term says what is done with a component: Read<&T::field> or Write<&T::field>, Read<all_fields<T>> "
                   "or Write<all_fields<T>>, With<T>, Without<T>");
-    static_assert(detail::kIsNot<kMistake, Mistake::kIncomplete>,
+    static_assert(detail::kIsNot<kFound, kIncomplete>,
                   "the database's header is missing; include shoal/database/database.h");
-    static_assert(detail::kIsNot<kMistake, Mistake::kTwoDatabases>,
+    static_assert(detail::kIsNot<kFound, kTwoDatabases>,
                   "a query joins one database with managers; make a query for each");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNamesNothing>, "a query names at least one component type");
-    static_assert(detail::kIsNot<kMistake, Mistake::kUndeclared>,
+    static_assert(detail::kIsNot<kFound, kNamesNothing>, "a query names at least one component type");
+    static_assert(detail::kIsNot<kFound, kUndeclared>,
                   "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-    static_assert(detail::kIsNot<kMistake, Mistake::kFieldsAreNotPlain>,
+    static_assert(detail::kIsNot<kFound, kFieldsAreNotPlain>,
                   "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
                   "by one: Read<&T::field>");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoField>,
+    static_assert(detail::kIsNot<kFound, kNoField>,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNamedTwice>,
-                  "a query names each field once; Write gives the old value too");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNeedsWorld>,
+    static_assert(detail::kIsNot<kFound, kNamedTwice>, "a query names each field once; Write gives the old value too");
+    static_assert(detail::kIsNot<kFound, kNeedsWorld>,
                   "Parent, Related, AnyOf, Singleton, Added, Removed and Changed need to know all stores; say "
                   "world.query<...>()");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNotesTwice>,
+    static_assert(detail::kIsNot<kFound, kNotesTwice>,
                   "a query asks once for what was Added, Removed or Changed; make a query for each");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNotesMany>,
+    static_assert(detail::kIsNot<kFound, kNotesMany>,
                   "Added, Removed and Changed are for types of which an entity has one, and stand beside no field of "
                   "which it may have several; ask observers");
-    static_assert(detail::kIsNot<kMistake, Mistake::kLinksMany>,
+    static_assert(detail::kIsNot<kFound, kLinksMany>,
                   "Related<> goes by a field of which an entity has one; look the others up");
     static_assert(
-        detail::kIsNot<kMistake, Mistake::kRemovedIsEmpty>,
+        detail::kIsNot<kFound, kRemovedIsEmpty>,
         "Removed<> gives what a component was, so its type has fields that are bytes; ask observers for others");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoSingleton>,
+    static_assert(detail::kIsNot<kFound, kNoSingleton>,
                   "the component of a Singleton<> is not declared singleton; declare it with (Name, singleton)");
-    static_assert(detail::kIsNot<kMistake, Mistake::kWritesSingleton>,
+    static_assert(detail::kIsNot<kFound, kWritesSingleton>,
                   "a query over rows cannot write a singleton: its loops run on several threads; write it alone");
-    static_assert(detail::kIsNot<kMistake, Mistake::kWritesOfParents>,
-                  "a query cannot write a component that it reads of parents or related entities; read it in a second "
-                  "query");
-    static_assert(detail::kIsNot<kMistake, Mistake::kWritesComputed>,
+    static_assert(
+        detail::kIsNot<kFound, kWritesOfParents>,
+        "a query cannot write a component that it reads of parents or related entities; read it in a second query");
+    static_assert(detail::kIsNot<kFound, kWritesComputed>,
                   "the store of a component computes it, so a query does not write it; say Read, or call the store");
-    static_assert(detail::kIsNot<kMistake, Mistake::kBesideWorld>,
-                  "a world has all of its stores; give the world alone");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoManager>,
+    static_assert(detail::kIsNot<kFound, kBesideWorld>, "a world has all of its stores; give the world alone");
+    static_assert(detail::kIsNot<kFound, kNoManager>,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...)");
-    static_assert(detail::kIsNot<kMistake, Mistake::kNoDriver>,
-                  "a query over managers or a world needs a Read, Write, With, Added or Changed: it says whose rows to "
-                  "visit");
-    static_assert(detail::kIsNot<kMistake, Mistake::kIgnoresDatabase>, "no term is about the database; leave it out");
-    static_assert(detail::kIsNot<kMistake, Mistake::kJoinsMany>,
+    static_assert(
+        detail::kIsNot<kFound, kNoDriver>,
+        "a query over managers or a world needs a Read, Write, With, Added or Changed: it says whose rows to visit");
+    static_assert(detail::kIsNot<kFound, kIgnoresDatabase>, "no term is about the database; leave it out");
+    static_assert(detail::kIsNot<kFound, kJoinsMany>,
                   "a join needs managers with one component per entity; world.query<...>() runs once per value");
-    static_assert(detail::kIsNot<kMistake, Mistake::kReadsMany>,
+    static_assert(detail::kIsNot<kFound, kReadsMany>,
                   "an entity may have several of the component: a query over a world or a database visits those of one "
                   "such type with Read or Write; of others say With or Without, and Database::for_each_value()");
-    if constexpr (kMistake == Mistake::kNone)
+    if constexpr (kFound == kNone)
         return Query<From<Stores...>, Terms...>(stores...);
     else
         return detail::RefusedQuery();
