@@ -30,7 +30,7 @@ void ArchetypeGraph::refuse(ComponentType component, Entity asked_for) const {
                         "does not know, is not registered in this database");
     if (asked_for) message += concat("; it was asked for about entity ", entity_text(asked_for));
     message += "; take the numbers that component<T>() and add_component() return";
-    fail_assertion({"the component type is registered", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("the component type is registered", message);
 }
 
 ComponentType ArchetypeGraph::find_component(ComponentId component) const {

@@ -42,7 +42,7 @@ void detail::refuse_row(DatabaseRow row, const Schema& component) {
         message = concat("entity ", entity.index(), " (generation ", static_cast<std::uint32_t>(entity.generation()),
                          ") has no \"", component.name(), "\"; ask has() first, or add() it");
     }
-    fail_assertion({"the row has the component", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("the row has the component", message);
 }
 
 #if SHOAL_CHECKED
@@ -57,7 +57,7 @@ void Database::require_current(DatabaseRow row, const Schema& component) const {
             : concat("\"", component.name(),
                      "\" was asked of a row that is older than the last removal or move of rows of its table, so it "
                      "may be of another entity; look rows up again after entities came, went or moved");
-    fail_assertion({"the row is up to date", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("the row is up to date", message);
 }
 #endif
 

@@ -8,8 +8,7 @@ namespace shoal::detail {
 namespace {
 
 [[noreturn]] void refuse_lookup(const char* condition, const Schema& component, std::string_view why) {
-    const std::string message = concat("a look-up names \"", component.name(), "\", ", why);
-    fail_assertion({condition, message.c_str(), __FILE__, __LINE__});
+    fail_assertion(condition, concat("a look-up names \"", component.name(), "\", ", why));
 }
 
 }  // namespace

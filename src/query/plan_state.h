@@ -106,8 +106,8 @@ struct PlanState {
     ZoneSet zones;
     bool in_zones = false;
     std::uint64_t since = 0;
-    // Whether all that decides which rows are visited lies in one store, so that whole tables are visited, if they are not sorted;
-    // and whether no field may be missing.
+    // Whether all that decides which rows are visited lies in one store, so that whole tables are visited, if they are
+    // not sorted; and whether no field may be missing.
     bool is_alone = false, has_all_fields = false, has_lists = false;
     std::uint8_t alone = 0;  // that store
     bool looks_up = false;   // fields that may be missing lie in other managers: the function looks them up, row by row

@@ -9,10 +9,6 @@
 namespace shoal::detail {
 namespace {
 
-[[noreturn]] void refuse(const char* condition, std::string message) {
-    fail_assertion({condition, message.c_str(), __FILE__, __LINE__});
-}
-
 /// Asserts that the columns of a component type that a store keeps may be used as a term says.
 void require_use(const OwningStore& keeper, const PlanTerm& term) {
     if (keeper.database != nullptr) return;
@@ -20,16 +16,17 @@ void require_use(const OwningStore& keeper, const PlanTerm& term) {
     const Schema& component = *term.component;
     const std::string name = concat("a query over a world names \"", component.name(), "\", ");
     if (term.is_field && !columns.has_fields)
-        refuse("keeper.columns.has_fields",
-               concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
+        fail_assertion("keeper.columns.has_fields",
+                       concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
     if (term.writes && columns.is_read_only)
-        refuse("!keeper.columns.is_read_only",
-               concat(name, "which its store computes; say Read, and ", columns.instead));
+        fail_assertion("!keeper.columns.is_read_only",
+                       concat(name, "which its store computes; say Read, and ", columns.instead));
     if (term.writes && columns.is_source && columns.first_column + component.columns().size() > 64)
-        refuse("first_column + num_columns <= 64",
-               concat(name,
-                      "whose store is told what is written in columns 0 to 63 of its table, and keeps it behind "
-                      "them; say Read, or call the store"));
+        fail_assertion(
+            "first_column + num_columns <= 64",
+            concat(name,
+                   "whose store is told what is written in columns 0 to 63 of its table, and keeps it behind "
+                   "them; say Read, or call the store"));
 }
 
 /// Finds the store of a term. Requires: one keeps the component type, and it can be used in this way.
@@ -41,12 +38,13 @@ OwningStore find_owning_store(ComponentDirectory& directory, const PlanTerm& ter
         return keeper;
     }
     if (directory.find(component.id()) != nullptr)
-        refuse("keeper.columns", concat("a query over a world names \"", component.name(),
-                                        "\", whose store shows queries no rows; see Store::find_columns()"));
-    refuse("keeper.store != nullptr",
-           concat("a query over a world names \"", component.name(),
-                  "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
-                  "before the query is made"));
+        fail_assertion("keeper.columns", concat("a query over a world names \"", component.name(),
+                                                "\", whose store shows queries no rows; see Store::find_columns()"));
+    fail_assertion(
+        "keeper.store != nullptr",
+        concat("a query over a world names \"", component.name(),
+               "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
+               "before the query is made"));
 }
 
 /// Returns the store that lists who has which tag, which is made if need be. Requires: the store of tags is one that does.
@@ -244,12 +242,9 @@ void PlanState::note_archetypes() const {
 
 std::uint64_t PlanState::written_columns(std::uint8_t store) const {
     std::uint64_t columns = 0;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (!field(i).writes || store_of(i) != store) continue;
-        for (std::uint32_t c = 0; c < field(i).num_columns; ++c)
-            if (field(i).writes_column(c))
-                columns |= std::uint64_t(1) << (places.first_column[fields[i]] + field(i).first_column + c);
-    }
+    for (const WrittenColumn one : written)
+        if (store_of(one.field) == store)
+            columns |= std::uint64_t(1) << (places.first_column[fields[one.field]] + one.column);
     return columns;
 }
 

@@ -81,7 +81,7 @@ ObserverId Observers::require(const Schema& component, const ObservedChange& to,
         const std::string message =
             concat("no store of the world keeps the component type of an observer, \"", component.name(),
                    "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
-        fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
+        fail_assertion("store != nullptr", message);
     }
     const Schema* const kept = directory_.find_schema(component.id());
     SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),

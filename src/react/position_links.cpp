@@ -50,7 +50,7 @@ bool is_written(const Table& table, std::uint32_t first_column, std::uint32_t nu
 [[noreturn]] void refuse_place(Entity entity, const std::string& field) {
     const std::string message = concat("the transform of entity ", entity_text(entity), " follows ", field,
                                        ", which is infinite or not a number");
-    fail_assertion({"is_sound_position(place)", message.c_str(), __FILE__, __LINE__});
+    fail_assertion("is_sound_position(place)", message);
 }
 
 std::string field_name(const Schema& component, const Field& field) {

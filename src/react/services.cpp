@@ -19,7 +19,7 @@ void WorldServices::add(WorldService& service, std::uint32_t hooks) {
         if (!is_own && !have_one_part) continue;
         const std::string message = concat("the world has a service \"", other->name(),
                                            "\" already; use that one, or end it before another one begins");
-        fail_assertion({"the world has no such service", message.c_str(), __FILE__, __LINE__});
+        fail_assertion("the world has no such service", message);
     }
     service.hooks_ = hooks;
     services_.push_back(&service);
