@@ -44,6 +44,8 @@ void Frames::after_frame() {
     if (max_frames_ == 0) return;
     Frame made;
     made.number = world_->frame();
+    // The world may have stepped on from an earlier one, whose later states it shares nothing with.
+    while (!frames_.empty() && frames_.back().number > made.number) frames_.pop_back();
     const bool could_keep = status_.ok();
     const std::uint32_t num_worlds = world_->entities().num_worlds();
     if (num_worlds != 1)
@@ -62,7 +64,7 @@ void Frames::after_frame() {
     frames_.push_back(std::move(made));
 }
 
-Status Frames::rewind(std::uint64_t frame) {
+Status Frames::rewind(std::uint64_t frame, LaterFrames later) {
     SHOAL_ASSERT(world_ != nullptr, "a world that has ended was to be taken back");
     SHOAL_ASSERT(world_->services().is_at_rest(), "a pass or a callback took the world back; do it between steps");
     if (max_frames_ == 0)
@@ -76,7 +78,7 @@ Status Frames::rewind(std::uint64_t frame) {
         return Status::error(concat("frame ", frame, " is not kept; those from ", frames_.front().number, " to ",
                                     frames_.back().number, " are, of ", max_frames_, " at most; keep more frames"));
     Status status = WorldState(*world_).load(at->state, true);
-    if (status) frames_.erase(at + 1, frames_.end());
+    if (status && later == LaterFrames::kForget) frames_.erase(at + 1, frames_.end());
     return status;
 }
 

@@ -531,13 +531,23 @@ Status Schedule::enable_group(std::string_view name, bool enabled) {
     return {};
 }
 
+Array<PassDeclaration> Schedule::declarations() const {
+    Array<PassDeclaration> passes("schedule");
+    for (const Entry* entry : entries_)
+        passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});
+    return passes;
+}
+
+Result<ScheduleGraph> Schedule::graph() {
+    if (Status status = prepare(); !status) return status;
+    return graph_of(*plan_, declarations());
+}
+
 Status Schedule::prepare() {
     require_idle();
     if (plan_ != nullptr && plan_->num_types_in_zones == plan_->count_types_in_zones()) return {};
     forget_plan();
-    Array<PassDeclaration> passes("schedule");
-    for (const Entry* entry : entries_)
-        passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});
+    const Array<PassDeclaration> passes = declarations();
     Result<PassPlan> plan = order_passes(passes, strict_, observer_ != nullptr);
     if (!plan) return plan.status();
     if (SHOAL_CHECKED != 0 && !strict_)  // the only further error is an ambiguity

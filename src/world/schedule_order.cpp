@@ -180,6 +180,68 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Returns "body.mass", "body", what a store is called, or "*" for everything.
+std::string access_name(const Access& access) {
+    if (access.is_everything()) return "*";
+    if (access.store == nullptr) return "an object";
+    const Schema* const schema = schema_of_access(access);
+    if (schema == nullptr) {
+        const auto schemas = access.store->schemas();
+        return schemas.size() == 1 ? schemas[0]->name() : std::string(access.store->kind());
+    }
+    if (access.field >= schema->fields().size()) return schema->name();
+    return concat(schema->name(), '.', schema->fields()[access.field].name);
+}
+
+void add_name(std::vector<std::string>& names, std::string name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+}
+
+/// Returns what two passes share that one of them writes.
+std::vector<std::string> shared_names(const PassDeclaration& a, const PassDeclaration& b) {
+    std::vector<std::string> names;
+    for (const Access& mine : a.accesses)
+        for (const Access& other : b.accesses)
+            if (conflict(mine, other)) add_name(names, access_name(mine.is_everything() ? other : mine));
+    return names;
+}
+
+bool names_either(std::span<const std::string> names, const PassDeclaration& pass) {
+    return std::ranges::any_of(names, [&](const std::string& name) { return name == pass.name || name == pass.group; });
+}
+
+}  // namespace
+
+ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> passes) {
+    ScheduleGraph graph;
+    const std::size_t n = plan.order.size();
+    for (const std::uint32_t number : plan.order) {
+        PassNode node{std::string(passes[number].name), std::string(passes[number].group), number, 0, {}, {}};
+        for (const Access& access : passes[number].accesses)
+            add_name(access.writes ? node.writes : node.reads, access_name(access));
+        graph.passes.push_back(std::move(node));
+    }
+    PassRelation reached = make_relation(n);  // by position, filled from the end: what waits for a pass, by any way
+    for (std::size_t p = n; p-- > 0;)
+        for (const std::uint32_t q : plan.successors[p]) {
+            if (reached[p].test(q)) continue;  // successors ascend, so a way over another pass was seen before
+            reached[p].set(q);
+            reached[p] |= reached[q];
+            const PassDeclaration& first = passes[plan.order[p]];
+            const PassDeclaration& second = passes[plan.order[q]];
+            graph.edges.push_back({static_cast<std::uint32_t>(p), q,
+                                   names_either(second.after, first) || names_either(first.before, second),
+                                   shared_names(first, second)});
+        }
+    std::ranges::sort(graph.edges, {}, [](const PassEdge& edge) { return std::pair(edge.from, edge.to); });
+    for (const PassEdge& edge :
+         graph.edges)  // from earlier passes to later ones, so each level is whole when it is used
+        graph.passes[edge.to].level = std::max(graph.passes[edge.to].level, graph.passes[edge.from].level + 1);
+    return graph;
+}
+
 bool PassPlan::orders(std::size_t pass, std::size_t other) const {
     const auto position_of = [&](std::size_t number) {
         return static_cast<std::size_t>(std::find(order.begin(), order.end(), number) - order.begin());

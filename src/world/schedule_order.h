@@ -4,9 +4,10 @@
 //     order          0 1 2 3        order[p] is the pass at position p
 //     successors     0 -> 2         by position: what is at 2 starts when 0 and all its other predecessors have ended
 //
-// Thread: order_passes() is pure.
+// Thread: the functions are pure.
 
 #include "shoal/query/access.h"
+#include "shoal/world/schedule_graph.h"
 
 #include <string>
 #include <string_view>
@@ -38,5 +39,8 @@ struct PassPlan {
 /// `all_zones`: passes wait for each other although they touch different zones; their order is the same.
 /// Errors: as Schedule::prepare.
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict, bool all_zones);
+
+/// Returns the plan of these passes as a graph.
+ScheduleGraph graph_of(const PassPlan& plan, std::span<const PassDeclaration> passes);
 
 }  // namespace shoal

@@ -112,4 +112,28 @@ TEST(Rollback, a_world_that_learns_inputs_late_ends_as_one_that_knew_them_and_so
     EXPECT_EQ(state_hash(joined.world), state_hash(in_time.world));
 }
 
+TEST(Rollback, a_world_goes_back_and_forth_among_its_frames_until_it_steps) {
+    Game game;
+    game.input.push = 4;
+    Frames frames(game.world, 8);
+    std::vector<std::uint64_t> hashes = {state_hash(game.world)};  // by frame
+    for (int i = 0; i < 6; ++i) {
+        game.world.step(1.0f / 60);
+        hashes.push_back(state_hash(game.world));
+    }
+    for (const std::uint64_t frame : {2u, 5u, 0u, 6u, 3u}) {
+        ASSERT_TRUE(frames.rewind(frame, LaterFrames::kUntilStep).ok());
+        EXPECT_EQ(game.world.frame(), frame);
+        EXPECT_EQ(state_hash(game.world), hashes[frame]);
+        EXPECT_EQ(frames.statistics().last, 6u);
+    }
+    game.world.step(1.0f / 60);
+    EXPECT_EQ(state_hash(game.world), hashes[4]);
+    EXPECT_EQ(frames.statistics().last, 4u) << "the later ones are those of another course of events";
+    EXPECT_FALSE(frames.rewind(5).ok());
+    ASSERT_TRUE(frames.rewind(1).ok());
+    EXPECT_EQ(frames.statistics().last, 1u);
+    EXPECT_EQ(state_hash(game.world), hashes[1]);
+}
+
 }  // namespace rollback_test

@@ -4,6 +4,7 @@
 
 #include "shoal/database/database.h"
 #include "shoal/table/table.h"
+#include "shoal/world/schedule_graph.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -412,6 +413,48 @@ TEST(ScheduleDeathTest, running_without_an_order_is_a_bug) {
     Named passes;
     passes.add("a").after("a");
     EXPECT_DEATH(passes.run(), "has a cycle");
+}
+
+TEST(ScheduleOrder, a_graph_has_what_passes_declare_and_the_waits_that_no_others_imply) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Fish> fish(entities, pool);
+    Schedule schedule;
+    const auto nothing = [](PassContext&) {};
+    schedule.open_group("life");
+    schedule.add("eat", {reads<&Fish::position>(fish), writes<&Fish::hunger>(fish)}, nothing).after("swim");
+    schedule.add("swim", {writes<&Fish::position>(fish), reads<&Fish::velocity>(fish)}, nothing);
+    schedule.add("look", {reads<&Fish::velocity>(fish)}, nothing);
+    schedule.add("draw", {reads(fish)}, nothing);
+    schedule.add("all", nothing);
+    const Result<ScheduleGraph> graph = schedule.graph();
+    ASSERT_TRUE(graph.ok());
+    std::string text;
+    for (const PassNode& pass : graph->passes) {
+        text += pass.group + ' ' + pass.name + ' ' + std::to_string(pass.level) + ':';
+        for (const std::string& name : pass.reads) text += ' ' + name;
+        for (const std::string& name : pass.writes) text += " !" + name;
+        text += '\n';
+    }
+    EXPECT_EQ(text,
+              "life swim 0: fish.velocity !fish.position\n"
+              "life eat 1: fish.position !fish.hunger\n"
+              "life look 0: fish.velocity\n"
+              "life draw 2: fish\n"
+              "life all 3: !*\n");
+    text.clear();
+    for (const PassEdge& edge : graph->edges) {
+        text += graph->passes[edge.from].name + (edge.is_ordered ? " => " : " -> ") + graph->passes[edge.to].name;
+        for (const std::string& name : edge.on) text += ' ' + name;
+        text += '\n';
+    }
+    EXPECT_EQ(text,
+              "swim => eat fish.position\n"
+              "eat -> draw fish.hunger\n"
+              "look -> all fish.velocity\n"
+              "draw -> all fish\n");
+    schedule.add("lost", nothing).after("nobody");
+    EXPECT_FALSE(schedule.graph().ok());
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ enum class ServiceStage : std::uint8_t {
     kTexts,    ///< these come after them, because they look at what the others have done
     kFrames,
     kPersistence,
+    kInspector,  ///< looks at all that the others have done
 };
 
 /// Where a service says which texts of World::strings() it keeps.

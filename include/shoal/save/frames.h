@@ -33,6 +33,9 @@ struct FrameStatistics {
     std::uint64_t last_own_bytes = 0;    ///< what it does not share with the one before
 };
 
+/// What becomes of the states behind the one that a world goes back to.
+enum class LaterFrames : std::uint8_t { kForget, kUntilStep };
+
 class Frames final : public WorldService {
 public:
     /// Calls keep(). Requires: the world has no other Frames; it is at rest.
@@ -44,13 +47,14 @@ public:
     /// If a state cannot be saved, forgets all: rewind() says why, and so does the log, once. Requires: the world is at
     /// rest.
     SHOAL_API void keep(std::uint32_t max_frames);
-    /// Takes the world back to the end of a step: World::frame() is `frame` then, and later states are forgotten.
-    /// Stepping goes on from there. Observers are told of nothing; what programs keep beside the world is theirs to
+    /// Takes the world back to the end of a step: World::frame() is `frame` then. Stepping goes on from there. Later states
+    /// are forgotten; with LaterFrames::kUntilStep they stay until the world steps, so that it can go forth to them again.
+    /// Observers are told of nothing; what programs keep beside the world is theirs to
     /// take back.
     /// Errors: the frame is not kept; the message says which ones are; the file of a zone that was unloaded then cannot
     /// be written.
     /// Requires: as above.
-    SHOAL_API Status rewind(std::uint64_t frame);
+    SHOAL_API Status rewind(std::uint64_t frame, LaterFrames later = LaterFrames::kForget);
     SHOAL_API FrameStatistics statistics() const;
 
 private:

@@ -57,7 +57,9 @@
 namespace shoal {
 
 class PassOrder;
+struct PassDeclaration;
 struct PassPlan;
+struct ScheduleGraph;
 class Trace;
 
 /// Is told of each pass that has run, for those who look at what passes write.
@@ -131,6 +133,9 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
+    /// Returns which passes wait for which, and what they declare. Errors: as of prepare(). Requires: the schedule is not
+    /// running.
+    SHOAL_API Result<ScheduleGraph> graph();
     /// Runs the passes that are enabled and due in this frame, and throws what one of them threw. Units: dt in
     /// seconds. Requires: the schedule is not running; prepare() finds no error.
     void run(Executor& executor, float dt, std::uint64_t frame) {
@@ -199,6 +204,7 @@ private:
     Group* find_group(std::string_view name) const;
     void destroy(Entry* entry);
     SHOAL_API void run_passes(Executor& executor, float dt, std::uint64_t frame);
+    Array<PassDeclaration> declarations() const;
     void require_idle() const;
     void forget_plan();
     void forget(const Store& store);

@@ -1,0 +1,40 @@
+#pragma once
+// The passes of a schedule as a graph, for pictures and tools: what each declares, and which waits for which.
+//
+//     const Result<ScheduleGraph> graph = world.schedule().graph();
+//     if (!graph) return graph.status();
+//     for (const PassEdge& edge : graph->edges) draw(graph->passes[edge.from], graph->passes[edge.to], edge.on);
+//
+//     level     0        1       2
+//               roam --> swim -> eat        an edge for each wait that no chain of other edges implies
+//               grow ---------> eat
+//
+// A graph is a copy: it refers to nothing. Thread: any.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+struct PassNode {
+    std::string name, group;
+    std::size_t number = 0;   ///< for Schedule::statistics()
+    std::uint32_t level = 0;  ///< how many passes wait for each other before it, at most
+    /// "body.mass", "body", or what the store is called; "*": everything.
+    std::vector<std::string> reads, writes;
+};
+
+struct PassEdge {
+    std::uint32_t from = 0, to = 0;  ///< in ScheduleGraph::passes
+    bool is_ordered = false;         ///< after() or before() says so
+    std::vector<std::string> on;     ///< what both touch and one writes; empty: only their order was asked for
+};
+
+struct ScheduleGraph {
+    std::vector<PassNode> passes;  ///< in the order in which they run
+    std::vector<PassEdge> edges;
+};
+
+}  // namespace shoal
