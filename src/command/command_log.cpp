@@ -216,23 +216,34 @@ void CommandLog::visit_values(void (*visit)(void* context, std::span<const std::
     for_each_chunk(open_, visit_all);
 }
 
-std::uint64_t CommandLog::num_waiting() {
-    std::uint64_t num_waiting = 0;
-    const std::lock_guard lock(mutex_);
-    for_each_chunk(open_, [&](CommandRecorder& chunk) {
-        for (const detail::CommandBatch& run : chunk.runs()) num_waiting += run.num_rows;
-    });
-    return num_waiting;
-}
-
-std::uint32_t CommandLog::first_waiting_pass() {
-    std::uint32_t first = 0;
+void CommandLog::count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
+                       void* context) {
+    constexpr std::string_view kKinds[detail::kNumCommandKinds] = {"destroyed", "created", "moved",  "added", "removed",
+                                                                   "spawned",   "copied",  "called", "set"};
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : open_)
         for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
-            const bool waits = !chunk.runs().empty() && loop->place.pass != 0;
-            if (waits && (first == 0 || loop->place.pass < first)) first = loop->place.pass;
+            for (const detail::CommandBatch& run : chunk.runs())
+                visit(context, loop->place.pass, kKinds[static_cast<std::size_t>(run.list->kind)], run.num_rows);
         });
+}
+
+std::uint64_t WaitingCommands::num_waiting() {
+    std::uint64_t sum = 0;
+    count([](void* context, std::uint32_t, std::string_view,
+             std::uint64_t count) { *static_cast<std::uint64_t*>(context) += count; },
+          &sum);
+    return sum;
+}
+
+std::uint32_t WaitingCommands::first_waiting_pass() {
+    std::uint32_t first = 0;
+    count(
+        [](void* context, std::uint32_t pass, std::string_view, std::uint64_t) {
+            std::uint32_t& least = *static_cast<std::uint32_t*>(context);
+            if (pass != 0 && (least == 0 || pass < least)) least = pass;
+        },
+        &first);
     return first;
 }
 

@@ -49,8 +49,8 @@ public:
     void save(SnapshotWriter& to) override;
     Status load(SnapshotReader& from, std::span<const Schema> saved) override;
     void list_schemas(Array<const Schema*>& schemas) override;
-    std::uint64_t num_waiting() override;
-    std::uint32_t first_waiting_pass() override;
+    void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
+               void* context) override;
     void discard() override;
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);

@@ -410,7 +410,6 @@ Schedule::Entry* Schedule::find(std::string_view name) const {
     return nullptr;
 }
 
-/// Returns the name of the pass at a place in the order of the last run, counted from 1; empty: there is none.
 std::string_view Schedule::name_at(std::uint32_t place) const {
     if (plan_ == nullptr || place == 0 || place > plan_->order.size()) return {};
     return entries_[plan_->order[place - 1]]->name;

@@ -45,6 +45,12 @@ public:
     void for_each(Visit&& visit) const {
         for (const Channel& channel : channels_) visit(static_cast<const detail::EventLog&>(*channel.log));
     }
+    /// Calls visit(name, count) with how many events each channel had in the frame that ended last.
+    template <class Visit>
+    void for_each_count(Visit&& visit) const {
+        for (const Channel& channel : channels_)
+            visit(channel.name, std::uint64_t(channel.log->read_last().size() / channel.log->event_bytes()));
+    }
 
     SHOAL_API void save(SnapshotWriter& to) const;
     /// Channels that the state does not have are empty then. Errors: what was saved does not fit.

@@ -185,6 +185,7 @@ public:
     /// Keeps a journal that names at most `max_entities` from now on; 0: none (see react/journal.h). Requires: no
     /// passes run; no observer runs.
     SHOAL_API void keep_journal(std::size_t max_entities);
+    bool keeps_journal() const { return journal_.is_kept(); }
     /// Returns which components have come and gone since a stamp, for all stores.
     Journal journal(std::uint64_t since) const { return journal_.since(since); }
 

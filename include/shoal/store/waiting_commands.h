@@ -8,6 +8,8 @@
 
 #include "shoal/store/store.h"
 
+#include <string_view>
+
 namespace shoal {
 
 class Blob;
@@ -70,8 +72,13 @@ public:
     virtual void discard() = 0;
 
     /// Returns how many wait.
-    virtual std::uint64_t num_waiting() = 0;
-    virtual std::uint32_t first_waiting_pass() = 0;  ///< its place in the order of passes, from 1; 0: none waits
+    SHOAL_API std::uint64_t num_waiting();
+    SHOAL_API std::uint32_t first_waiting_pass();  ///< its place in the order of passes, from 1; 0: none waits
+    /// Calls visit(context, pass, kind, count) for what passes have asked for, some kinds of a pass several times. `pass`: its
+    /// place, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved", "added", "removed", "spawned",
+    /// "copied", "called" or "set". `count`: of entities.
+    virtual void count(void (*visit)(void* context, std::uint32_t pass, std::string_view kind, std::uint64_t count),
+                       void* context) = 0;
     /// Appends the component types that they name, some of them several times, and behind that of a field which is set the
     /// schema of its value, of the same name. Lifetime: as long as they wait.
     virtual void list_schemas(Array<const Schema*>& schemas) = 0;

@@ -149,6 +149,9 @@ public:
     void rethrow() { failure_.rethrow(); }
     /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
     const Status& status() const { return status_; }
+    /// Returns the name of the pass at a place in the order of the last run, from 1 on; empty: there is none. Lifetime: as
+    /// below.
+    SHOAL_API std::string_view name_at(std::uint32_t place) const;
     /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
     std::string_view failed_pass() const { return failed_pass_; }
 
@@ -200,7 +203,6 @@ private:
     SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
                             Pass* pass, void (*destroy)(Pass*));
     Entry* find(std::string_view name) const;
-    std::string_view name_at(std::uint32_t place) const;
     Group* find_group(std::string_view name) const;
     void destroy(Entry* entry);
     SHOAL_API void run_passes(Executor& executor, float dt, std::uint64_t frame);
