@@ -233,6 +233,12 @@ void write_relatives(const World& world, Entity entity, DocumentBuilder& builder
 
 EntityWriter::EntityWriter(const World& world) : world_(world), names_(find_names(world)) {}
 
+void EntityWriter::write_value(const ValueType& type, const std::byte* bytes, DocumentBuilder& builder) const {
+    shoal::write_value(builder, type, bytes, WorldNames(world_, names_));
+}
+
+std::string_view EntityWriter::name_of(Entity entity) const { return WorldNames(world_, names_).name_of(entity); }
+
 void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
     const WorldNames names(world_, names_);
     builder.string("entity", entity_text(entity));

@@ -23,14 +23,16 @@ public:
 
     /// Returns the set that has a type besides those of `set`.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
-        if (set != 0 && last_[set] == type.id().hash) return set;  // it has several of them
+        if (set != 0 && last_[set] == type.id().hash) return set;                      // it has several of them
+        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as its neighbours
         const auto [next, is_new] =
             next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(layers_.size()));
         if (is_new) {
             layers_.push_back({set == 0 ? type.name() : layers_[set].name + " + " + type.name(), {}, 0});
             last_.push_back(type.id().hash);
         }
-        return next->second;
+        asked_ = {set, type.id().hash};
+        return answered_ = next->second;
     }
 
     std::vector<PictureLayer> take_layers() {
@@ -43,6 +45,8 @@ private:
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> next_;
     std::vector<PictureLayer> layers_;       // by set; set 0 is the empty one
     std::vector<std::uint64_t> last_ = {0};  // by set: the type that came last
+    std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
+    std::uint32_t answered_ = 0;  // for asked_, if its type is not 0
 };
 
 /// Calls visit(table) for each table of the world but those of transforms.
@@ -64,9 +68,12 @@ std::vector<PictureLayer> transform_layers(const World& world, const TransformMa
             if (const Instance instance = transforms.instance(entity))
                 type_of[instance.row] = types.with(type_of[instance.row], table.schema());
     });
-    for (std::uint32_t row = 0; row < transforms.num_rows(); ++row)
-        if (world.entities().alive(transforms.entity({row})))
-            types.layer(type_of[row]).points.push_back(from_above(transforms.world_position({row})));
+    for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) {
+        if (!world.entities().alive(transforms.entity({row}))) continue;
+        PictureLayer& layer = types.layer(type_of[row]);
+        layer.points.push_back(from_above(transforms.world_position({row})));
+        layer.entities.push_back(transforms.entity({row}));
+    }
     return types.take_layers();
 }
 
@@ -82,15 +89,18 @@ std::vector<PictureLayer> picture_layers(const World& world) {
         if (!positions) return;
         const auto has_name = [&](const PictureLayer& layer) { return layer.name == table.schema().name(); };
         std::vector<Vec2> points;
+        std::vector<Entity> entities;
         for (std::uint32_t row = 0; row < table.num_rows(); ++row) {
             const Entity owner = table.entities()[row];
-            if (world.entities().alive(owner) && (transforms == nullptr || !transforms->has(owner)))
-                points.push_back(from_above((*positions)[row]));
+            if (!world.entities().alive(owner) || (transforms != nullptr && transforms->has(owner))) continue;
+            points.push_back(from_above((*positions)[row]));
+            entities.push_back(owner);
         }
         if (points.empty()) return;
         auto layer = std::find_if(layers.begin() + static_cast<std::ptrdiff_t>(num_types), layers.end(), has_name);
         if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{table.schema().name(), {}, 0});
         layer->points.insert(layer->points.end(), points.begin(), points.end());
+        layer->entities.insert(layer->entities.end(), entities.begin(), entities.end());
     });
     return layers;
 }

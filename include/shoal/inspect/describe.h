@@ -51,6 +51,10 @@ public:
     SHOAL_API explicit EntityWriter(const World& world);
     /// Adds the members to the mapping that is open. Total: any entity is fine.
     SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;
+    /// Adds one value as that writes it. Shape: type.num_bytes().
+    SHOAL_API void write_value(const ValueType& type, const std::byte* bytes, DocumentBuilder& builder) const;
+    /// Returns what an entity is called, or an empty text.
+    SHOAL_API std::string_view name_of(Entity entity) const;
 
 private:
     const World& world_;

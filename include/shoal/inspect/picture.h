@@ -32,7 +32,8 @@ struct PictureOptions {
 struct PictureLayer {
     std::string name;
     std::vector<Vec2> points;
-    std::uint64_t num_skipped = 0;  ///< places that are not numbers
+    std::uint64_t num_skipped = 0;   ///< places that are not numbers
+    std::vector<Entity> entities{};  ///< of a world's layer. Shape: as points
 };
 
 /// From a child to its parent. Units: metres.
