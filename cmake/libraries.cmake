@@ -3,6 +3,7 @@
 #     shoal::runtime   libshoal           base to world, and plugin
 #     shoal::source    libshoal_source    the compiler of sources, and what rewrites and imports them
 #     shoal::inspect   libshoal_inspect   reports and pictures
+#     shoal::inspector libshoal_inspector the live inspector, where civetweb and the libraries for its page are there
 #     shoal::script    libshoal_script    scripts in Lua, where LuaJIT is there
 #
 # With SHOAL_CHECKED_LIBRARIES there are also shoal::runtime_checked, source_checked and inspect_checked, made with
@@ -109,6 +110,10 @@ foreach(kind IN LISTS kinds)
                         PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt PkgConfig::YAML)
       shoal_add_library(inspect shoal_inspect ${kind} "${flavour}" ROOMS ${SHOAL_INSPECT_ROOMS}
                         PUBLIC shoal_lib_source${flavour}_${kind} PRIVATE fmt::fmt)
+      if(TARGET shoal_inspector)
+        shoal_add_library(inspector shoal_inspector ${kind} "${flavour}" ROOMS ${SHOAL_INSPECTOR_ROOMS}
+                          PUBLIC shoal_lib_inspect${flavour}_${kind} PRIVATE civetweb Threads::Threads)
+      endif()
       if(TARGET shoal_script)
         shoal_add_library(script shoal_script ${kind} "${flavour}" ROOMS ${SHOAL_SCRIPT_ROOMS}
                           PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE PkgConfig::LUAJIT)

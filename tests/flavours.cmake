@@ -26,7 +26,7 @@ set(SHOAL_TESTS_OF_address
     save/save_zones save/state_log world/world_lifetime save/zone_files
     source/composer source/compiler source/random_composer source/schema_file source/yaml
     rewrite/source_merge rewrite/source_text import/gltf
-    inspect/describe determinism
+    inspect/describe inspector determinism
     tool/persisted tool/replay tool/rewrite tool/usage safety programs)
 
 # Thread sanitizer, all checks, 64-bit ids: what runs on several threads, and what packs, saves or prints ids.
@@ -42,7 +42,7 @@ set(SHOAL_TESTS_OF_thread
     world/pose_query save/save save/save_commands world/schedule_groups world/schedule_order world/schedule_random
     world/schedule_rows world/schedule_threads world/stalled_executor save/state_hash world/world_commands
     world/world_query save/zone_files_save
-    plugin determinism samples)
+    inspector plugin determinism samples)
 
 # What another processor computes.
 set(SHOAL_TESTS_OF_processor base/floating_point transform/pose_kernels determinism)

@@ -1,0 +1,78 @@
+#pragma once
+// The live inspector: shows a world while it runs, in a browser, and answers programs that ask.
+//
+//     inspect::Server server(world, {.port = 8080});
+//     if (!server.status()) return report(server.status());
+//     std::printf("inspect at %s\n", server.url().c_str());  // http://127.0.0.1:8080/
+//     while (is_running) world.step(1.0f / 60);
+//
+//     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
+//                                                        pause: the world's thread stays here until it is to go on
+//
+// The server is a service of the world: when a frame has ended, it answers what was asked meanwhile. The page and all that
+// it asks for are documented in docs/inspector.md; programs may ask the same, GET /api/openapi.json says what there is.
+// It is served on 127.0.0.1. Another address needs a token, which each request must have.
+// Requests of other pages that the browser has open are refused. What may be edited are fields of entities, by their
+// stores, as World::set() does; `allow_edits` switches it off.
+//
+// Cost: none while nobody asks (a look at a number in each frame); with the page open, see docs/performance.md.
+// Thread: that of the world. A world has one server at a time; it may end before the world or after it.
+
+#include "shoal/react/service.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace shoal {
+class World;
+}
+
+namespace shoal::inspect {
+
+struct ServerOptions {
+    std::uint16_t port = 0;              ///< 0: one that is free
+    std::string address = "127.0.0.1";   ///< of the machine's addresses; a token is needed for others
+    std::string token{};                 ///< not empty: requests need it
+    std::string name = "world";          ///< what the page calls the world
+    bool allow_edits = true;             ///< of fields, of which passes run, and going back in time
+    std::uint32_t keep_frames = 0;       ///< frames to go back to; 0: until the page asks for some
+    bool begin_paused = false;           ///< the first frame ends in a pause
+    std::function<bool()> is_stopped{};  ///< asked while the world is paused: true ends the pause for good
+    std::string page_folder{};           ///< the page's files are read from here, for those who work on it
+};
+
+class Server final : public WorldService {
+public:
+    /// Begins to listen. Requires: the world has no other server; no passes run.
+    SHOAL_API explicit Server(World& world, const ServerOptions& options = {});
+    /// Answers nothing from now on; what waits is refused.
+    SHOAL_API ~Server() override;
+
+    /// Errors: the address cannot be used, or needs a token; nothing is served then.
+    SHOAL_API const Status& status() const;
+    /// Where the page is, with the token if there is one. Empty if nothing is served.
+    SHOAL_API const std::string& url() const;
+
+    /// Answers what waits, for programs that do not step all the time: until `seconds` have passed, or at once if 0, and as
+    /// long as the world is paused. Ends earlier when ServerOptions::is_stopped says so. Requires: the world is at rest.
+    SHOAL_API void answer(double seconds = 0);
+    /// Whether somebody has asked something in the last 2 seconds, or the world is paused.
+    SHOAL_API bool is_watched() const;
+
+private:
+    class Body;
+
+    std::string describe() const override;
+    void before_commands(const SettleContext& context) override;
+    void after_frame() override;
+    void spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) override;
+    void before_detach(Store& store) override;
+    void fields_changed() override;
+    void world_ends() override;
+
+    std::unique_ptr<Body> body_;
+};
+
+}  // namespace shoal::inspect

@@ -1,0 +1,170 @@
+// Where entities are, as bytes that a browser draws without reading texts.
+//
+//     bytes of the header (uint32) | header: JSON, padded with spaces to a multiple of 4 |
+//     x (float), y (float), index (uint32), generation (uint32), color (float), selected (uint8): each `count` times
+//
+// All little-endian.
+
+#include "inspector/answers.h"
+#include "inspector/json_text.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/inspect/picture.h"
+#include "shoal/table/number_value.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+namespace shoal::inspect {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "what is sent is copied as it lies in memory");
+
+constexpr std::size_t kMostPoints = 1'000'000;
+
+/// What is sent of each point.
+struct Points {
+    std::vector<float> x, y, color;
+    std::vector<std::uint32_t> index, generation;
+    std::vector<std::uint8_t> selected;
+    std::vector<std::string> legend;  // by colour; empty: colours are numbers
+    std::size_t total = 0;
+};
+
+std::vector<Entity> collect(const World& world, Points& points) {
+    std::vector<Entity> entities;
+    float layer_number = 0;
+    for (const PictureLayer& layer : picture_layers(world)) {
+        points.total += layer.points.size();
+        for (std::size_t i = 0; i < layer.points.size() && entities.size() < kMostPoints; ++i) {
+            if (!std::isfinite(layer.points[i].x) || !std::isfinite(layer.points[i].y)) continue;
+            entities.push_back(layer.entities[i]);
+            points.x.push_back(layer.points[i].x);
+            points.y.push_back(layer.points[i].y);
+            points.color.push_back(layer_number);
+        }
+        points.legend.push_back(layer.name);
+        ++layer_number;
+    }
+    return entities;
+}
+
+void color_by_zone(const World& world, std::span<const Entity> entities, Points& points) {
+    points.legend.clear();
+    const Database* const database = find_database(world.directory());
+    std::map<Zone, float> number_of;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        const DatabaseRow at = database == nullptr ? DatabaseRow() : database->find(entities[i]);
+        const Zone zone = at ? at.table->zone() : kNoZone;
+        const auto [found, is_new] = number_of.try_emplace(zone, static_cast<float>(points.legend.size()));
+        if (is_new) points.legend.push_back(zone == kNoZone ? std::string("no zone") : concat("zone ", zone));
+        points.color[i] = found->second;
+    }
+}
+
+/// Errors: the field is no number.
+Status color_by_field(Session& session, const std::string& name, std::span<const Entity> entities, Points& points) {
+    points.legend.clear();
+    const Result<FieldPath> path = session.world.find_field(name);
+    if (!path) return path.status();
+    const FieldType type = path->type().type;
+    if (type < FieldType::kBool || type > FieldType::kDouble || path->type().array_length != 0)
+        return Status::error(concat('"', name, "\" is ", path->type().to_text(), "; points are coloured by a number"));
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        const Result<AnyValue> value = path->read(entities[i]);
+        points.color[i] = value ? static_cast<float>(read_number(type, value->bytes().data())) : std::nanf("");
+    }
+    return {};
+}
+
+template <class T>
+void append(std::string& bytes, const std::vector<T>& values) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+void write_corner(std::string_view key, const Points& points, bool low, DocumentBuilder& builder) {
+    builder.begin_list(key);
+    if (!points.x.empty())
+        for (const std::vector<float>* lane : {&points.x, &points.y})
+            builder.number(static_cast<double>(low ? std::ranges::min(*lane) : std::ranges::max(*lane)));
+    builder.end();
+}
+
+void write_legend(const Points& points, JsonText& json) {
+    DocumentBuilder& builder = json.builder;
+    if (!points.legend.empty()) {
+        builder.begin_list("legend");
+        for (std::size_t i = 0; i < points.legend.size(); ++i) {
+            builder.begin_mapping();
+            builder.unsigned_integer("value", i);
+            json.text("name", points.legend[i]);
+            builder.end();
+        }
+        return builder.end();
+    }
+    float low = 0, high = 0;
+    bool is_first = true;
+    for (const float value : points.color) {
+        if (!std::isfinite(value)) continue;
+        low = is_first ? value : std::min(low, value);
+        high = is_first ? value : std::max(high, value);
+        is_first = false;
+    }
+    builder.begin_mapping("legend");
+    builder.number("min", static_cast<double>(low));
+    builder.number("max", static_cast<double>(high));
+    builder.end();
+}
+
+}  // namespace
+
+Response show_points(Session& session, const Request& request) {
+    Points points;
+    const std::vector<Entity> entities = collect(session.world, points);
+    const std::string color = request.parameter("color"), query = request.parameter("query");
+    if (color == "zone") {
+        color_by_zone(session.world, entities, points);
+    } else if (!color.empty() && color != "component") {
+        if (const Status status = color_by_field(session, color, entities, points); !status)
+            return refuse(400, status.message());
+    }
+    points.selected.assign(entities.size(), 0);
+    if (!query.empty()) {
+        Selection selection = select(session, query);
+        if (selection.refusal) return *std::move(selection.refusal);
+        for (std::size_t i = 0; i < entities.size(); ++i)
+            points.selected[i] =
+                std::ranges::binary_search(selection.entities, entities[i].id, {}, &Entity::id) ? 1 : 0;
+    }
+    for (const Entity entity : entities) {
+        points.index.push_back(entity.index());
+        points.generation.push_back(entity.generation());
+    }
+    JsonText json;
+    json.builder.begin_mapping();
+    json.builder.unsigned_integer("count", entities.size());
+    json.builder.unsigned_integer("total", points.total);
+    json.builder.unsigned_integer("frame", session.world.frame());
+    write_corner("low", points, true, json.builder);
+    write_corner("high", points, false, json.builder);
+    json.text("color", color.empty() ? "component" : color);
+    write_legend(points, json);
+    json.builder.end();
+    std::string header = json.finish();
+    header.resize((header.size() + 3) / 4 * 4, ' ');
+    const auto size = static_cast<std::uint32_t>(header.size());
+    std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+    bytes += header;
+    append(bytes, points.x);
+    append(bytes, points.y);
+    append(bytes, points.index);
+    append(bytes, points.generation);
+    append(bytes, points.color);
+    append(bytes, points.selected);
+    return {200, "application/octet-stream", std::move(bytes)};
+}
+
+}  // namespace shoal::inspect

@@ -1,0 +1,71 @@
+#pragma once
+// HTTP and WebSocket over civetweb: what comes in is checked here, and given to a Listener on threads of the server.
+//
+//     request --> Host, Origin, token, method, size --> Listener::answer() --> response
+//                 a page of another site, a name that was made to point here, a body that is too large: refused
+//
+// Thread: the structural thread; Listener is called from threads of the server.
+
+#include "shoal/base/status.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace shoal::inspect {
+
+inline constexpr std::size_t kMostBodyBytes = 64 * 1024;
+inline constexpr std::size_t kMostStreams = 8;
+inline constexpr std::size_t kMostWatched = 16;
+inline constexpr double kMostRate = 10;  // messages of a stream in a second, of each path
+
+struct Request {
+    bool is_post = false;
+    std::string path;   ///< "/api/world"
+    std::string query;  ///< what stands behind the `?`, as it came
+    std::string body;
+
+    /// Returns a parameter of the query; empty if there is none.
+    std::string parameter(const char* name) const;
+};
+
+struct Response {
+    int status = 200;
+    std::string type = "application/json";
+    std::string body;
+};
+
+/// Returns a response with a message, and where in the text that was sent it applies. `line` 0: nowhere.
+Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
+
+/// Who answers.
+class Listener {
+public:
+    virtual Response answer(const Request& request) = 0;
+
+protected:
+    ~Listener() = default;
+};
+
+struct HttpOptions {
+    std::string address;
+    std::uint16_t port = 0;
+    std::string token;
+};
+
+class HttpServer {
+public:
+    /// Begins to listen. Errors: the address cannot be used. Lifetime: `listener` outlives the server.
+    static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, Listener& listener);
+    /// Ends all connections. Requires: the listener answers what it is asked meanwhile.
+    ~HttpServer();
+    std::uint16_t port() const;
+
+private:
+    struct Body;
+    HttpServer();
+    std::unique_ptr<Body> body_;
+};
+
+}  // namespace shoal::inspect

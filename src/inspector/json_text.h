@@ -1,0 +1,47 @@
+#pragma once
+// JSON that is written into a text as it is built.
+//
+//     JsonText json;
+//     json.builder.begin_mapping();
+//     json.text("name", name);
+//     json.builder.end();
+//     return json.finish();
+
+#include "shoal/document/document_builder.h"
+#include "shoal/document/utf8.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal::inspect {
+
+struct JsonText {
+    DocumentBuilder builder{TextFormat::kJson, append, this};
+
+    JsonText() = default;
+    JsonText(const JsonText&) = delete;
+    JsonText& operator=(const JsonText&) = delete;
+
+    /// A text that may hold anything: what is no UTF-8 becomes visible.
+    void text(std::string_view value) {
+        if (find_invalid_byte(value) == std::string_view::npos) return builder.string(value);
+        std::string visible;
+        append_visible(visible, value);
+        builder.string(visible);
+    }
+    void text(std::string_view key, std::string_view value) {
+        builder.key(key);
+        text(value);
+    }
+    /// Requires: what was begun was ended.
+    std::string finish() {
+        builder.finish();
+        return std::move(written_);
+    }
+
+private:
+    static void append(void* context, std::string_view piece) { static_cast<JsonText*>(context)->written_ += piece; }
+    std::string written_;
+};
+
+}  // namespace shoal::inspect

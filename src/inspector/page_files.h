@@ -1,0 +1,18 @@
+#pragma once
+// The files of the page, which are part of the library.
+
+#include <span>
+#include <string_view>
+
+namespace shoal::inspect {
+
+struct PageFile {
+    std::string_view path;  ///< "/app.js"
+    std::string_view type;  ///< "text/javascript; charset=utf-8"
+    std::string_view content;
+};
+
+/// All of them, by path. cmake/page_files.cmake writes the body.
+std::span<const PageFile> page_files();
+
+}  // namespace shoal::inspect

@@ -1,0 +1,142 @@
+#include "shoal/inspector/server.h"
+
+#include "inspector/answers.h"
+#include "inspector/bandwidth.h"
+#include "inspector/http.h"
+#include "inspector/session.h"
+#include "inspector/world_queue.h"
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal::inspect {
+namespace {
+
+constexpr double kLongestWait = 0.1;  // s: how often a paused world asks whether the program is to end
+
+Status check(const ServerOptions& options) {
+    const bool is_local =
+        options.address == "127.0.0.1" || options.address == "[::1]" || options.address == "localhost";
+    if (!is_local && options.token.empty())
+        return Status::error(concat("others reach the inspector at ", options.address,
+                                    ", so it needs a token that they must know; give it one, or use 127.0.0.1"));
+    const auto is_fine = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    };
+    if (!std::ranges::all_of(options.token, is_fine))
+        return Status::error("the token of the inspector has other characters than letters and digits");
+    return {};
+}
+
+}  // namespace
+
+class Server::Body final : public Listener {
+public:
+    Body(World& world, const ServerOptions& options) : session(std::in_place, world, options) {
+        status = check(options);
+        if (!status) return;
+        Result<std::unique_ptr<HttpServer>> started = HttpServer::start(
+            {options.address == "localhost" ? "127.0.0.1" : options.address, options.port, options.token}, *this);
+        status = started.status();
+        if (!started) return;
+        http = std::move(*started);
+        url = concat("http://", options.address, ':', http->port(), '/',
+                     options.token.empty() ? "" : concat("?token=", options.token));
+    }
+    ~Body() { end(); }
+
+    /// Ends the connections. Requests that wait are refused.
+    void end() {
+        queue.close();
+        http.reset();
+    }
+
+    Response answer(const Request& request) override {
+        last_request_ns.store(monotonic_ns(), std::memory_order_relaxed);
+        if (std::optional<Response> fixed = answer_without_world(request, page_folder())) return *std::move(fixed);
+        if (request.path == "/api/world") measure_bandwidth();
+        return queue.ask([&] { return answer_of_world(*session, request); });
+    }
+    std::string_view page_folder() const { return session->options.page_folder; }
+
+    /// Answers what waits, and stays while the world is paused or slowed down.
+    void finish_frame(World& world) {
+        session->note_frame();
+        queue.serve();
+        Control& control = session->control;
+        if (control.num_steps != 0) --control.num_steps;
+        if (control.run_to && world.frame() >= *control.run_to) control.run_to.reset(), control.is_paused = true;
+        const std::int64_t slow_ns =
+            control.speed < 1
+                ? static_cast<std::int64_t>(static_cast<double>(session->frame_ns) * (1 / control.speed - 1))
+                : 0;
+        answer_until(monotonic_ns() + slow_ns);
+    }
+    /// Answers until then, and as long as the world is paused.
+    void answer_until(std::int64_t end_ns) {
+        queue.serve();
+        while (!is_over() && (waits_for_more() || monotonic_ns() < end_ns)) {
+            const double left = waits_for_more() ? kLongestWait : static_cast<double>(end_ns - monotonic_ns()) * 1e-9;
+            queue.wait(std::clamp(left, 0.0, kLongestWait));
+            queue.serve();
+        }
+        session->pause_ended();
+    }
+    bool waits_for_more() const { return session->control.is_paused && session->control.num_steps == 0; }
+    bool is_over() const { return session->options.is_stopped && session->options.is_stopped(); }
+
+    std::optional<Session> session;  // empty: the world has ended
+    WorldQueue queue;
+    std::unique_ptr<HttpServer> http;
+    Status status;
+    std::string url;
+    std::atomic<std::int64_t> last_request_ns{0};
+};
+
+Server::Server(World& world, const ServerOptions& options)
+    : WorldService("inspector", ServiceStage::kInspector), body_(std::make_unique<Body>(world, options)) {
+    SHOAL_ASSERT(world.services().find(ServiceStage::kInspector) == nullptr, "the world has another inspector");
+    world.services().add(*this);
+}
+
+Server::~Server() {
+    if (body_->session) body_->session->world.services().remove(*this);
+}
+
+const Status& Server::status() const { return body_->status; }
+const std::string& Server::url() const { return body_->url; }
+
+void Server::answer(double seconds) {
+    SHOAL_ASSERT(body_->session.has_value(), "the world of the inspector has ended");
+    SHOAL_ASSERT(body_->session->world.services().is_at_rest(), "requests are answered between steps");
+    body_->answer_until(monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9));
+}
+
+bool Server::is_watched() const {
+    constexpr std::int64_t kRecentNs = 2'000'000'000;
+    const std::int64_t last = body_->last_request_ns.load(std::memory_order_relaxed);
+    return (last != 0 && monotonic_ns() - last < kRecentNs) || (body_->session && body_->session->control.is_paused);
+}
+
+std::string Server::describe() const { return body_->status ? body_->url : std::string(body_->status.message()); }
+
+void Server::before_commands(const SettleContext&) { body_->session->note_commands(); }
+
+void Server::after_frame() {
+    if (body_->http != nullptr) body_->finish_frame(body_->session->world);
+}
+
+void Server::spawned(const Blob& blob, const Spawned& spawned, const SpawnOptions&) {
+    body_->session->note_spawn(blob, spawned);
+}
+
+void Server::before_detach(Store&) { body_->session->forget_edits(); }
+void Server::fields_changed() { body_->session->forget_edits(); }
+
+void Server::world_ends() {
+    body_->end();
+    body_->session.reset();
+}
+
+}  // namespace shoal::inspect

@@ -1,0 +1,47 @@
+#pragma once
+// A stream: a WebSocket through which a page is told again and again what it watches.
+//
+//     {"watch": ["/api/world", "/api/passes"], "rate": 4}       from the client; again to change it
+//     {"path": "/api/world", "status": 200, "body": {...}}      to it, for each path, so many times a second
+//
+// A thread of its own asks for the world as requests do, so a client that reads slowly holds up its stream only.
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+struct mg_connection;
+
+namespace shoal::inspect {
+
+class Listener;
+
+class Stream {
+public:
+    Stream(mg_connection* connection, Listener& listener);
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    /// Takes a message of the client. Returns false if it is none that it understands; the stream is to end then.
+    bool read(std::string_view message);
+
+private:
+    void run();
+    bool tell(const std::string& path);
+
+    mg_connection* connection_;
+    Listener& listener_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::string> watched_;
+    double rate_ = 4;
+    bool ends_ = false;
+    std::thread thread_;
+};
+
+}  // namespace shoal::inspect

@@ -1,0 +1,56 @@
+#include "inspector/world_queue.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace shoal::inspect {
+
+constexpr std::chrono::seconds kPatience{2};
+
+Response WorldQueue::ask(const std::function<Response()>& answer) {
+    std::unique_lock lock(mutex_);
+    if (is_closed_) return refuse(503, "the inspector ends");
+    Waiting waiting{&answer, {}};
+    waiting_.push_back(&waiting);
+    num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
+    asked_.notify_one();
+    answered_.wait_for(lock, kPatience, [&] { return waiting.is_taken || is_closed_; });
+    if (waiting.is_taken) {  // the world's thread uses it until it is done
+        answered_.wait(lock, [&] { return waiting.is_done; });
+        return std::move(waiting.response);
+    }
+    std::erase(waiting_, &waiting);
+    num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
+    if (is_closed_) return refuse(503, "the inspector ends");
+    return refuse(503, "the world has not ended a frame for 2 seconds; it is answered between frames");
+}
+
+void WorldQueue::close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    answered_.notify_all();
+    asked_.notify_all();
+}
+
+void WorldQueue::serve() {
+    std::unique_lock lock(mutex_);
+    while (!waiting_.empty()) {
+        Waiting& next = *waiting_.front();
+        waiting_.erase(waiting_.begin());
+        num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
+        next.is_taken = true;
+        lock.unlock();
+        Response response = (*next.answer)();
+        lock.lock();
+        next.response = std::move(response);
+        next.is_done = true;
+        answered_.notify_all();
+    }
+}
+
+void WorldQueue::wait(double seconds) {
+    std::unique_lock lock(mutex_);
+    asked_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !waiting_.empty() || is_closed_; });
+}
+
+}  // namespace shoal::inspect

@@ -1,0 +1,378 @@
+// What the inspector answers about a world with something of all, what it changes, and what it refuses.
+
+#include "shoal/inspector/server.h"
+
+#include "inspector/inspected_sea.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/inspect/report.h"
+#include "shoal/save/frames.h"
+#include "shoal/save/state_difference.h"
+#include "shoal/save/state_hash.h"
+#include "support/testing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+using namespace shoal;
+using inspector_test::Connection;
+using inspector_test::Inspected;
+using inspector_test::Reply;
+using inspector_test::request_text;
+using nlohmann::json;
+
+std::string error_of(const Reply& reply) { return json::parse(reply.body)["error"]["message"]; }
+
+TEST(Inspector, what_it_says_of_a_world_is_what_the_report_says) {
+    Inspected inspected;
+    const World& world = inspected.sea.world;
+    const WorldReport report = report_world(world);
+    const json shown = inspected.json("/api/world");
+    EXPECT_EQ(shown["frame"], world.frame());
+    EXPECT_EQ(shown["entities"], world.entities().num_alive());
+    const json memory = inspected.json("/api/memory");
+    ASSERT_EQ(memory["components"].size(), report.components.size());
+    for (std::size_t i = 0; i < report.components.size(); ++i) {
+        EXPECT_EQ(memory["components"][i]["name"], report.components[i].name);
+        EXPECT_EQ(memory["components"][i]["rows"], report.components[i].num_rows);
+        EXPECT_EQ(memory["components"][i]["committed"], report.components[i].rows.committed_bytes);
+    }
+    const json passes = inspected.json("/api/passes");
+    ASSERT_EQ(passes["passes"].size(), report.passes.size());
+    for (const json& pass : passes["passes"]) {
+        const auto same = std::ranges::find(report.passes, pass["name"].get<std::string>(), &PassReport::name);
+        ASSERT_NE(same, report.passes.end());
+        EXPECT_EQ(pass["runs"], same->num_runs);
+        EXPECT_EQ(pass["rows"], same->num_rows);
+    }
+    EXPECT_NE(inspected.get("/metrics").body.find("shoal_entities " + std::to_string(world.entities().num_alive())),
+              std::string::npos);
+}
+
+TEST(Inspector, entities_are_found_by_query_name_and_id_page_by_page) {
+    Inspected inspected;
+    std::vector<std::string> living, found;
+    for (const Entity entity : living_entities(inspected.sea.world)) living.push_back(entity_text(entity));
+    for (std::string after;;) {
+        const json page = inspected.json("/api/entities?limit=7&after=" + after);
+        EXPECT_EQ(page["total"], living.size());
+        for (const json& one : page["entities"]) found.push_back(one["entity"]);
+        if (!page["more"].get<bool>()) break;
+        after = found.back();
+    }
+    EXPECT_EQ(found, living);
+    const json fins = inspected.json("/api/entities?query=fin,%20!spot&limit=1000");
+    std::size_t count = 0;
+    for (const Entity entity : living_entities(inspected.sea.world))
+        if (inspected.sea.world.get(entity, "fin.drag") && !inspected.sea.world.get(entity, "spot.position") &&
+            inspected.sea.entities.is_active(entity))
+            ++count;
+    EXPECT_EQ(fins["entities"].size(), count);
+    EXPECT_EQ(inspected.json("/api/entities?name=" + living[3])["entities"][0]["entity"], living[3]);
+    const Reply wrong = inspected.get("/api/entities?query=fin,%20finn");
+    EXPECT_EQ(wrong.status, 400);
+    EXPECT_EQ(json::parse(wrong.body)["error"]["column"], 6);
+    EXPECT_EQ(inspected.get("/api/entities?query=%26fin").status, 400) << "a query that writes";
+}
+
+TEST(Inspector, a_field_is_set_as_the_world_sets_it_and_taken_back) {
+    Inspected inspected;
+    World& world = inspected.sea.world;
+    const std::string who = inspected.json("/api/entities?query=fin")["entities"][0]["entity"];
+    Entity entity;
+    ASSERT_TRUE(read_entity(who, entity));
+    const float before = *world.get<float>(entity, "fin.drag");
+    const std::uint64_t hash = state_hash(world);
+    const json set = inspected.send("/api/set", {{"entity", who}, {"field", "fin.drag"}, {"value", 2.5}});
+    EXPECT_EQ(set["value"], 2.5);
+    EXPECT_EQ(*world.get<float>(entity, "fin.drag"), 2.5f);
+    inspected.send("/api/set", {{"entity", who}, {"field", "fin.velocity"}, {"value", {1, 2, 3}}});
+    EXPECT_EQ(world.get<Vec3>(entity, "fin.velocity")->y, 2);
+    EXPECT_EQ(inspected.send("/api/undo", json::object())["field"], "fin.velocity");
+    EXPECT_EQ(inspected.send("/api/undo", json::object())["field"], "fin.drag");
+    EXPECT_EQ(*world.get<float>(entity, "fin.drag"), before);
+    EXPECT_EQ(state_hash(world), hash);
+    EXPECT_EQ(inspected.post("/api/undo", "{}").status, 400);
+    inspected.send("/api/redo", json::object());
+    EXPECT_EQ(*world.get<float>(entity, "fin.drag"), 2.5f);
+}
+
+TEST(Inspector, what_does_not_fit_a_field_is_refused_and_changes_nothing) {
+    Inspected inspected;
+    const std::string who = inspected.json("/api/entities?query=plankton")["entities"][0]["entity"];
+    const std::uint64_t hash = state_hash(inspected.sea.world);
+    for (const char* body :
+         {R"({"entity": "ID", "field": "plankton.cells", "value": 1.5})",
+          R"({"entity": "ID", "field": "plankton.cells", "value": -1})",
+          R"({"entity": "ID", "field": "plankton.kind", "value": "stone"})",
+          R"({"entity": "ID", "field": "plankton.glows", "value": 1})",
+          R"({"entity": "ID", "field": "plankton.cell", "value": 1})",
+          R"({"entity": "ID", "field": "plankton.cells", "value": [1]})",
+          R"({"entity": "999999:1", "field": "plankton.cells", "value": 1})",
+          R"({"entity": "ID", "field": "plankton.cells"})", R"({"entity": 5, "field": "plankton.cells", "value": 1})",
+          R"([])", R"({"entity": )", "\xff"}) {
+        std::string text = body;
+        if (const std::size_t at = text.find("ID"); at != std::string::npos) text.replace(at, 2, who);
+        const Reply reply = inspected.post("/api/set", text);
+        EXPECT_EQ(reply.status, 400) << text;
+        EXPECT_FALSE(error_of(reply).empty());
+    }
+    EXPECT_EQ(state_hash(inspected.sea.world), hash);
+}
+
+TEST(Inspector, nothing_is_edited_where_that_is_not_allowed) {
+    Inspected inspected({.allow_edits = false});
+    const std::string who = inspected.json("/api/entities?query=fin")["entities"][0]["entity"];
+    EXPECT_EQ(inspected.post("/api/set", json({{"entity", who}, {"field", "fin.drag"}, {"value", 2.5}}).dump()).status,
+              403);
+    for (const char* path : {"/api/undo", "/api/redo", "/api/enable", "/api/frames", "/api/rewind"})
+        EXPECT_EQ(inspected.post(path, "{}").status, 403) << path;
+    EXPECT_EQ(inspected.json("/api/world")["can_edit"], false);
+}
+
+TEST(Inspector, a_paused_world_goes_frame_by_frame_and_to_a_frame) {
+    Inspected inspected;
+    inspected.send("/api/control", {{"action", "pause"}});
+    World& world = inspected.sea.world;
+    const std::uint64_t begin = world.frame();
+    // A program steps as it always does; the pause holds it until it is told to go on.
+    std::atomic<bool> ends{false};
+    inspected.is_done = false;
+    const std::uint16_t port = inspected.port();
+    const auto send = [port](const json& body) {
+        Connection connection(port);
+        connection.send(request_text("POST", "/api/control", port, body.dump()));
+        return json::parse(connection.read_reply().body);
+    };
+    std::vector<std::uint64_t> frames;
+    std::thread person([&] {
+        const auto rest = [&] {
+            json shown;
+            do shown = send({{"action", "speed"}, {"speed", 1}});
+            while (!shown["paused"].get<bool>());
+            frames.push_back(shown["frame"]);
+        };
+        rest();
+        send({{"action", "step"}});
+        rest();
+        send({{"action", "step"}, {"frames", 5}});
+        rest();
+        send({{"action", "run_to"}, {"frame", begin + 20}});
+        rest();
+        ends = true;
+        send({{"action", "resume"}});
+    });
+    while (!ends) inspected.server.answer(), world.step(0.1f);
+    person.join();
+    EXPECT_EQ(frames, (std::vector<std::uint64_t>{begin, begin + 1, begin + 6, begin + 20}));
+}
+
+TEST(Inspector, frames_are_gone_back_and_forth_to_and_compared_field_by_field) {
+    Inspected inspected({.keep_frames = 16});
+    World& world = inspected.sea.world;
+    std::map<std::uint64_t, std::uint64_t> hashes;
+    for (int i = 0; i < 10; ++i) inspected.sea.run(1), hashes[world.frame()] = state_hash(world);
+    const std::uint64_t last = world.frame();
+    EXPECT_EQ(inspected.json("/api/frames")["last"], last);
+    for (const std::uint64_t frame : {last - 7, last - 2, last - 9, last}) {
+        inspected.send("/api/rewind", {{"frame", frame}});
+        EXPECT_EQ(world.frame(), frame);
+        EXPECT_EQ(state_hash(world), hashes[frame]);
+    }
+    inspected.send("/api/rewind", {{"frame", last - 3}});
+    const json differences =
+        inspected.json("/api/compare?from=" + std::to_string(last - 3) + "&to=" + std::to_string(last));
+    EXPECT_EQ(state_hash(world), hashes[last - 3]) << "the world is where it was";
+    EXPECT_GT(differences["total"].get<int>(), 0);
+    for (const json& one : differences["differences"])
+        if (one["kind"] == "value") {
+            Entity entity;
+            ASSERT_TRUE(read_entity(one["entity"].get<std::string>(), entity));
+            EXPECT_NE(one["from"], one["to"]);
+        }
+    const json same = inspected.json("/api/compare?from=" + std::to_string(last) + "&to=" + std::to_string(last));
+    EXPECT_EQ(same["total"], 0) << same.dump().substr(0, 1500);
+    EXPECT_EQ(inspected.post("/api/rewind", R"({"frame": 999999})").status, 400);
+}
+
+TEST(Inspector, the_journal_has_what_came_and_went_with_the_passes_that_asked_for_it) {
+    Inspected inspected;
+    inspected.json("/api/journal");  // from now on
+    World& world = inspected.sea.world;
+    const std::uint64_t begin = world.frame();
+    SettleCounts sum;
+    for (int i = 0; i < 8; ++i) inspected.sea.run(1), sum += world.settle_statistics().last;
+    const json journal = inspected.json("/api/journal?frames=8");
+    EXPECT_TRUE(journal["complete"].get<bool>());
+    std::uint64_t created = 0, asked = 0;
+    for (const json& frame : journal["frames"]) {
+        created += frame["created"].get<std::uint64_t>();
+        for (const json& pass : frame["passes"]) asked += pass["count"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(created, sum.num_created);
+    EXPECT_GE(asked, sum.num_created);
+    EXPECT_FALSE(journal["entries"].empty());
+    for (const json& entry : journal["entries"]) EXPECT_GT(entry["frame"].get<std::uint64_t>(), begin);
+}
+
+TEST(Inspector, points_are_where_the_entities_are) {
+    Inspected inspected;
+    const Reply reply = inspected.get("/api/points?query=fin");
+    ASSERT_EQ(reply.status, 200);
+    std::uint32_t header_bytes = 0;
+    std::memcpy(&header_bytes, reply.body.data(), sizeof header_bytes);
+    const json header = json::parse(reply.body.substr(4, header_bytes));
+    const std::size_t count = header["count"];
+    ASSERT_EQ(reply.body.size(), 4 + header_bytes + count * 21);
+    ASSERT_GT(count, 0u);
+    const auto number = [&](std::size_t lane, std::size_t i) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, reply.body.data() + 4 + header_bytes + (lane * count + i) * 4, sizeof value);
+        return value;
+    };
+    const World& world = inspected.sea.world;
+    for (std::size_t i = 0; i < count; ++i) {
+        Entity entity;
+        ASSERT_TRUE(read_entity(std::to_string(number(2, i)) + ':' + std::to_string(number(3, i)), entity));
+        EXPECT_TRUE(world.entities().alive(entity));
+        const bool is_selected = reply.body[4 + header_bytes + count * 20 + i] != 0;
+        EXPECT_EQ(is_selected, bool(world.get(entity, "fin.drag")) && world.entities().is_active(entity));
+    }
+    EXPECT_EQ(inspected.get("/api/points?color=fin.velocity").status, 400);
+    EXPECT_EQ(inspected.get("/api/points?color=fin.drag").status, 200);
+    EXPECT_EQ(inspected.get("/api/points?color=zone").status, 200);
+}
+
+TEST(Inspector, an_entity_is_shown_with_where_its_level_says_it) {
+    Inspected inspected;
+    const Reply missing = inspected.get("/api/entity?id=boat");
+    EXPECT_EQ(missing.status, 400);
+    const std::string who = inspected.json("/api/entities")["entities"][0]["entity"];
+    const json shown = inspected.json("/api/entity?id=" + who);
+    EXPECT_EQ(shown["entity"], who);
+    EXPECT_TRUE(shown["alive"].get<bool>());
+    EXPECT_TRUE(shown["source"].is_null()) << "it was made by the program";
+    EXPECT_FALSE(inspected.json("/api/entity?id=999999:1")["alive"].get<bool>());
+}
+
+// --- what is refused --------------------------------------------------------------------------------------------------
+
+TEST(Inspector, requests_of_other_pages_and_names_are_refused) {
+    Inspected inspected;
+    const std::string port = std::to_string(inspected.port());
+    EXPECT_EQ(inspected.get("/api/world", "Host: evil.example:" + port + "\r\n").status, 403);
+    EXPECT_EQ(inspected.get("/api/world", "Host: 127.0.0.1\r\n").status, 403);
+    EXPECT_EQ(inspected.get("/api/world", "Host: localhost:" + port + "\r\n").status, 200);
+    EXPECT_EQ(inspected.get("/api/world", "Origin: http://evil.example\r\n").status, 403);
+    EXPECT_EQ(inspected.get("/api/world", "Origin: null\r\n").status, 403);
+    EXPECT_EQ(inspected.get("/api/world", "Origin: http://127.0.0.1:" + port + "\r\n").status, 200);
+    EXPECT_EQ(inspected.get("/api/world", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+    EXPECT_EQ(inspected.post("/api/control", R"({"action": "pause"})", "Content-Type: text/plain\r\n").status, 415);
+    EXPECT_EQ(inspected.json("/api/world")["paused"], false);
+}
+
+TEST(Inspector, malformed_oversized_and_unknown_requests_are_refused) {
+    Inspected inspected;
+    EXPECT_EQ(inspected.post("/api/set", std::string(70'000, ' ')).status, 413);
+    EXPECT_EQ(inspected.get("/api/nothing").status, 404);
+    EXPECT_EQ(inspected.get("/../../etc/passwd").status, 404);
+    EXPECT_EQ(inspected.get("/%2e%2e/%2e%2e/etc/passwd").status, 404);
+    EXPECT_EQ(inspected.get("/api/set").status, 405);
+    EXPECT_EQ(inspected.post("/api/world", "{}").status, 405);
+    EXPECT_EQ(inspected.ask(request_text("DELETE", "/api/world", inspected.port())).status, 405);
+    EXPECT_EQ(inspected.post("/api/control", R"({"action": "dance"})").status, 400);
+    EXPECT_EQ(inspected.post("/api/control", R"({"action": "speed", "speed": 0})").status, 400);
+    EXPECT_NE(inspected.ask("GARBAGE\r\n\r\n").status, 200);
+    EXPECT_NE(inspected.ask("GET / HTTP/1.1\r\nHost: " + std::string(100'000, 'a') + "\r\n\r\n").status, 200);
+    EXPECT_EQ(inspected.get("/api/world").status, 200) << "it goes on";
+}
+
+TEST(Inspector, a_token_is_asked_for_where_there_is_one_and_needed_for_other_addresses) {
+    Inspected open({.address = "0.0.0.0"});
+    EXPECT_FALSE(open.server.status());
+    EXPECT_NE(open.server.status().message().find("token"), std::string_view::npos);
+    Inspected inspected({.token = "secret7"});
+    const auto ask = [&](const std::string& target, const std::string& headers) {
+        const std::string& url = inspected.server.url();
+        const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+        return inspected.ask(request_text("GET", target, port, {}, headers));
+    };
+    EXPECT_EQ(ask("/api/world", "").status, 401);
+    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret8\r\n").status, 401);
+    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret7\r\n").status, 200);
+    EXPECT_EQ(ask("/api/world", "Cookie: shoal_token=secret7\r\n").status, 200);
+    const Reply page = ask("/?token=secret7", "");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_NE(page.headers.find("Set-Cookie: shoal_token=secret7"), std::string::npos);
+}
+
+TEST(Inspector, a_world_that_does_not_step_is_not_waited_for_longer_than_some_seconds) {
+    Inspected inspected;
+    Connection connection(inspected.port());
+    connection.send(request_text("GET", "/api/world", inspected.port()));
+    EXPECT_EQ(connection.read_reply().status, 503);
+    EXPECT_EQ(inspected.get("/api/world").status, 200);
+}
+
+TEST(Inspector, hundreds_of_connections_that_say_nothing_do_not_hold_up_the_world) {
+    Inspected inspected;
+    std::vector<std::unique_ptr<Connection>> silent;
+    for (int i = 0; i < 300; ++i) silent.push_back(std::make_unique<Connection>(inspected.port()));
+    const std::uint64_t frame = inspected.sea.world.frame();
+    inspected.sea.run(20);
+    EXPECT_EQ(inspected.sea.world.frame(), frame + 20);
+    silent.clear();
+    EXPECT_EQ(inspected.get("/api/world").status, 200);
+}
+
+TEST(Inspector, a_stream_tells_again_and_again_what_is_watched) {
+    Inspected inspected;
+    const std::uint16_t port = inspected.port();
+    std::vector<json> told;
+    std::atomic<bool> is_done{false};
+    std::thread client([&] {
+        Connection connection(port);
+        connection.send(request_text("GET", "/api/stream", port, {},
+                                     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"));
+        if (connection.read_reply().status == 101) {
+            connection.send_frame(R"({"watch": ["/api/world", "/api/nothing"], "rate": 10})");
+            for (int i = 0; i < 6; ++i) told.push_back(json::parse(connection.read_frame(), nullptr, false));
+        }
+        is_done = true;
+    });
+    while (!is_done) inspected.sea.run(1), inspected.server.answer(0.001);
+    client.join();
+    ASSERT_EQ(told.size(), 6u);
+    EXPECT_EQ(told[0]["path"], "/api/world");
+    EXPECT_EQ(told[0]["status"], 200);
+    EXPECT_EQ(told[1]["status"], 404);
+    EXPECT_GT(told[4]["body"]["frame"].get<std::uint64_t>(), told[0]["body"]["frame"].get<std::uint64_t>());
+}
+
+TEST(Inspector, server_and_world_may_end_in_either_order_while_somebody_asks) {
+    for (const bool world_first : {false, true}) {
+        auto sea = std::make_unique<shoal_test::Sea>();
+        auto server = std::make_unique<inspect::Server>(sea->world);
+        ASSERT_TRUE(server->status());
+        const std::string url = server->url();
+        const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+        std::thread client([port] {
+            Connection connection(port);
+            connection.send(request_text("GET", "/api/world", port));
+            connection.read_reply();
+        });
+        sea->run(3);
+        if (world_first) {
+            sea.reset();
+            server.reset();
+        } else {
+            server.reset();
+            sea->run(3);
+        }
+        client.join();
+    }
+}
+
+}  // namespace
