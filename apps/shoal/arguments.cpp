@@ -146,6 +146,12 @@ Status Arguments::take_flag(std::string_view word, std::span<const std::string_v
         given_.emplace_back(flag, "");
         return {};
     }
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const bool is_port = flag->takes == Takes::kPort;
+    if (is_port && !value && (rest.empty() || !std::ranges::all_of(rest[0], is_digit))) {
+        given_.emplace_back(flag, "0");
+        return {};
+    }
     const bool is_next = !value && !rest.empty() && !rest[0].starts_with("--");
     const std::string_view taken = value ? *value : is_next ? rest[0] : std::string_view();
     if (taken.empty()) return Status::error(concat(name, " needs a value: ", name, ' ', flag->value));

@@ -26,8 +26,8 @@ class Console;
 class Files;
 
 /// What a flag or an operand takes. Shells complete it, and Files looks at what is read and written. A size is a number of bytes,
-/// such as `4096`, `800M` or `16G`.
-enum class Takes : std::uint8_t { kNothing, kText, kSize, kInput, kOutput, kFolder, kOneOf, kVerb };
+/// such as `4096`, `800M` or `16G`; a port may be left out.
+enum class Takes : std::uint8_t { kNothing, kText, kSize, kPort, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
     std::string_view name;     ///< without dashes

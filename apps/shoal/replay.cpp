@@ -42,6 +42,10 @@ constexpr Flag kReplayFlags[] = {
      .help =
          "load the plugins and scripts that the recording names: code, which may do whatever you may, so only if you "
          "trust who has sent the recording"},
+    kInspectFlag,
+    kAddressFlag,
+    kTokenFlag,
+    kReadOnlyFlag,
     kSaveFlag,
     kMaxMemoryFlag,
     kJsonFlag,
@@ -218,6 +222,7 @@ Status check_usage(const Arguments& arguments, Task& task) {
     task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("frames", std::uint64_t(0), kMostFrames, task.num_frames); !status)
         return status;
+    if (Status status = read_inspection(arguments, task.inspection); !status) return status;
     return arguments.read_number("workers", std::uint64_t(0), 1024, task.num_workers);
 }
 
@@ -263,6 +268,8 @@ int show_verified(Console& console, const Task& task, const Outcome& outcome, co
     return difference ? kDifferent : 0;
 }
 
+}  // namespace
+
 int run_replay(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = check_usage(arguments, task); !status)
@@ -293,8 +300,6 @@ int run_replay(const Arguments& arguments, Files& files, Console& console) {
     show_outcome(console, task, outcome, diagnostics);
     return 0;
 }
-
-}  // namespace
 
 Status start_recording(Recorder& recorder, const World& world, const Blob& level, const Task& task) {
     const Result<std::vector<std::byte>> types = types_of(world, level);

@@ -69,6 +69,10 @@ constexpr Flag kRunFlags[] = {
      .value = "FILE.save",
      .help = "begin with the world of this save in place of spawning the level, which gives passes and resources",
      .takes = Takes::kInput},
+    kInspectFlag,
+    kAddressFlag,
+    kTokenFlag,
+    kReadOnlyFlag,
     kSaveFlag,
     {.name = "save-every",
      .value = "N",
@@ -109,6 +113,10 @@ constexpr std::string_view kRunManual =
     "  bounds      finds the box around all places\n"
     "  settle      drops the rows of the dead and gives memory back\n"
     "\n"
+    "With --inspect, frames follow the clock, and a page on 127.0.0.1 shows the world: its passes, memory, zones and "
+    "entities, "
+    "whose fields can be edited. It can be paused, stepped, and taken back to earlier frames.\n"
+    "\n"
     "With --watch, frames follow the clock, and the source, its prefabs and the schema files are watched. When one "
     "changes, the level is compiled again and the running world reloaded: what the source has changed is written, and "
     "all else stays as the passes made it. A source with an error is reported once, and the world runs on as it is; "
@@ -148,6 +156,7 @@ constexpr std::string_view kRunExamples =
     "shoal run reef.sjson --schema game.schema.sjson --watch\n"
     "shoal run reef.blob --plugin build/libspin.so\n"
     "shoal run reef.sjson --script swim.lua --watch\n"
+    "shoal run reef.sjson --inspect 8080\n"
     "shoal run reef.blob --frames 30 --save half.save && shoal run reef.blob --frames 30 --load half.save\n"
     "shoal run reef.blob --persist reef_world\n"
     "shoal run reef.blob --record reef.rec && shoal replay reef.rec --verify\n"
@@ -198,7 +207,8 @@ Status read_task(const Arguments& arguments, Task& task) {
         return Status::error("--watch changes the level while it runs, which no recording has; leave out one of them");
     if (task.watches && is_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
-    if (task.watches) task.num_frames = kMostFrames;
+    if (Status status = read_inspection(arguments, task.inspection); !status) return status;
+    if (task.watches || task.inspection.port) task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
         return status;
     if (Status status = arguments.read_number("frames", std::uint64_t(0), kMostFrames, task.num_frames); !status)
@@ -296,21 +306,30 @@ Status save_world(const World& world, Files& files, const Task& task, Outcome& o
     return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough, step()
-/// says that there is no other, or somebody interrupts.
+/// What happens between the frames of a run that goes on.
+struct BetweenFrames {
+    LevelWatch* watch;  // nullptr: no files are watched
+    Inspection& inspection;
+    LevelScripts& scripts;
+};
+
+/// Runs frames, as fast as they go; while files are watched or somebody looks on, at the pace of the clock, until there are
+/// enough, step() says that there is no other, or somebody interrupts.
 template <class Step>
-void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts, Outcome& outcome,
+void run_frames(World& world, Task& task, Console& console, const BetweenFrames& between, Outcome& outcome,
                 Step&& step) {
+    LevelWatch* const watch = between.watch;
     const std::int64_t begin_ns = monotonic_ns();
     const auto frame_ns = static_cast<std::int64_t>(std::max(task.dt, kShortestWatchedFrame) * 1e9);
     const auto look = [&] {
+        if (watch == nullptr) return;
         watch->look();
-        scripts.look([&](const std::string& line) { console.print_error(line + "\n"); });
+        between.scripts.look([&](const std::string& line) { console.print_error(line + "\n"); });
     };
     std::uint64_t frame = 0;
     for (; frame < task.num_frames && !was_interrupted(); ++frame) {
         if (!step(frame)) break;
-        if (watch == nullptr) {
+        if (watch == nullptr && !between.inspection.is_on()) {
             if (task.num_frames != kMostFrames) console.show_progress("frames", frame + 1, task.num_frames);
             continue;
         }
@@ -319,10 +338,15 @@ void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, L
         const std::int64_t next_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns;
         for (std::int64_t early_ns;
              (early_ns = std::min(next_ns, end_ns) - monotonic_ns()) > 0 && !was_interrupted();) {
-            std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, kLongestSleep)));
+            const std::int64_t pause_ns = std::min(early_ns, kLongestSleep);
+            if (between.inspection.is_on())
+                between.inspection.answer(static_cast<double>(pause_ns) * 1e-9);
+            else
+                std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
             look();
         }
     }
+    if (between.inspection.is_on() && !was_interrupted()) between.inspection.answer_on();
     task.num_frames = frame;
     outcome.run_ns = monotonic_ns() - begin_ns;
     outcome.settle_ns = world.settle_statistics().total_ns;
@@ -495,14 +519,14 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
 /// Lets the run be recorded and persisted if that is asked for, and runs the frames of the level, or of the recording that is
 /// played.
 Status run_and_record(World& world, Persistence& persistence, Task& task, const Blob& blob, Files& files,
-                      Console& console, LevelWatch* watch, LevelScripts& scripts, Outcome& outcome) {
+                      Console& console, const BetweenFrames& between, Outcome& outcome) {
     Recorder recorder(world);
     if (!task.record.empty())
         if (Status status = start_recording(recorder, world, blob, task); !status) return status;
     if (!task.persist.empty())
         if (Status status = persistence.start(task.persist); !status) return status;
     Status saved;
-    run_frames(world, task, console, watch, scripts, outcome, [&](std::uint64_t frame) {
+    run_frames(world, task, console, between, outcome, [&](std::uint64_t frame) {
         if (task.replay != nullptr) return replay_frame(world, task);
         recorder.step(static_cast<float>(task.dt));
         if (task.save_every != 0 && (frame + 1) % task.save_every == 0) saved = save_world(world, files, task, outcome);
@@ -530,6 +554,9 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed});
+    task.inspection.name = task.level;
+    Inspection inspection;
+    if (Status status = inspection.start(world, task.inspection, console); !status) return status;
     std::optional<Reloader> reloader;
     if (task.watches) reloader.emplace(world);
     Persistence persistence(world);
@@ -562,8 +589,8 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
-    Status ran =
-        run_and_record(world, persistence, task, blob, files, console, watch ? &*watch : nullptr, scripts, outcome);
+    Status ran = run_and_record(world, persistence, task, blob, files, console,
+                                {watch ? &*watch : nullptr, inspection, scripts}, outcome);
     if (!ran) return ran;
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
     outcome.num_script_failures = scripts.num_failures();
@@ -581,8 +608,6 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
     print_facts(console, task, outcome);
     if (console.json()) print_json(console, task, outcome, diagnostics);
 }
-
-namespace {
 
 int run_run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
@@ -606,8 +631,6 @@ int run_run(const Arguments& arguments, Files& files, Console& console) {
     show_outcome(console, task, outcome, session->diagnostics);
     return 0;
 }
-
-}  // namespace
 
 const Verb kRunVerb{.name = "run",
                     .summary = "spawn a level, run passes over it, show what happened",

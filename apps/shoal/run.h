@@ -1,6 +1,7 @@
 #pragma once
 // A run of a level: what `shoal run` and `shoal replay` are asked for, and what comes of it.
 
+#include "inspection.h"
 #include "level.h"
 #include "matches.h"
 #include "memory_limit.h"
@@ -47,6 +48,7 @@ struct Task {
     std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
     double dt = 1.0 / 60;
     shoal::LoadOptions loading;  ///< of the save, folder or recording
+    InspectionTask inspection;
     bool watches = false;
     bool recovers = false;            ///< the folder has a world, which is the one to begin with
     shoal::Replay* replay = nullptr;  ///< a recording that is played in place of a level
@@ -86,6 +88,9 @@ struct Outcome {
 /// refer to, mostly that of the level. Errors: the message or the diagnostics say what is wrong.
 shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task, const Arguments& arguments,
                    Files& files, Console& console, shoal::Diagnostics& diagnostics, Outcome& outcome);
+/// What the verbs do whose worlds run.
+int run_run(const Arguments& arguments, Files& files, Console& console);
+int run_replay(const Arguments& arguments, Files& files, Console& console);
 /// Prints what came of it.
 void show_outcome(Console& console, const Task& task, const Outcome& outcome, const shoal::Diagnostics& diagnostics);
 

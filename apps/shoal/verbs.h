@@ -16,6 +16,7 @@ extern const Verb kMergeVerb;
 extern const Verb kImportVerb;
 extern const Verb kRunVerb;
 extern const Verb kReplayVerb;
+extern const Verb kInspectVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 

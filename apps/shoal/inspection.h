@@ -1,0 +1,69 @@
+#pragma once
+// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. Built without it, the tool says
+// so instead.
+
+#include "arguments.h"
+#include "shoal/base/status.h"
+#include "shoal/world/world.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace shoal_tool {
+
+inline constexpr Flag kInspectFlag{
+    .name = "inspect",
+    .value = "[PORT]",
+    .help =
+        "show the world in a browser while it runs, at the pace of the clock, until it is interrupted; after --frames "
+        "frames it stays as it is (default: a port that is free)",
+    .takes = Takes::kPort};
+inline constexpr Flag kPortFlag{.name = "port",
+                                .value = "PORT",
+                                .help = "where the page is served (default: 0, one that is free)",
+                                .takes = Takes::kText};
+inline constexpr Flag kAddressFlag{
+    .name = "inspect-address",
+    .value = "ADDRESS",
+    .help = "of this machine, where the inspector is reached; others than 127.0.0.1 need --inspect-token",
+    .takes = Takes::kText};
+inline constexpr Flag kTokenFlag{.name = "inspect-token",
+                                 .value = "TOKEN",
+                                 .help = "letters and digits that whoever asks the inspector must know",
+                                 .takes = Takes::kText};
+inline constexpr Flag kReadOnlyFlag{.name = "inspect-only",
+                                    .help = "the inspector changes nothing: no fields, passes and frames"};
+
+/// Whether and how a run is inspected.
+struct InspectionTask {
+    std::optional<std::uint64_t> port;  ///< nothing: it is not
+    std::string address = "127.0.0.1", token, name;
+    bool begins_paused = false, allows_edits = true;
+};
+
+/// Reads the flags. Errors: a port that is none.
+shoal::Status read_inspection(const Arguments& arguments, InspectionTask& task);
+
+/// The server that shows a world, if it was asked for.
+class Inspection {
+public:
+    Inspection();
+    ~Inspection();
+    Inspection(const Inspection&) = delete;
+    Inspection& operator=(const Inspection&) = delete;
+
+    /// Begins to listen, and prints where. Errors: the address cannot be used; the tool was built without the inspector.
+    shoal::Status start(shoal::World& world, const InspectionTask& task, Console& console);
+    bool is_on() const { return served_ != nullptr; }
+    /// Answers requests for a while, or until somebody interrupts. Requires: is_on().
+    void answer(double seconds);
+    /// The same until somebody interrupts.
+    void answer_on();
+
+private:
+    struct Served;
+    std::unique_ptr<Served> served_;
+};
+
+}  // namespace shoal_tool
