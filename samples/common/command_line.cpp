@@ -37,10 +37,19 @@ Status read_share(const Option& option, const Share& share, std::string_view tex
     return {};
 }
 
+Status read_port(const Option& option, const Port& port, std::string_view text) {
+    std::uint16_t number = 0;
+    if (!read_number(text, number))
+        return Status::error(concat(option.name, " takes a port from 0 to 65535, or nothing, not ", quoted(text)));
+    *port.value = number;
+    return {};
+}
+
 Status read_value(const Option& option, std::string_view text) {
     if (text.empty()) return Status::error(concat(option.name, " needs a value: ", option.name, " ", option.value));
     if (const Count* count = std::get_if<Count>(&option.target)) return read_count(option, *count, text);
     if (const Share* share = std::get_if<Share>(&option.target)) return read_share(option, *share, text);
+    if (const Port* port = std::get_if<Port>(&option.target)) return read_port(option, *port, text);
     *std::get<std::string*>(option.target) = text;
     return {};
 }
@@ -57,6 +66,11 @@ Status CommandLine::read(int num_words, char** words) {
         if (bool* const* flag = std::get_if<bool*>(&option->target)) {
             if (has_value) return Status::error(concat(name, " takes no value; write it alone"));
             **flag = true;
+            continue;
+        }
+        const bool is_port = std::holds_alternative<Port>(option->target);
+        if (is_port && !has_value && (i + 1 == num_words || std::string_view(words[i + 1]).starts_with("--"))) {
+            if (Status status = read_value(*option, "0"); !status) return status;
             continue;
         }
         const std::string_view value = has_value           ? word.substr(name.size() + 1)

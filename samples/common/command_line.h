@@ -10,6 +10,8 @@
 
 #include <shoal/base/status.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -28,9 +30,14 @@ struct Share {
     double most;
 };
 
+/// A port, which may be left out: then it is 0, any that is free.
+struct Port {
+    std::optional<std::uint16_t>* value;
+};
+
 struct Option {
     std::string_view name, value, help;
-    std::variant<Count, Share, std::string*, bool*> target;
+    std::variant<Count, Share, Port, std::string*, bool*> target;
 };
 
 class CommandLine {

@@ -19,6 +19,10 @@
 #include <shoal/save/state_hash.h>
 #include <shoal/source/schema_file.h>
 
+#if REEF_HAS_INSPECTOR
+#include <shoal/inspector/server.h>
+#endif
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +30,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <thread>
 
 namespace reef {
@@ -61,15 +66,16 @@ void reload_edited(Sea& sea, const Run& run, std::string& told) {
     std::fflush(stdout);
 }
 
-/// As fast as they go; while sources are watched, at the pace of the clock.
+/// As fast as they go; while sources are watched or somebody looks on, at the pace of the clock.
 void run_frames(Sea& sea, Run& run) {
+    const bool has_pace = run.options.watch || run.options.inspect;
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;
     std::uint64_t frame = 0;
     for (; frame < run.options.num_frames && is_interrupted == 0; ++frame) {
         sea.world.step(kFrameSeconds);
-        if (run.options.watch) {
-            reload_edited(sea, run, told);
+        if (run.options.watch) reload_edited(sea, run, told);
+        if (has_pace) {
             const auto end_ns = begin_ns + static_cast<std::int64_t>(double(frame + 1) * double(kFrameSeconds) * 1e9);
             std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(end_ns - monotonic_ns(), 0)));
         } else {
@@ -95,17 +101,42 @@ Status write_times(const Trace& trace, Run& run) {
     return write_trace(run.options.trace, trace);
 }
 
+#if REEF_HAS_INSPECTOR
+using Inspection = std::optional<inspect::Server>;
+
+/// Serves the page on which the sea is looked at, if that was asked for.
+Status inspect(Sea& sea, const Run& run, Inspection& server) {
+    if (!run.options.inspect) return {};
+    server.emplace(sea.world, inspect::ServerOptions{.port = *run.options.inspect, .name = "reef", .is_stopped = [] {
+                                                         return is_interrupted != 0;
+                                                     }});
+    if (server->status()) print(stderr, concat("inspect at ", server->url(), "\n"));
+    return server->status();
+}
+#else
+struct Inspection {};
+
+Status inspect(Sea&, const Run& run, Inspection&) {
+    if (!run.options.inspect) return {};
+    return Status::error(
+        "shoal was built without the inspector; install libcivetweb-dev and the libraries for its page");
+}
+#endif
+
 Status live(Run& run, Diagnostics& diagnostics) {
     ThreadedExecutor executor(static_cast<std::uint32_t>(run.options.num_workers));
     run.num_workers = executor.num_workers();
     Sea sea(executor,
             {run.options.sources, run.options.num_fish, run.options.seed, run.options.watch, run.options.plugin});
+    Inspection inspection;
+    if (Status status = inspect(sea, run, inspection); !status) return status;
     if (Status status = sea.spawn(diagnostics); !status) return status;
     if (Status status = add_passes(sea); !status) return status;
     Trace trace(executor.num_workers());
     if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
-    if (run.options.watch) {
+    if (run.options.watch || run.options.inspect)
         for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_interrupted = 1; });
+    if (run.options.watch) {
         print(run.options.json ? stderr : stdout, concat("watching ", run.options.sources, "; interrupt to end\n"));
         std::fflush(stdout);
     }

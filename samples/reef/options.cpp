@@ -23,6 +23,8 @@ samples::CommandLine command_line(Options& out) {
         {"--sources", "FOLDER", "where sea.sjson and its prefabs are", &out.sources},
         {"--plugin", "FILE.so", "take the pass swim from a plugin (see swim_plugin.c)", &out.plugin},
         {"--watch", "", "reload sources that are edited; runs until it is interrupted, or for --frames", &out.watch},
+        {"--inspect", "[PORT]", "show it in a browser; runs until it is interrupted, or for --frames",
+         samples::Port{&out.inspect}},
         {"--json", "", "print one JSON object", &out.json},
         {"--help", "", "print this", &out.help},
     });
@@ -34,7 +36,7 @@ Result<Options> read_options(int num_words, char** words) {
     Options out;
     samples::CommandLine line = command_line(out);
     if (Status status = line.read(num_words, words); !status) return status;
-    if (out.watch && !line.has("--frames")) out.num_frames = kMostFrames;
+    if ((out.watch || out.inspect) && !line.has("--frames")) out.num_frames = kMostFrames;
     return out;
 }
 
@@ -44,7 +46,8 @@ std::string help_text() {
            "Compiles the sources of the sea, spawns them, runs its passes on all workers, and prints what they cost.\n"
            "The same seed gives the same state hash for any number of workers.\n\noptions:\n" +
            command_line(defaults).help() +
-           "\nexamples:\n  reef --fish 20000 --frames 3600 --picture sea.svg\n  reef --workers 2 --json\n\n"
+           "\nexamples:\n  reef --fish 20000 --frames 3600 --picture sea.svg\n  reef --workers 2 --json\n  reef "
+           "--inspect 8080\n\n"
            "exit codes:\n  0  done    1  failed: standard error says what    2  wrong usage\n";
 }
 
