@@ -77,6 +77,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_commands(bench);
     measure_frames(bench);
     measure_events(bench);
+    measure_inspector(bench);
     measure_scripts(bench);
     measure_observers(bench);
     measure_database_queries(bench);

@@ -24,6 +24,7 @@ void measure_compiling(Bench& bench);
 void measure_jobs(Bench& bench);
 void measure_commands(Bench& bench);
 void measure_events(Bench& bench);
+void measure_inspector(Bench& bench);
 void measure_scripts(Bench& bench);
 void measure_frames(Bench& bench);
 void measure_observers(Bench& bench);
