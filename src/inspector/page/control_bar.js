@@ -3,7 +3,7 @@
 import { fill, h, icon, icon_button, set_text } from "./dom.js";
 import { count_text, ms_text } from "./format.js";
 
-const kSpeeds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+const kSpeeds = [0.01, 0.05, 0.1, 0.25, 0.5, 1];
 
 function speed_select(context) {
     const options = kSpeeds.map((speed) => h("option", { value: String(speed) }, `${speed}×`));

@@ -118,7 +118,9 @@ class EntitiesView {
         try {
             const answer = await this.list.search(search_parameters(text, this.context.components));
             this.box.show_error(null);
-            if (kind_of_search(text, this.context.components).kind === "id" && answer.entities.length === 1) this.show(answer.entities[0].entity);
+            const is_named = answer.entities.some(({ entity }) => entity === text.trim());
+            if (is_named) this.show(text.trim());
+            else if (answer.total === 1) this.show(answer.entities[0].entity);
         } catch (error) {
             if (error.name !== "AbortError") this.box.show_error(error);
         }

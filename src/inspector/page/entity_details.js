@@ -1,21 +1,18 @@
 // One entity: its components with names, units and values, what it is joined to, and where in the sources it comes from.
 
-import { entity_tree } from "./entity_tree.js";
 import { entity_link, fill, h, icon_button, notice, set_text } from "./dom.js";
+import { components_of, properties_of } from "./entity_data.js";
+import { entity_tree } from "./entity_tree.js";
 import { value_text } from "./format.js";
 import { FieldValue } from "./field_value.js";
 import { request_path } from "./route.js";
 
-function rows_of(data) {
-    return Array.isArray(data) ? data : [data];
-}
-
 // What a change of needs the elements to be made anew; values alone are set in place.
 function shape_of(entity) {
-    const components = Object.entries(entity.components || {}).map(([name, data]) =>
-        [name, rows_of(data).map((row) => (row && typeof row === "object" ? Object.keys(row) : []))]);
+    const components = components_of(entity).map(([name, rows]) => [name, rows.map(Object.keys)]);
+    const properties = properties_of(entity).map(([name]) => name);
     const { name, alive, parent, owner, zone, disabled, children, owned, referrers, source } = entity;
-    return JSON.stringify([name, alive, parent, owner, zone, disabled, children, owned, referrers, source, components]);
+    return JSON.stringify([name, alive, parent, owner, zone, disabled, children, owned, referrers, source, components, properties]);
 }
 
 /// Shows the entity that was opened, as long as it is watched.
@@ -63,8 +60,8 @@ export class EntityDetails {
         this.values.clear();
         const { entity } = this;
         this.properties = h("dl", { class: "facts" });
-        const has_properties = entity.properties && Object.keys(entity.properties).length > 0;
-        const cards = Object.entries(entity.components || {}).map(([name, data]) => this.component_card(name, data));
+        const has_properties = properties_of(entity).length > 0;
+        const cards = components_of(entity).map(([name, rows]) => this.component_card(name, rows));
         fill(this.element, this.head(), h("div", { class: "components" }, cards),
             has_properties ? h("section", { class: "component", "aria-label": "Properties" }, h("h3", {}, "Properties"), this.properties) : null,
             h("section", { class: "component", "aria-label": "Joined to" }, h("h3", {}, "Joined to"), entity_tree(this.context, entity)),
@@ -85,11 +82,10 @@ export class EntityDetails {
                 h("a", { href: `#/world?id=${entity.entity}`, class: "plain" }, "Show in the world")));
     }
 
-    component_card(name, data) {
+    component_card(name, rows) {
         const component = this.context.component(name);
         const is_disabled = (this.entity.disabled || []).includes(name);
-        const rows = rows_of(data);
-        const lines = rows.flatMap((row, i) => Object.keys(row && typeof row === "object" ? row : {}).map((field) =>
+        const lines = rows.flatMap((row, i) => Object.keys(row).map((field) =>
             this.field_line(name, component && component.fields.find((one) => one.name === field), field, rows.length > 1 ? i : null)));
         return h("section", { class: `component ${is_disabled ? "disabled" : ""}`, "data-component": name, "aria-label": name },
             h("h3", {}, h("a", { href: `#/entities?q=${encodeURIComponent(name)}`, title: "All that have it" }, name),
@@ -125,10 +121,9 @@ export class EntityDetails {
     }
 
     show_values() {
-        for (const [name, data] of Object.entries(this.entity.components || {})) {
-            const rows = rows_of(data);
+        for (const [name, rows] of components_of(this.entity)) {
             rows.forEach((row, i) => {
-                for (const [field, now] of Object.entries(row && typeof row === "object" ? row : {})) {
+                for (const [field, now] of Object.entries(row)) {
                     const value = this.values.get(rows.length > 1 ? `${name}.${field} ${i}` : `${name}.${field}`);
                     if (value) value.show(now);
                 }
@@ -138,9 +133,10 @@ export class EntityDetails {
     }
 
     show_properties() {
-        const properties = Object.entries(this.entity.properties || {});
+        const properties = properties_of(this.entity);
         if (this.properties.children.length !== properties.length) {
-            fill(this.properties, properties.map(([name]) => h("div", {}, h("dt", {}, name), h("dd"))));
+            fill(this.properties, properties.map(([name, , is_own]) =>
+                h("div", { class: is_own ? null : "inherited" }, h("dt", {}, name), h("dd"))));
         }
         properties.forEach(([, value], i) => set_text(this.properties.children[i].lastChild, value_text(value)));
     }

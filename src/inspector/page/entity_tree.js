@@ -2,28 +2,7 @@
 
 import { get } from "./api.js";
 import { entity_link, fill, h } from "./dom.js";
-
-/// The fields of an entity that name entities: [{entity, name, field}].
-export function links_of(entity, component_of) {
-    const links = [];
-    for (const [name, data] of Object.entries(entity.components || {})) {
-        const component = component_of(name);
-        const fields = component ? component.fields.filter((field) => field.type === "entity") : [];
-        for (const row of Array.isArray(data) ? data : [data]) {
-            for (const field of fields) if (row[field.name]) links.push({ entity: row[field.name], name: "", field: `${name}.${field.name}` });
-        }
-    }
-    return links;
-}
-
-/// The groups of a tree's node: [[title, [{entity, name, field}]]], without empty ones.
-export function relatives_of(entity, component_of) {
-    const one = (id) => (id ? [{ entity: id, name: "" }] : []);
-    return [
-        ["parent", one(entity.parent)], ["owner", one(entity.owner)], ["children", entity.children || []],
-        ["owns", entity.owned || []], ["links to", links_of(entity, component_of)], ["referred to by", entity.referrers || []],
-    ].filter(([, relatives]) => relatives.length > 0);
-}
+import { relatives_of } from "./entity_data.js";
 
 function node(context, relative) {
     const inner = h("div", { class: "branch" });

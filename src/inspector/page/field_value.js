@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { entity_link, fill, h, set_text } from "./dom.js";
+import { reference_of } from "./entity_data.js";
 import { value_text } from "./format.js";
 import { editable_text, kind_of_field, parsed_value } from "./values.js";
 
@@ -24,7 +25,7 @@ export class FieldValue {
         this.value = value;
         if (this.editor) return;
         const kind = kind_of_field(this.field, value);
-        if (kind === "entity" && typeof value === "string") return this.show_link(value);
+        if (kind === "entity" && reference_of(value)) return this.show_link(value);
         if (this.is_editable) return this.show_button(value);
         fill_once(this.place, "SPAN", () => h("span", {}));
         set_text(this.place.firstChild, value_text(value));
@@ -34,7 +35,8 @@ export class FieldValue {
         if (this.place.dataset.link === value) return;
         this.place.dataset.link = value;
         const edit = this.is_editable ? h("button", { type: "button", class: "edit small", onclick: () => this.edit() }, "change") : null;
-        fill(this.place, entity_link(value), edit);
+        const { entity, name } = reference_of(value);
+        fill(this.place, entity_link(entity, name), edit);
     }
 
     show_button(value) {
@@ -53,7 +55,8 @@ export class FieldValue {
         this.editor = words
             ? h("select", { ...attributes, onchange: () => this.set() }, words.map((word) => h("option", { value: word }, word)))
             : h("input", { type: "text", inputmode: kind === "number" ? "decimal" : null, autocomplete: "off", spellcheck: "false", ...attributes });
-        this.editor.value = editable_text(this.value);
+        const reference = kind === "entity" && reference_of(this.value);
+        this.editor.value = reference ? reference.entity : editable_text(this.value);
         delete this.place.dataset.link;
         fill(this.place, this.editor);
         this.editor.focus();

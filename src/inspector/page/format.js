@@ -36,6 +36,7 @@ export function ms_text(value) {
 export function ms_digits(value) {
     if (!is_number(value)) return kNone;
     const size = Math.abs(value);
+    if (size === 0) return "0";
     return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 

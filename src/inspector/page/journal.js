@@ -8,6 +8,7 @@ import { bytes_text, count_text, counted_text, value_text } from "./format.js";
 
 const kFrames = 60;
 const kEvery_ms = 1000;
+const kUsualKeep = 64;
 const kMaxLinks = 12;
 const kBars = [["created", "green"], ["destroyed", "bad"], ["moved", "accent"]];
 
@@ -38,6 +39,7 @@ function entry_line(entry) {
 
 function frame_line(frame, compare) {
     const passes = (frame.passes || []).map((pass) => {
+        if (pass.kind) return h("span", { class: "chip" }, `${pass.pass}: ${count_text(pass.count)} ${pass.kind}`);
         const parts = ["created", "destroyed", "added", "removed", "moved"].filter((name) => pass[name] > 0)
             .map((name) => `${count_text(pass[name])} ${name}`);
         return parts.length > 0 ? h("span", { class: "chip" }, `${pass.pass}: ${parts.join(", ")}`) : null;
@@ -45,8 +47,8 @@ function frame_line(frame, compare) {
     const events = (frame.events || []).filter((event) => event.count > 0)
         .map((event) => h("span", { class: "chip event" }, `${event.channel} ×${count_text(event.count)}`));
     return h("tr", {}, h("td", { class: "number" }, count_text(frame.frame)), kBars.map(([name]) => h("td", { class: "number" }, count_text(frame[name]))),
-        h("td", {}, events), h("td", {}, passes),
-        h("td", {}, h("button", { type: "button", class: "plain small", onclick: () => compare(frame.frame) }, "compare")));
+        h("td", { class: "wraps" }, events, passes),
+        h("td", {}, h("button", { type: "button", class: "small", onclick: () => compare(frame.frame) }, "compare")));
 }
 
 /// The slider over the frames that are kept: it takes the world to one of them.
@@ -61,7 +63,7 @@ class TimeSlider {
         this.high = h("small");
         this.keep = h("input", { type: "number", id: "frames-keep", min: 0, max: 10000, step: 1, "aria-label": "Frames to keep" });
         this.note = h("p", { class: "hint" });
-        this.line = h("div", { class: "time-line" }, this.low, this.slider, this.high);
+        this.line = h("div", { class: "time-line", hidden: true }, this.low, this.slider, this.high);
         const form = h("form", { class: "inline", onsubmit: (event) => { event.preventDefault(); this.set_keep(); } },
             h("label", { for: "frames-keep" }, "Keep the last "), this.keep, " frames ", h("button", { class: "plain", id: "frames-keep-button" }, "Set"));
         this.element = panel("Time", form, h("div", { class: "time" }, h("span", { class: "meter" }, h("small", {}, "world at frame"), this.at), this.line), this.note);
@@ -83,7 +85,7 @@ class TimeSlider {
         this.frames = frames;
         const has_some = frames.last !== null && frames.last !== undefined && frames.first !== null;
         this.line.hidden = !has_some;
-        if (document.activeElement !== this.keep) this.keep.value = String(frames.max || 0);
+        if (document.activeElement !== this.keep) this.keep.value = String(frames.max || frames.kept || kUsualKeep);
         set_text(this.note, has_some
             ? `${counted_text(frames.last - frames.first + 1, "frame is", "frames are")} kept, in ${bytes_text(frames.bytes)}. Going back pauses the world.`
             : "No frame is kept. Set how many to keep, and let the world go on.");
@@ -108,7 +110,7 @@ class Comparison {
         const number = (id, label) => h("input", { type: "number", id, min: 0, step: 1, "aria-label": label, placeholder: "frame" });
         this.from = number("compare-from", "Compare from frame");
         this.to = number("compare-to", "Compare to frame");
-        this.note = h("p", { class: "hint" }, "Two frames of those that are kept.");
+        this.note = h("p", { class: "hint" }, "Two frames of those that are kept. Comparing pauses the world.");
         this.table = new DataTable([
             { key: "entity", title: "Entity", draw: (cell, row) => fill(cell, entity_link(row.entity, row.name)) },
             { key: "field", title: "Field", value: difference_name, text: difference_name },
@@ -131,6 +133,8 @@ class Comparison {
     async run() {
         const [from, to] = [this.from.value, this.to.value];
         if (from === "" || to === "") return set_text(this.note, "Name two frames.");
+        // Frames are compared by going to them, for which the world has to stand.
+        if (this.context.world.last && !this.context.world.last.paused) await this.context.control("pause");
         try {
             const answer = await get("/api/compare", { from, to });
             this.table.show(answer.differences);
@@ -168,7 +172,7 @@ class JournalView {
                 panel("What happened", [this.kind_select, this.filter], h("div", { class: "table-box tall" }, h("table", {},
                     head(["Frame", true], ["What"], ["Component"], ["Count", true], ["Entities"]), this.entries))),
                 panel("Frames", null, h("div", { class: "table-box tall" }, h("table", {},
-                    head(["Frame", true], ["Created", true], ["Destroyed", true], ["Moved", true], ["Events"], ["Passes"], [""]), this.frames)))),
+                    head(["Frame", true], ["Created", true], ["Destroyed", true], ["Moved", true], ["Events and passes"], [""]), this.frames)))),
             this.comparison.element);
     }
 

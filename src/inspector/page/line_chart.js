@@ -3,9 +3,19 @@
 import { svg } from "./dom.js";
 import { css_color, on_theme } from "./theme.js";
 
+const kLeastSeconds = 20;
+
 function axis_seconds_text(seconds) {
     if (seconds === 0) return "now";
-    return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+    return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.round(seconds)} s`;
+}
+
+// A chart that has just begun is not mostly empty: it shows what is there, in steps that people count in.
+function shown_seconds(series, seconds, now) {
+    const begin = Math.min(...series.map((one) => (one.length > 0 ? one.times[0] : now)));
+    const age = now - begin;
+    const steps = [kLeastSeconds, 40, 60, 120, 240, 600];
+    return Math.min(seconds, steps.find((step) => step >= age) || seconds);
 }
 
 /// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: of a value on the axis and in tooltips.
@@ -15,6 +25,7 @@ export class LineChart {
         const datasets = lines.map((line) => ({
             label: line.title, data: [], borderWidth: 1.6, pointRadius: 0, pointHitRadius: 8, tension: 0.25,
             fill: line.is_filled ? (line.is_stacked ? "stack" : "origin") : false }));
+        const is_from_zero = lines.some((line) => line.is_filled);
         const tooltip = {
             displayColors: lines.length > 1,
             callbacks: {
@@ -28,12 +39,11 @@ export class LineChart {
             options: {
                 animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
                 interaction: { mode: "index", intersect: false, axis: "x" },
-                plugins: { legend: { display: lines.length > 1, align: "end", labels: { boxWidth: 10, boxHeight: 2, padding: 8 } }, tooltip },
+                plugins: { legend: { display: false }, tooltip },
                 scales: {
-                    x: { type: "linear", min: -120, max: 0, ticks: { callback: axis_seconds_text, maxRotation: 0, maxTicksLimit: 5 },
-                         grid: { display: false } },
+                    x: { type: "linear", min: -120, max: 0, ticks: { callback: axis_seconds_text, maxRotation: 0 }, grid: { display: false } },
                     y: { stacked: lines.some((line) => line.is_stacked), ticks: { callback: (value) => text(value), maxTicksLimit: 5 },
-                         grid: {}, grace: "10%" },
+                         grid: {}, grace: is_from_zero ? 0 : "20%", suggestedMin: is_from_zero ? 0 : undefined },
                 },
             },
         });
@@ -60,7 +70,10 @@ export class LineChart {
 
     /// Shows the samples of the last `seconds` before `now`, a series per line.
     show(series, seconds, now) {
-        this.chart.options.scales.x.min = -seconds;
+        const shown = shown_seconds(series, seconds, now);
+        const { x } = this.chart.options.scales;
+        x.min = -shown;
+        x.ticks.stepSize = shown / 4;
         series.forEach((one, i) => { this.chart.data.datasets[i].data = one.points(now - seconds, now); });
         this.chart.update("none");
     }

@@ -11,6 +11,7 @@ import { recalled, remember } from "./memo.js";
 const kDivisions = [["component", "Components"], ["archetype", "Archetypes"], ["owner", "Owners"], ["zone", "Zones"]];
 const kMeasures = [["committed", "Committed"], ["used", "Used"], ["wasted", "Wasted"], ["reserved", "Reserved"]];
 const kHeight = 320;
+const kPadding = 12;  // of the style sheet
 
 function tile(leaf, measure, colors, choose) {
     const { part } = leaf.data;
@@ -30,7 +31,7 @@ function tile(leaf, measure, colors, choose) {
 function draw_treemap(box, parts, measure, colors, choose) {
     const hierarchy = memory_hierarchy(parts, measure);
     if (hierarchy.children.length === 0) return fill(box, notice(`Nothing is ${measure}.`, "The world has no rows of this kind yet."));
-    const width = Math.max(300, box.clientWidth);
+    const width = Math.max(300, box.clientWidth - 2 * kPadding);
     const { d3 } = globalThis;
     const root = d3.hierarchy(hierarchy).sum((node) => node.value || 0).sort((a, b) => b.value - a.value);
     d3.treemap().size([width, kHeight]).paddingInner(2).paddingOuter(1).round(true)(root);

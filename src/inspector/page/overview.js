@@ -27,8 +27,8 @@ const kCards = [
 
 function frames_per_second_text(world) {
     if (!(world.frame_ms > 0)) return "";
-    const share = world.dt > 0 ? `, ${percent_text(world.frame_ms / (world.dt * 1000))} of a frame of ${ms_text(world.dt * 1000)}` : "";
-    return `${count_text(1000 / world.frame_ms)} frames/s possible${share}`;
+    const share = world.dt > 0 ? ` · ${percent_text(world.frame_ms / (world.dt * 1000))} of ${ms_text(world.dt * 1000)}` : "";
+    return `${count_text(1000 / world.frame_ms)} frames/s${share}`;
 }
 
 function settle_text({ settle = {} }) {
@@ -37,7 +37,7 @@ function settle_text({ settle = {} }) {
 }
 
 function memory_text({ memory = {} }) {
-    return `of ${bytes_text(memory.committed)} committed, ${bytes_text(memory.reserved)} reserved`;
+    return `used of ${bytes_text(memory.committed)}`;
 }
 
 function make_card(card) {
@@ -45,8 +45,13 @@ function make_card(card) {
     const note = h("p", { class: "note" });
     const range = h("p", { class: "note range" });
     const canvas = h("canvas", { role: "img", "aria-label": `${card.title} over time` });
+    const names = card.lines.length < 2 ? null : h("p", { class: "line-names" }, card.lines.map((line) => {
+        const mark = h("i");
+        mark.style.background = `var(--${line.color})`;
+        return h("span", {}, mark, line.title);
+    }));
     const element = h("section", { class: "panel card", "data-card": card.id, "aria-label": card.title },
-        h("header", {}, h("h2", {}, card.title), range), h("div", { class: "figures" }, value, note),
+        h("header", {}, h("h2", {}, card.title), range), h("div", { class: "figures" }, value, note, names),
         h("div", { class: "chart" }, canvas));
     return { ...card, element, value_element: value, note_element: note, range_element: range, canvas, chart: null };
 }
@@ -89,6 +94,7 @@ function facts_of(world) {
         ["workers", count_text(world.workers)],
         ["frame step", world.dt > 0 ? ms_text(world.dt * 1000) : "–"],
         ["memory bandwidth", world.bandwidth_gb_per_s ? `${world.bandwidth_gb_per_s.toFixed(1)} GB/s` : "–"],
+        ["addresses reserved", bytes_text((world.memory || {}).reserved)],
         ["frames kept", kept ? `${count_text(kept.first)} to ${count_text(kept.last)}` : "none"],
         ["editing", world.can_edit ? "on" : "off"],
     ];

@@ -137,7 +137,7 @@ export function make_passes_view(context) {
     const state = new PassesState(context);
     let tab = recalled("passes.tab", "graph");
     const drawing = h("div", { class: "drawing" }, notice("Waiting for the schedule…", "", "loading"));
-    const details = h("aside", { class: "details", "aria-label": "Chosen pass" });
+    const details = h("aside", { class: "pass-details", "aria-label": "Chosen pass" });
     const { table, show } = pass_table(state);
     const draw = () => {
         if (!state.body) return;
@@ -185,7 +185,7 @@ export function make_passes_view(context) {
     return {
         element: h("div", { class: "view passes" },
             h("header", { class: "view-head" }, h("h1", {}, "Passes"), tabs),
-            h("div", { class: "schedule" }, h("section", { class: "panel", "aria-label": "Drawing of the schedule" }, drawing), details),
+            h("section", { class: "panel", "aria-label": "Drawing of the schedule" }, drawing, details),
             panel("Passes", null, table.element)),
         open(parameters) {
             this.close();

@@ -1,6 +1,7 @@
 // Fields that are pinned: watched over time whatever view is open, remembered over reloads, each with a small line.
 
 import { entity_link, fill, h, icon_button, notice, set_text, svg } from "./dom.js";
+import { value_of_field } from "./entity_data.js";
 import { number_text, value_text } from "./format.js";
 import { draw_sparkline } from "./line_chart.js";
 import { recalled, remember } from "./memo.js";
@@ -52,9 +53,7 @@ export class Pins {
         for (const pin of this.pins.values()) {
             if (pin.entity !== entity) continue;
             pin.error = error ? error.message : null;
-            const [component, ...field] = pin.field.split(".");
-            const data = body && body.components[component];
-            pin.last = data ? (Array.isArray(data) ? data[0] : data)[field.join(".")] : undefined;
+            pin.last = body ? value_of_field(body, pin.field) : undefined;
             for (const [part, value] of Object.entries(numeric_parts(pin.last))) {
                 if (!pin.series.has(part)) pin.series.set(part, new Series(kSeconds, 600));
                 pin.series.get(part).add(performance.now() / 1000, value);

@@ -11,9 +11,9 @@ uniform sampler2D colors;
 varying vec4 color;
 void main() {
     float is_first = max(selected, 1.0 - dims);
-    gl_Position = vec4((point_x - middle.x) * scale.x, (point_y - middle.y) * scale.y, selected > 0.5 ? -0.5 : 0.0, 1.0);
-    gl_PointSize = size * (1.0 + 0.7 * selected * dims);
     vec4 own = texture2D(colors, vec2((slot * 255.0 + 0.5) / 256.0, 0.5));
+    gl_Position = vec4((point_x - middle.x) * scale.x, (point_y - middle.y) * scale.y, own.a * 0.4 - 0.5 * selected, 1.0);
+    gl_PointSize = size * (1.0 + 0.7 * selected * dims);
     color = vec4(own.rgb, mix(0.16, 0.92, is_first));
 }`;
 
@@ -27,13 +27,17 @@ void main() {
 }`;
 
 /// The 256 colours of a legend: kinds by their place, or a ramp; the last is for points without a value.
-export function slot_colors(legend) {
+/// Layout: red, green, blue and depth of each. Few points of a kind are drawn before many, so that they are seen.
+export function slot_colors(legend, slots) {
     const colors = new Uint8Array(256 * 4);
+    const counts = new Uint32Array(256);
+    for (let i = 0; i < slots.length; ++i) ++counts[slots[i]];
+    const by_count = [...counts.keys()].sort((a, b) => counts[a] - counts[b]);
     for (let i = 0; i < kNoColor; ++i) {
         colors.set(Array.isArray(legend) ? hex_rgb(kind_color(i)) : ramp_rgb(i / (kNoColor - 1)), i * 4);
-        colors[i * 4 + 3] = 255;
     }
-    colors.set([128, 138, 155, 255], kNoColor * 4);
+    colors.set([128, 138, 155], kNoColor * 4);
+    by_count.forEach((slot, depth) => { colors[slot * 4 + 3] = depth; });
     return colors;
 }
 
@@ -84,7 +88,7 @@ class WebGlPainter {
             if (i < 2) gl.vertexAttribPointer(this.places[i], 1, gl.FLOAT, false, 0, 0);
             else gl.vertexAttribPointer(this.places[i], 1, gl.UNSIGNED_BYTE, i === 2, 0, 0);
         });
-        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, slot_colors(points.legend));
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, slot_colors(points.legend, slots));
     }
 
     draw(camera, width, height, size, dims) {
@@ -108,7 +112,7 @@ class CanvasPainter {
     }
 
     load(points, slots) {
-        Object.assign(this, { points, slots, colors: slot_colors(points.legend) });
+        Object.assign(this, { points, slots, colors: slot_colors(points.legend, slots) });
     }
 
     draw(camera, width, height, size, dims) {

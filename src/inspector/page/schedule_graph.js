@@ -4,7 +4,7 @@ import { fill, h, notice, set_text, svg } from "./dom.js";
 import { ms_text } from "./format.js";
 import { graph_layout, reachable, side_by_side } from "./graph_layout.js";
 
-const kSizes = { node_width: 128, node_height: 46, gap_x: 46, gap_y: 18, margin: 16 };
+const kSizes = { node_width: 124, node_height: 46, gap_x: 32, gap_y: 16, margin: 16 };
 
 function path_of([begin, one, other, end]) {
     return `M${begin}C${one} ${other} ${end}`;
@@ -31,8 +31,8 @@ function node_element(node, pass, state, beside) {
     svg("rect", { class: "mark", width: 4, height: kSizes.node_height - 12, x: 6, y: 6, rx: 2, fill: state.colors.of(node.name) }),
     svg("text", { class: "title", x: 17, y: 19 }, short_name(node.name)),
     svg("text", { class: "time", x: 17, y: 35 }),
-    svg("rect", { class: "share-back", x: 74, y: 30, width: 44, height: 4, rx: 2 }),
-    svg("rect", { class: "share", x: 74, y: 30, width: 0, height: 4, rx: 2 }));
+    svg("rect", { class: "share-back", x: 76, y: 30, width: 40, height: 4, rx: 2 }),
+    svg("rect", { class: "share", x: 76, y: 30, width: 0, height: 4, rx: 2 }));
 }
 
 function short_name(name) {
@@ -57,7 +57,7 @@ function draw_anew(box, state) {
     const by_name = new Map(passes.map((pass) => [pass.name, pass]));
     const reach = reachable(passes.map((pass) => pass.name), edges);
     const beside = new Set(by_name.has(state.chosen) ? side_by_side(state.chosen, reach) : []);
-    const picture = svg("svg", { class: "graph", viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width, height: layout.height,
+    const picture = svg("svg", { class: "graph", viewBox: `0 0 ${layout.width} ${layout.height}`, style: { width: `${layout.width}px`, minWidth: `${layout.width * 0.68}px` },
                                  role: "group", "aria-label": "Passes, and what waits for what" },
         svg("defs", {}, marker("conflict"), marker("order")),
         layout.edges.map((edge) => edge_element(edge, state)),
@@ -71,7 +71,7 @@ function show_times(box, passes) {
         const node = box.querySelector(`[data-pass="${CSS.escape(pass.name)}"]`);
         if (!node) continue;
         set_text(node.querySelector(".time"), pass.enabled ? ms_text(pass.mean_ms) : "off");
-        node.querySelector(".share").setAttribute("width", String(44 * Math.min(1, pass.mean_ms / most)));
+        node.querySelector(".share").setAttribute("width", String(40 * Math.min(1, pass.mean_ms / most)));
     }
 }
 

@@ -16,12 +16,15 @@ const kFrame_ms = 33;
 const kClick_pixels = 8;
 const kMaxListed = 200;
 const kMaxLegend = 16;
-const kNumbers = /^(?:u?int|float|double|half|enum|bool)/;
+const kNumbers = /^(?:u?int|float|double|half|bool)[^[]*$/;
+const kParts = { vec2: ["x", "y"], vec3: ["x", "y", "z"], vec4: ["x", "y", "z", "w"] };
 
 function color_options(components) {
-    const fields = components.flatMap((component) => component.fields
-        .filter((field) => kNumbers.test(field.type) || (field.words && field.words.length > 0))
-        .map((field) => `${component.name}.${field.name}`));
+    const fields = components.flatMap((component) => component.fields.flatMap((field) => {
+        const path = `${component.name}.${field.name}`;
+        if (field.type in kParts) return kParts[field.type].map((part) => `${path}.${part}`);
+        return kNumbers.test(field.type) ? [path] : [];
+    }));
     return ["component", "zone", ...fields];
 }
 
@@ -99,9 +102,13 @@ class WorldView {
     }
 
     show_failure(error) {
-        if (this.query && error.status === 400) {
+        if (this.query && error.status === 400 && (error.line || this.color === "component" || this.color === "zone")) {
             this.search.show_error(error);
             this.query = "";
+        } else if (error.status === 400 && this.color !== "component") {
+            this.context.toast(error.message, "error");
+            this.set_color("component");
+            this.show_colors();
         } else if (!this.points) {
             fill(this.message, notice("Points cannot be shown.", error.message, "error"));
         }
@@ -243,7 +250,8 @@ class WorldView {
         if (!this.points || !this.camera || !this.painter) return;
         const [width, height] = this.size;
         const all = fitting_camera(this.points.low, this.points.high, width, height);
-        const size = Math.max(2.2, Math.min(9, 2.6 * Math.sqrt(this.camera.scale / all.scale) * (this.points.count < 3000 ? 1.8 : 1)));
+        const room = Math.sqrt((width * height) / Math.max(1, this.points.count));  // pixels from one point to the next
+        const size = Math.max(2.2, Math.min(10, 0.28 * room * Math.sqrt(this.camera.scale / all.scale)));
         this.painter.draw(this.camera, width, height, size, this.query !== "");
         this.draw_marks(width, height);
     }

@@ -10,6 +10,7 @@ import { recalled, remember } from "./memo.js";
 const kMeasures = [["entities", "Entities"], ["used", "Used"], ["committed", "Committed"]];
 const kTime = ["ms", "Time"];
 const kHeight = 420;
+const kPadding = 12;  // of the style sheet
 
 function measure_text(measure, value) {
     if (measure === "ms") return ms_text(value);
@@ -36,7 +37,7 @@ function draw_map(box, zones, state) {
     if (boxes.length === 0) {
         return fill(box, notice("No zone is loaded.", "Zones appear here when entities are created in them, or when they are streamed in."));
     }
-    const width = Math.max(300, box.clientWidth);
+    const width = Math.max(300, box.clientWidth - 2 * kPadding);
     const scale = Math.min((width - 8) / Math.max(1e-6, high[0] - low[0]), (kHeight - 8) / Math.max(1e-6, high[1] - low[1]));
     const left = (width - (high[0] - low[0]) * scale) / 2;
     const place = (one) => ({ x: left + (one.x - low[0]) * scale, y: 4 + (high[1] - one.y - one.height) * scale,
