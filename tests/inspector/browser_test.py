@@ -452,7 +452,7 @@ def main():
     parser.add_argument("--url", default="")
     parser.add_argument("--shots", default="")
     parser.add_argument("tests", nargs="*", help="such as Page.test_01_...; all without any")
-    parser.parse_args(namespace=options)
+    parser.parse_intermixed_args(namespace=options)
     if webdriver is None:
         skip("there is no selenium for this Python; install python3-selenium")
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
