@@ -70,6 +70,8 @@
 #include "shoal/table/saved_rows.h"
 #include "shoal/table/type_name.h"
 #include "shoal/table/value_check.h"
+#include "shoal/table/value_text.h"
+#include "shoal/table/visit_value.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform_text.h"

@@ -5,7 +5,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/table/enum_bytes.h"
-#include "table/visit_value.h"
+#include "shoal/table/visit_value.h"
 
 #include <cmath>
 #include <cstring>

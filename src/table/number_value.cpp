@@ -1,7 +1,7 @@
 #include "shoal/table/number_value.h"
 
 #include "shoal/base/bytes.h"
-#include "table/visit_value.h"
+#include "shoal/table/visit_value.h"
 
 #include <cmath>
 #include <limits>

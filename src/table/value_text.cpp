@@ -6,7 +6,7 @@
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/table/enum_bytes.h"
-#include "table/visit_value.h"
+#include "shoal/table/visit_value.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// From a field type to the C++ type of its values, in one place.
+// From a field type to the C++ type of its values, for code that learns at run time which type a field has.
+// Thread: any.
 
 #include "shoal/base/bytes.h"
 #include "shoal/table/field.h"
@@ -47,6 +48,6 @@ void visit_value(FieldType type, const std::byte* bytes, Visit&& visit) {
 
 /// Whether the numbers are the same in the lowest `num_bytes` bytes: names of an enum may be of signed or unsigned
 /// values.
-bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t value);
+SHOAL_API bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t value);
 
 }  // namespace shoal
