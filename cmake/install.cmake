@@ -111,6 +111,8 @@ foreach(flavour IN ITEMS "" ${flavours})
                "shoal${suffix} ${version_here}" "fmt, yaml-0.1" "-lstdc++")
   shoal_add_pc(shoal-inspect${suffix} inspect "${flavour}" "shoal: reports and pictures${note}"
                "shoal-source${suffix} ${version_here}" "fmt" "-lstdc++")
+  shoal_add_pc(shoal-sql${suffix} sql "${flavour}" "shoal: questions in SQL${note}"
+               "shoal-inspect${suffix} ${version_here}" "sqlite3" "-lstdc++")
   shoal_add_pc(shoal-inspector${suffix} inspector "${flavour}" "shoal: the live inspector${note}"
                "shoal-inspect${suffix} ${version_here}" "" "-lcivetweb -lstdc++ -pthread")
   shoal_add_pc(shoal-script${suffix} script "${flavour}" "shoal: scripts in Lua${note}"

@@ -3,6 +3,7 @@
 #     shoal::runtime   libshoal           base to world, and plugin
 #     shoal::source    libshoal_source    the compiler of sources, and what rewrites and imports them
 #     shoal::inspect   libshoal_inspect   reports and pictures
+#     shoal::sql       libshoal_sql       questions in SQL, where SQLite is there
 #     shoal::inspector libshoal_inspector the live inspector, where civetweb and the libraries for its page are there
 #     shoal::script    libshoal_script    scripts in Lua, where LuaJIT is there
 #
@@ -110,6 +111,10 @@ foreach(kind IN LISTS kinds)
                         PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt PkgConfig::YAML)
       shoal_add_library(inspect shoal_inspect ${kind} "${flavour}" ROOMS ${SHOAL_INSPECT_ROOMS}
                         PUBLIC shoal_lib_source${flavour}_${kind} PRIVATE fmt::fmt)
+      if(TARGET shoal_sql)
+        shoal_add_library(sql shoal_sql ${kind} "${flavour}" ROOMS ${SHOAL_SQL_ROOMS}
+                          PUBLIC shoal_lib_inspect${flavour}_${kind} PRIVATE PkgConfig::SQLITE)
+      endif()
       if(TARGET shoal_inspector)
         shoal_add_library(inspector shoal_inspector ${kind} "${flavour}" ROOMS ${SHOAL_INSPECTOR_ROOMS}
                           PUBLIC shoal_lib_inspect${flavour}_${kind} PRIVATE civetweb Threads::Threads)

@@ -6,7 +6,9 @@ set(SHOAL_PLUGIN_ROOMS plugin)
 # One library, shoal::source.
 set(SHOAL_OFFLINE_ROOMS source rewrite import)
 set(SHOAL_INSPECT_ROOMS inspect)
-# The live inspector. Without civetweb and the libraries for its page, it is not built.
+# Questions in SQL. Without SQLite it is not built.
+set(SHOAL_SQL_ROOMS sql)
+# The live inspector. Without SQLite, civetweb and the libraries for its page, it is not built.
 set(SHOAL_INSPECTOR_ROOMS inspector)
 # Lua. Without LuaJIT, or with ids of 64 bits, which do not fit into a tagged light userdata, it is not built.
 set(SHOAL_SCRIPT_ROOMS script)
@@ -26,11 +28,15 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 if(NOT SHOAL_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET GLOBAL yaml-0.1)
+  pkg_check_modules(SQLITE IMPORTED_TARGET GLOBAL sqlite3>=3.38)
+  if(SQLITE_FOUND)
+    list(APPEND SHOAL_ROOMS ${SHOAL_SQL_ROOMS})
+  endif()
   # By its name: the package's own configuration asks for a program that is in another package.
   find_library(SHOAL_CIVETWEB civetweb)
   find_path(SHOAL_CIVETWEB_HEADER civetweb.h)
   mark_as_advanced(SHOAL_CIVETWEB SHOAL_CIVETWEB_HEADER)
-  if(SHOAL_CIVETWEB AND SHOAL_CIVETWEB_HEADER)
+  if(SHOAL_CIVETWEB AND SHOAL_CIVETWEB_HEADER AND SQLITE_FOUND)
     include(${CMAKE_CURRENT_LIST_DIR}/page_files.cmake)
     shoal_find_page_libraries()
   endif()
@@ -61,6 +67,7 @@ set(SHOAL_PACKAGES_OF_transform PkgConfig::HWY)
 set(SHOAL_PACKAGES_OF_save PkgConfig::ZSTD)
 set(SHOAL_PACKAGES_OF_source fmt::fmt PkgConfig::YAML)
 set(SHOAL_PACKAGES_OF_inspect fmt::fmt)
+set(SHOAL_PACKAGES_OF_sql PkgConfig::SQLITE)
 set(SHOAL_PACKAGES_OF_inspector civetweb Threads::Threads)
 set(SHOAL_PACKAGES_OF_script PkgConfig::LUAJIT)
 
@@ -85,7 +92,8 @@ function(shoal_add_rooms suffix result)
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
     # Compiled once for each instruction set, by including itself.
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/transform/pose_kernels.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SCRIPT_ROOMS)
+    if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SQL_ROOMS
+       OR room IN_LIST SHOAL_SCRIPT_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
       # These keep what functions of programs and oneTBB throw, or tidy up behind it.
       set_source_files_properties(

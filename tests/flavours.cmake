@@ -21,7 +21,7 @@ set(SHOAL_TESTS_OF_address
     components/properties pose/model_pose_oracle
     resource/blob resource/blob_in_use resource/damage resource/migration
     transform/transform transform/transform_calls transform/transform_oracle
-    plugin script
+    plugin script sql
     world/fields world/out_of_memory save/persist save/recording world/reentry reload/reload save/save save/save_migration
     save/save_zones save/state_log world/world_lifetime save/zone_files
     source/composer source/compiler source/random_composer source/schema_file source/yaml

@@ -65,7 +65,7 @@ Lines empty_names(const std::string& code) {
         const Lines words = words_of(name);
         bool is_empty = words == Lines{"process"} || words == Lines{"handle"} || words == Lines{"manager", "impl"};
         for (const std::string& word : words) is_empty |= word == "update";
-        if (is_empty) found.push_back(name);
+        if (is_empty && name != "xUpdate") found.push_back(name);  // a member of SQLite's
         name.clear();
     }
     return found;

@@ -1,0 +1,169 @@
+#pragma once
+// Asks a world in SQL. The columns of its stores are the tables, in place: nothing is copied.
+//
+//     Result<sql::Answer> heavy = sql::ask(world, "SELECT entity, mass FROM body JOIN fish USING (entity)");
+//     if (!heavy) return heavy.status();  // 1:26: there is no table "bdy"; did you mean "body"?
+//     for (std::size_t row = 0; row < heavy->num_rows(); ++row)
+//         std::puts(heavy->at(row, 0).to_text().c_str());  // 12:3
+//
+//     table              rows
+//     body               one per entity that has the component: entity, then its fields, position_x, position_y ... of
+//                        a vector. Hidden columns, which `*` leaves out: zone, and `position` whole, as a text
+//     tag                of a component type with `many`: one per component, with its position_in_list from 0 on
+//     fish_weights       of a field that is an array: entity, position_in_list, value
+//     entities           one per living entity: entity, name, tags, zone, components, owner, parent
+//     links              one per reference from an entity to another: entity, component, field, target
+//     tags, zones        how many entities have each tag, and how many rows each zone holds
+//     passes, memory     what passes and component types cost
+//
+// An entity is a number in SQL, so that tables are joined by it quickly, and is shown as index:generation. Write
+// entity('12:3') for the number of a text, and entity_text(entity) for its text. Enums are their words, string ids
+// their texts, bools 0 and 1. A null reference is NULL. Disabled components count as missing, as do those of the dead.
+// `EXPLAIN QUERY PLAN SELECT ...` shows which tables are looked up by entity and which are read from end to end.
+//
+// Only SELECT is allowed, and with Options::allow_updates `UPDATE component SET field = value`. No file is read or written,
+// and Options limits how long a question takes and how much it returns. docs/guide/sql.md has examples.
+// Thread: the structural thread of the world, outside of passes.
+
+#include "shoal/base/status.h"
+#include "shoal/entity/entity.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3_stmt;
+
+namespace shoal {
+class World;
+}
+
+namespace shoal::sql {
+
+class Session;
+
+enum class Kind : std::uint8_t { kNull, kInteger, kReal, kText, kEntity };
+
+/// One value of an answer.
+struct Value {
+    Kind kind = Kind::kNull;
+    bool is_float = false;     ///< of kReal: it is a float, whose shortest text has fewer digits
+    std::int64_t integer = 0;  ///< of kInteger, and the number of kEntity
+    double real = 0;           ///< of kReal
+    std::string_view text{};   ///< of kText. Lifetime: that of the answer, or of the row
+
+    /// The entity of kEntity; null for all else.
+    SHOAL_API Entity entity() const;
+    /// The number of kInteger, kReal and kEntity; 0 for all else.
+    SHOAL_API double number() const;
+    /// As people read it: `12:3`, `0.1`, a text as it is, nothing for NULL.
+    SHOAL_API std::string to_text() const;
+};
+
+/// A column of an answer.
+struct Column {
+    std::string name;
+    /// As the table declares it: "entity", "integer", "boolean", "float", "double", "text". Empty: it is computed.
+    std::string type;
+};
+
+struct Options {
+    std::uint64_t max_rows = 1'000'000;  ///< of all answers
+    std::uint64_t max_bytes = std::uint64_t(1)
+                              << 28;  ///< of the texts of an answer, and of what SQLite needs meanwhile
+    double max_seconds = 10;
+    std::uint64_t max_steps = 0;  ///< of SQLite's machine, the same in every run; 0: as many as it takes
+    bool allow_updates = false;   ///< UPDATE of fields is allowed
+};
+
+/// One row that is being read. Lifetime: the call that it is given to.
+class Row {
+public:
+    Row(sqlite3_stmt* statement, const std::vector<Column>& columns) : statement_(statement), columns_(columns) {}
+    std::size_t num_columns() const { return columns_.size(); }
+    /// Requires: column < num_columns().
+    SHOAL_API Value operator[](std::size_t column) const;
+
+private:
+    sqlite3_stmt* statement_;
+    const std::vector<Column>& columns_;
+};
+
+/// Takes rows as they are found. It must not change the world.
+class RowSink {
+public:
+    /// Told of the columns of each statement that has an answer, before its rows.
+    virtual void begin(const std::vector<Column>& columns) = 0;
+    /// Returns false to get no more rows of this statement.
+    virtual bool take(const Row& row) = 0;
+
+protected:
+    ~RowSink() = default;
+};
+
+/// The rows that a question has found.
+class Answer {
+public:
+    const std::vector<Column>& columns() const { return columns_; }
+    std::size_t num_columns() const { return columns_.size(); }
+    std::size_t num_rows() const { return columns_.empty() ? 0 : cells_.size() / columns_.size(); }
+    /// Requires: row < num_rows(), column < num_columns(). Lifetime: that of the answer.
+    SHOAL_API Value at(std::size_t row, std::size_t column) const;
+    /// The number of the column of this name, or num_columns().
+    SHOAL_API std::size_t find_column(std::string_view name) const;
+    /// How many components UPDATE has changed.
+    std::uint64_t num_updated() const { return num_updated_; }
+
+private:
+    friend class AnswerSink;
+    friend class Connection;
+    struct Cell {
+        Value value;
+        std::size_t text_offset = 0;
+    };
+    std::vector<Column> columns_;
+    std::vector<Cell> cells_;  // row by row
+    std::string texts_;
+    std::uint64_t num_updated_ = 0;
+};
+
+/// A table that can be asked.
+struct TableDescription {
+    std::string name;
+    std::string declaration;           ///< as CREATE TABLE would say it
+    std::vector<std::string> columns;  ///< the hidden ones, too
+};
+
+/// Keeps the tables of a world between questions. Component types that come and go are noticed by the next question.
+class Connection {
+public:
+    /// `world` outlives the connection.
+    SHOAL_API explicit Connection(World& world);
+    SHOAL_API ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// Returns the rows of the last statement that has any. A text may have several statements, with `;` between them.
+    /// Errors: the text is not SQL, or asks for what is not there or not allowed; a limit is reached; passes run. The
+    /// message begins with the line and the column, as in "1:15: ". The updates of all statements are undone.
+    SHOAL_API Result<Answer> ask(std::string_view text, const Options& options = {});
+    /// The same; gives the rows of all statements to `sink`, and returns how many components were updated.
+    SHOAL_API Result<std::uint64_t> ask(std::string_view text, RowSink& sink, const Options& options = {});
+
+    /// The tables: component types first, in the order of the stores. Errors: SQLite has no memory.
+    SHOAL_API Result<std::vector<TableDescription>> tables();
+
+private:
+    Session* session_;
+};
+
+/// Whether a text ends behind a `;`, outside of quotes and comments: a shell asks for another line otherwise.
+SHOAL_API bool is_complete(const std::string& text);
+/// The words of SQL that people write, in capitals, for shells that complete them.
+SHOAL_API const std::vector<std::string>& keywords();
+
+/// Asks one question. See Connection::ask(). Cost: makes the tables, some 20 us for each.
+SHOAL_API Result<Answer> ask(World& world, std::string_view text, const Options& options = {});
+
+}  // namespace shoal::sql

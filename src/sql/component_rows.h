@@ -1,0 +1,89 @@
+#pragma once
+// The rows of a component type, one after the other, or those of one entity.
+
+#include "shoal/database/database.h"
+#include "sql/catalog.h"
+
+#include <vector>
+
+namespace shoal::sql {
+
+/// Zones, both ends included. Empty if the first is greater than the last.
+struct ZoneRange {
+    std::int64_t first = 0, last = std::int64_t(kMaxZones) - 1;
+};
+
+/// Finds the first component of an entity, unless it is disabled, or the row is there for others that are linked to it.
+ComponentRow find_component(Store& store, const Schema& component, Entity entity);
+
+/// Walks along the rows of a table of the catalog. While it is used, no row moves.
+class ComponentRows {
+public:
+    ComponentRows(const World& world, const CatalogTable& table);
+
+    /// Begins with the first row of all, or of an entity. Leaves out tables that are in none of the zones; the others may
+    /// have rows of further zones.
+    void begin(const ZoneRange& zones);
+    void begin(Entity entity);
+    bool is_at_end() const { return !at_; }
+    void next();
+
+    Entity entity() const { return entity_; }
+    /// Which component of its entity the row is. Cost: a step for each one before.
+    std::uint32_t component_position() const;
+    std::uint32_t list_position() const { return list_position_; }
+    /// The zone of the entity in the database that keeps the component, or else in that of the world; kNoZone: it has no
+    /// row there.
+    Zone zone() const;
+    /// The bytes of a part of a field; they stay until the next call.
+    const std::byte* field(std::size_t column, const CatalogColumn& shown);
+    const std::byte* element(const CatalogColumn& shown) const {
+        return list_values_ + std::size_t(list_position_) * list_stride_ + shown.element_offset;
+    }
+    /// A field as a text.
+    std::string whole(const CatalogColumn& shown);
+    /// A number that no other row of the table has.
+    std::int64_t row_number() const;
+    /// How many rows there may be. Cost: a step for each table of the store.
+    static std::uint64_t count(const CatalogTable& table);
+
+private:
+    /// Where the values of a column begin in the table that is read.
+    struct Place {
+        const std::byte* first = nullptr;  // nullptr: the store is asked
+        std::size_t stride = 0;
+    };
+    bool enter_table();
+    bool is_in_zones(const Table& table) const;
+    void find_places(const Table& table, std::uint32_t first_column);
+    bool has_component(std::uint32_t row) const;
+    void find_row();
+    void next_component();
+    bool start_list();
+    void read_list();
+
+    const World& world_;
+    const CatalogTable& shown_;
+    const Database* database_;  // whose zones are shown; nullptr: there are none
+    ComponentRow at_;
+    Entity entity_;
+    // Of all rows:
+    Array<ComponentTable> tables_{Owner("sql")};
+    ZoneRange zones_;
+    std::size_t next_table_ = 0;
+    std::uint32_t next_row_ = 0;
+    bool reads_tables_ = false;
+    bool has_fields_ = true;     // in columns
+    std::vector<Place> places_;  // by column
+    const Table* placed_ = nullptr;
+    std::uint64_t placement_ = 0;
+    // Of one entity:
+    std::uint32_t position_ = 0;
+    // Of an array:
+    const std::byte* list_values_ = nullptr;
+    std::size_t list_stride_ = 0;
+    std::uint32_t list_position_ = 0, list_length_ = 0;
+    std::vector<std::byte> list_bytes_, value_;
+};
+
+}  // namespace shoal::sql

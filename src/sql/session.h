@@ -1,0 +1,64 @@
+#pragma once
+// A connection from the inside: SQLite's database in memory, whose tables are those of a world.
+
+#include "shoal/sql/sql.h"
+#include "sql/catalog.h"
+#include "sql/changes.h"
+#include "sql/guard.h"
+
+#include <sqlite3.h>
+
+namespace shoal::sql {
+
+class Session {
+public:
+    explicit Session(World& world) : world_(world), guard_(*this), changes_(world) {}
+    ~Session() { close(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Makes the tables anew if the component types of the world are not those of before.
+    Status open();
+    /// Runs all statements of a text. Errors: as of Connection::ask().
+    Result<std::uint64_t> run(std::string_view text, RowSink& sink, const Options& options);
+    std::vector<TableDescription> describe() const;
+
+    World& world() const { return world_; }
+    sqlite3* database() const { return database_; }
+    Guard& guard() { return guard_; }
+    Changes& changes() { return changes_; }
+    const std::vector<CatalogTable>& tables() const { return tables_; }
+    /// The table of a name, or nullptr.
+    const CatalogTable* find_table(std::string_view name) const;
+    /// The names of all tables and views.
+    const std::vector<std::string>& names() const { return names_; }
+
+private:
+    void close();
+    bool is_current(const std::vector<CatalogTable>& tables) const;
+    Status make_tables();
+    Status make_views();
+    Status execute(const std::string& text);
+    Status run_statements(std::string_view text, RowSink& sink);
+    Status step_through(sqlite3_stmt* statement, RowSink& sink);
+
+    World& world_;
+    sqlite3* database_ = nullptr;
+    Guard guard_;
+    Changes changes_;
+    std::vector<CatalogTable> tables_;
+    std::vector<std::string> names_;
+};
+
+/// Registers the tables of component types, and those of the world.
+int add_component_module(Session& session);
+int add_world_module(Session& session);
+/// Registers entity() and entity_text().
+int add_functions(sqlite3* database);
+/// The tables of the world that are no views: name and columns as CREATE TABLE says them.
+struct WorldTable {
+    std::string_view name, columns;
+};
+std::span<const WorldTable> world_tables();
+
+}  // namespace shoal::sql
