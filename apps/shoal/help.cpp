@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kLineWidth = 100;
 
-constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,   &kFormatVerb,     &kConvertVerb, &kDumpVerb,
-                                  &kSchemaVerb,  &kDiffVerb,    &kMergeVerb,      &kImportVerb,  &kRunVerb,
-                                  &kReplayVerb,  &kInspectVerb, &kCompletionVerb, &kHelpVerb};
+constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,   &kFormatVerb, &kConvertVerb,    &kDumpVerb,
+                                  &kSchemaVerb,  &kDiffVerb,    &kMergeVerb,  &kImportVerb,     &kRunVerb,
+                                  &kReplayVerb,  &kInspectVerb, &kSqlVerb,    &kCompletionVerb, &kHelpVerb};
 
 constexpr Flag kToolFlags[] = {
     {.name = "help", .help = "print the manual of the tool, or with VERB that of a verb", .letter = 'h'},
@@ -43,6 +43,7 @@ constexpr ToolManual::Entry kExitCodes[] = {
 };
 constexpr ToolManual::Entry kEnvironment[] = {
     {"NO_COLOR", "when set, messages are never coloured (they are on a terminal only)"},
+    {"XDG_STATE_HOME", "where shoal sql keeps what was asked, in shoal/sql_history (default: ~/.local/state)"},
     {"TERM", "when it is dumb, nothing is coloured and no progress is shown"},
 };
 
@@ -179,7 +180,7 @@ std::string manual_of_tool() {
     std::string flags, exit_codes, environment;
     for (const Flag& flag : kToolFlags) flags += flag_text(flag);
     for (const auto& [name, text] : kToolManual.exit_codes) exit_codes += line(name, 8, text);
-    for (const auto& [name, text] : kToolManual.environment) environment += line(name, 8, text);
+    for (const auto& [name, text] : kToolManual.environment) environment += line(name, 14, text);
     return concat("shoal: ", kToolManual.title, "\n\nusage:\n  shoal VERB [FLAGS] OPERANDS\n\nverbs:\n", list,
                   "\nflags:\n", flags, "\nThe way of a level:\n", indented(kToolManual.examples, "  "),
                   "\nbuilt-in component types (a program or a schema file declares others):\n", components, "\n",

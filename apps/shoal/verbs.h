@@ -17,6 +17,7 @@ extern const Verb kImportVerb;
 extern const Verb kRunVerb;
 extern const Verb kReplayVerb;
 extern const Verb kInspectVerb;
+extern const Verb kSqlVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 

@@ -89,8 +89,9 @@ protected:
     }
 
     /// Runs the tool with standard error on a terminal, and standard output too if `output` is empty. Returns what the
-    /// terminal got.
-    std::string run_on_terminal(const std::vector<std::string>& arguments, const std::string& output) const {
+    /// terminal got. If something is typed, standard input is the terminal, too.
+    std::string run_on_terminal(const std::vector<std::string>& arguments, const std::string& output,
+                                const std::string& typed = {}) const {
         const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
         if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "(no terminal)";
         const std::string name = ::ptsname(terminal);
@@ -103,12 +104,14 @@ protected:
             const int file = output.empty() ? side : ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
             ::dup2(file, STDOUT_FILENO);
             ::dup2(side, STDERR_FILENO);
+            if (!typed.empty()) ::dup2(side, STDIN_FILENO);
             ::setenv("TERM", "xterm", 1);
             ::execv(SHOAL_TOOL, words.data());
             ::_exit(127);
         }
         // While this side is open, what the child has written can be read after its end.
         const int side = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+        if (::write(terminal, typed.data(), typed.size()) < 0) return "(nothing can be typed)";
         std::string text;
         char piece[4096];
         int status = 0;
