@@ -184,7 +184,8 @@ std::vector<CatalogTable> list_component_tables(const World& world) {
                 const Schema* const schema = store->find_row(shown->id(), kNullEntity, 0).schema;
                 if (schema == nullptr) continue;
                 const bool is_reserved = is_same_name(schema->name().substr(0, 7), "sqlite_");
-                add(component_table(*store, *shown, *schema, free_name(concat(is_reserved ? "_" : "", shown->name()), names)));
+                add(component_table(*store, *shown, *schema,
+                                    free_name(concat(is_reserved ? "_" : "", shown->name()), names)));
                 const CatalogTable table = tables.back();
                 for (const Field& field : schema->fields())
                     if (is_list(field) && field.type != FieldType::kOpaque)

@@ -36,8 +36,8 @@ struct CatalogColumn {
 struct CatalogTable {
     std::string name;
     Store* store = nullptr;
-    const Schema* kept = nullptr;    ///< as the store says it
-    const Schema* schema = nullptr;  ///< of the columns, which may be more
+    const Schema* kept = nullptr;     ///< as the store says it
+    const Schema* schema = nullptr;   ///< of the columns, which may be more
     std::optional<FieldPart> list{};  ///< the field whose values are the rows
     std::vector<CatalogColumn> columns{};
     std::uint64_t layout_hash = 0;  ///< of the schema: shows whether the table is still right
