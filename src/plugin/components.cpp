@@ -12,10 +12,6 @@
 
 namespace shoal {
 
-Status unknown_component(const World& world, std::string_view name) {
-    return unknown_component(world, name, "declare it, or load the plugin that does before");
-}
-
 shoal_component* component_of(PluginHost& host, const Schema& schema) {
     for (shoal_component* known : host.components)
         if (known->id == schema.id()) return known;
@@ -143,74 +139,15 @@ Result<Schema> read_schema(const shoal_schema& schema) {
 
 namespace {
 
-/// Whether rows need not change for a declaration.
-/// Whether `text` names a component, as a word.
-bool names(std::string_view text, std::string_view component) {
-    const auto is_part = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
-    for (std::size_t at = text.find(component); at != std::string_view::npos; at = text.find(component, at + 1)) {
-        const std::size_t end = at + component.size();
-        if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
-    }
-    return false;
-}
-
-bool uses(const shoal_world& plugin, const Schema& component, const Store& store) {
-    const auto names_it = [&](const shoal_query* query) { return names(query->text, component.name()); };
-    const auto touches_it = [&](const PluginPass* pass) {
-        return std::ranges::any_of(pass->accesses, [&](const Access& access) { return access.store == &store; });
-    };
-    return std::ranges::any_of(plugin.queries, names_it) || std::ranges::any_of(plugin.passes, touches_it) ||
-           std::ranges::any_of(plugin.observers,
-                               [&](const PluginObserverEntry& entry) { return entry.component == component.id(); });
-}
-
-/// Gives the rows of a component type other fields.
-Status change_fields(shoal_world& plugin, const Schema& schema, const Store& store) {
-    if (const shoal_world* user = find_user(plugin.host, schema, store))
-        return Status::error(user == &plugin
-                                 ? concat("component \"", schema.name(),
-                                          "\" is declared with other fields than it has, behind "
-                                          "queries and observers that name it; declare it before them")
-                                 : concat("component \"", schema.name(),
-                                          "\" is declared with other fields than it has, and plugin \"", user->name,
-                                          "\" has queries or observers that name it; unload that one before"));
-    Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
-    if (!change) return change.status();
-    if (plugin.is_loading)
-        plugin.changes.push_back(*change);
-    else
-        end_schema_change(*change, true);
-    return {};
-}
-
-Status make_table(shoal_world& plugin, const Schema& schema) {
-    const Result<Store*> keeper = plugin.world.directory().require(schema);
-    if (!keeper || *keeper != nullptr) return keeper.status();
-    const Result<ComponentManager*> made = plugin.world.manager(schema);
-    if (!made) return made.status();
-    if (plugin.is_loading) plugin.made_stores.push_back(*made);
-    return {};
-}
-
-/// Makes the table, or changes the fields of the one that there is.
-Status keep_rows(shoal_world& plugin, const Schema& schema) {
-    KeptComponent kept = plugin.world.directory().find_kept(schema.id());
-    if (!kept) {
-        if (Status status = make_table(plugin, schema); !status) return status;
-        kept = plugin.world.directory().find_kept(schema.id());
-    }
-    return is_same_declaration(*kept.schema, schema) ? Status() : change_fields(plugin, schema, *kept.store);
-}
-
 const shoal_component* declare_component(shoal_world* plugin, const shoal_schema* given, shoal_error* error) {
     if (Status status = check_given("declare_component", {{plugin, "the world"}, {given, "the schema"}}); !status)
         return refuse(error, status.message()), nullptr;
     const Result<Schema> schema = read_schema(*given);
     if (!schema) return refuse(error, schema.message()), nullptr;
     const bool has_rows = (given->flags & SHOAL_WITHOUT_ROWS) == 0;
-    if (Status status = has_rows ? keep_rows(*plugin, *schema) : Status(); !status)
+    if (Status status = has_rows ? plugin->declare(*schema) : Status(); !status)
         return refuse(error, status.message()), nullptr;
-    const shoal_component* const component = component_of(plugin->host, *schema);
+    const shoal_component* const component = component_of(plugin->plugins(), *schema);
     note_type(*plugin, *component, *schema);
     return component;
 }
@@ -301,9 +238,9 @@ int define_component(shoal_world* plugin, const shoal_component* component,
 const shoal_component* find_component(shoal_world* plugin, const char* name, shoal_error* error) {
     if (Status status = check_given("find_component", {{plugin, "the world"}, {name, "the name"}}); !status)
         return refuse(error, status.message()), nullptr;
-    const KeptComponent kept = plugin->world.directory().find_kept(ComponentId(name));
-    if (!kept) return refuse(error, unknown_component(plugin->world, name).message()), nullptr;
-    return component_of(plugin->host, *kept.schema);
+    const Result<KeptComponent> kept = plugin->host.find_kept(name);
+    if (!kept) return refuse(error, kept.message()), nullptr;
+    return component_of(plugin->plugins(), *kept->schema);
 }
 
 std::uint32_t image_bytes(const shoal_world* plugin, const shoal_component* component) {
@@ -377,25 +314,17 @@ Status spawn_by_plugin(void* context, const SpawnBatch& batch) {
     const PluginType& type = *static_cast<const PluginType*>(context);
     require_batch(batch, type.schema);
     const PluginSpawn spawned(batch, type.schema);
-    const PluginCallScope scope(type.owner.host);
+    const PluginCallScope scope(type.owner.plugins());
     return call_plugin(concat("the spawn function of \"", type.component.name, "\""), [&](shoal_error* error) {
         return type.definition.spawn(type.definition.context, &spawned.view, error);
     });
 }
 
-Result<KeptComponent> find_bytes(const World& world, const shoal_component& component) {
-    const KeptComponent kept = world.directory().find_kept(component.id);
-    if (!kept) return unknown_component(world, component.name);
-    if (kept.schema->has_opaque())
+Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component) {
+    Result<KeptComponent> kept = host.find_kept(component.name);
+    if (kept && kept->schema->has_opaque())
         return Status::error(concat("\"", component.name, "\" has fields that are more than bytes"));
     return kept;
-}
-
-const shoal_world* find_user(const PluginHost& host, const Schema& component, const Store& store,
-                             const shoal_world* but) {
-    for (const shoal_world* plugin : host.plugins)
-        if (plugin != but && uses(*plugin, component, store)) return plugin;
-    return nullptr;
 }
 
 void add_component_functions(shoal_host& table) {

@@ -45,17 +45,12 @@ std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capaci
     return static_cast<std::uint32_t>(given.size());
 }
 
-PluginHost::PluginHost(World& world_of_all) : WorldService("plugins"), world(world_of_all) {
-    world.services().add(*this);
-}
+PluginHost::PluginHost(World& world_of_all)
+    : GuestHost(world_of_all, "plugins",
+                {"plugin", "declare it, or load the plugin that does before", "open it before"}, false) {}
 
 PluginHost::~PluginHost() {
-    world.services().remove(*this);
     for (shoal_component* component : components) destroy_owned("plugins", component);
-}
-
-void PluginHost::renew_all() {
-    for (shoal_world* plugin : plugins) plugin->renew();
 }
 
 namespace {
@@ -88,7 +83,7 @@ int create_entities(shoal_world* plugin, shoal_entity* entities, std::uint32_t c
         return answer(error, status);
     const std::span<Entity> made(reinterpret_cast<Entity*>(entities), count);
     if (Status status = plugin->world.entities().create(made); !status) return answer(error, status);
-    if (plugin->is_loading) plugin->made_entities.insert(plugin->made_entities.end(), made.begin(), made.end());
+    plugin->note_made(made);
     return 1;
 }
 
@@ -118,7 +113,7 @@ int add_rows(shoal_world* plugin, const shoal_component* component, const shoal_
             check_given("add_rows", {{plugin, "the world"}, {component, "the component"}, list_of(entities, count)});
         !status)
         return answer(error, status);
-    const Result<KeptComponent> kept = find_bytes(plugin->world, *component);
+    const Result<KeptComponent> kept = find_bytes(plugin->host, *component);
     if (!kept) return refuse(error, kept.message());
     if (stride != 0 && stride < kept->schema->struct_bytes())
         return refuse(error, concat("images of \"", component->name, "\" have ", kept->schema->struct_bytes(),
@@ -135,9 +130,9 @@ int remove_rows(shoal_world* plugin, const shoal_component* component, const sho
             check_given("remove_rows", {{plugin, "the world"}, {component, "the component"}, list_of(entities, count)});
         !status)
         return answer(error, status);
-    const KeptComponent kept = plugin->world.directory().find_kept(component->id);
-    if (!kept) return answer(error, unknown_component(plugin->world, component->name));
-    return answer(error, kept.store->remove_values(*kept.schema, entities_of(entities, count)).status());
+    const Result<KeptComponent> kept = plugin->host.find_kept(component->name);
+    if (!kept) return answer(error, kept.status());
+    return answer(error, kept->store->remove_values(*kept->schema, entities_of(entities, count)).status());
 }
 
 Status check_bytes(const char* path, const ValueType& type, std::size_t num_bytes) {
@@ -196,7 +191,7 @@ Result<KeptComponent> find_commanded(std::string_view call, const shoal_commands
                                      const shoal_component* component) {
     if (Status status = check_commands(call, to); !status) return status;
     if (Status status = check_given(call, {{component, "the component"}}); !status) return status;
-    const Result<KeptComponent> kept = find_bytes(to->world, *component);
+    const Result<KeptComponent> kept = find_bytes(to->host, *component);
     if (!kept) return Status::error(concat(call, ": ", kept.message()));
     return *kept;
 }
@@ -238,13 +233,15 @@ int command_untag(shoal_commands* to, shoal_entity entity, const char* tag) {
 shoal_channel* open_channel(shoal_world* plugin, const char* name, std::uint32_t event_bytes, shoal_error* error) {
     if (Status status = check_given("open_channel", {{plugin, "the world"}, {name, "the name"}}); !status)
         return refuse(error, status.message()), nullptr;
-    for (shoal_channel* opened : plugin->channels)
-        if (opened->name == name && opened->event_bytes == event_bytes) return opened;
+    if (auto* const opened = static_cast<shoal_channel*>(plugin->find_channel(name));
+        opened != nullptr && opened->event_bytes == event_bytes)
+        return opened;
     if (event_bytes == 0) return refuse(error, concat("events of channel \"", name, "\" have 0 bytes")), nullptr;
     const Result<detail::EventLog*> log = plugin->world.events().named(name, event_bytes);
     if (!log) return refuse(error, log.message()), nullptr;
-    plugin->channels.push_back(make_owned<shoal_channel>("plugins", **log, std::string(name), event_bytes));
-    return plugin->channels.back();
+    auto* const opened = make_owned<shoal_channel>("plugins", *plugin, name, **log, event_bytes);
+    plugin->channels.push_back(opened);
+    return opened;
 }
 
 /// Errors: the plugin has no such channel.
@@ -273,64 +270,26 @@ std::uint32_t read_events(const shoal_world* plugin, const shoal_channel* channe
 
 // --- observers ---------------------------------------------------------------------------------------------------
 
-class PluginObserver final : public Observer {
-public:
-    PluginObserver(PluginHost& host, const PluginObserverEntry& entry, bool has_values)
-        : host_(host), run_(entry.run), context_(entry.context), has_values_(has_values) {}
-    void run(const ObservedBatch& batch) override {
-        const shoal_change change{sizeof change, static_cast<std::uint32_t>(batch.entities.size()),
-                                  reinterpret_cast<const shoal_entity*>(batch.entities.data()),
-                                  has_values_ ? batch.values_before : nullptr};
-        const PluginCallScope scope(host_);
-        run_(context_, &change);
-    }
-
-private:
-    PluginHost& host_;
-    shoal_observer_function run_;
-    void* context_;
-    bool has_values_;
-};
-
-/// Says what an observer listens to. Errors: there is no such kind or field.
-Result<ObservedChange> observed_change(const PluginObserverEntry& entry, const Schema& schema) {
-    if (entry.kind > SHOAL_ON_CHANGE) return Status::error(concat("there is no kind ", entry.kind, " of observers"));
-    ObservedChange to{.kind = static_cast<ObserverKind>(entry.kind)};
-    to.wants_values = entry.kind != SHOAL_ON_ADD && !schema.many() && !schema.has_opaque();
-    if (entry.field.empty()) return to;
-    if (entry.kind != SHOAL_ON_CHANGE) return Status::error("only an observer of changes names a field");
-    const int index = schema.find_field(entry.field);
-    if (index < 0) return Status::error(concat("\"", schema.name(), "\" has no field \"", entry.field, "\""));
-    to.field = static_cast<std::uint32_t>(index);
-    return to;
-}
-
 std::uint32_t add_observer(shoal_world* plugin, std::uint32_t kind, const shoal_component* component, const char* field,
                            shoal_observer_function run, void* context, shoal_error* error) {
     if (Status status = check_given(
             "add_observer", {{plugin, "the world"}, {component, "the component"}, {address(run), "the function"}});
         !status)
         return refuse(error, status.message()), 0;
-    if (!plugin->world.directory().find_kept(component->id))
-        return refuse(error, unknown_component(plugin->world, component->name).message()), 0;
-    PluginObserverEntry entry;
-    entry.component = component->id, entry.kind = kind, entry.run = run, entry.context = context;
-    if (field != nullptr) entry.field = field;
-    if (Status status = add_entry(*plugin, entry); !status) return refuse(error, status.message()), 0;
-    entry.number = ++plugin->num_observers;
-    plugin->observers.push_back(entry);
-    return entry.number;
+    if (kind > SHOAL_ON_CHANGE) return refuse(error, concat("there is no kind ", kind, " of observers")), 0;
+    const Result<std::uint32_t> number = plugin->add({.component = component->id,
+                                                      .kind = static_cast<ObserverKind>(kind),
+                                                      .name = component->name,
+                                                      .field = field == nullptr ? "" : field,
+                                                      .function = reinterpret_cast<std::uintptr_t>(run),
+                                                      .context = context});
+    if (!number) return refuse(error, number.message()), 0;
+    return *number;
 }
 
 int remove_observer(shoal_world* plugin, std::uint32_t observer, shoal_error* error) {
-    if (Status status = check_given("remove_observer", {{plugin, "the world"}}); !status) return answer(error, status);
-    const auto is_it = [&](const PluginObserverEntry& entry) { return entry.number == observer; };
-    const auto at = std::ranges::find_if(plugin->observers, is_it);
-    if (at == plugin->observers.end())
-        return refuse(error, concat("plugin \"", plugin->name, "\" has no observer ", observer));
-    plugin->world.observers().remove(at->id);
-    plugin->observers.erase(at);
-    return 1;
+    const Status status = check_given("remove_observer", {{plugin, "the world"}});
+    return answer(error, status ? plugin->remove_observer(observer) : status);
 }
 
 // --- random numbers, jobs, blobs, strings ------------------------------------------------------------------------
@@ -399,7 +358,7 @@ std::uint32_t spawn_overridden(shoal_world* plugin, const void* bytes, std::size
     if (!spawned) return refuse(error, spawned.message()), 0;
     const std::span<const Entity> made = spawned->entities();
     if (made.empty()) return refuse(error, "the blob has no entities"), 0;
-    if (plugin->is_loading) plugin->made_entities.insert(plugin->made_entities.end(), made.begin(), made.end());
+    plugin->note_made(made);
     if (first != nullptr) *first = made.front().id;
     return static_cast<std::uint32_t>(made.size());
 }
@@ -468,8 +427,8 @@ int add_verb(shoal_world* plugin, const shoal_verb* verb, shoal_error* error) {
     if (!is_verb_name(given.name))
         return refuse(error, concat("a verb cannot be called \"", given.name,
                                     "\"; its name begins with a lower-case letter, and has letters, digits, - and _"));
-    for (const shoal_world* other : plugin->host.plugins)
-        for (const PluginVerb& known : other->verbs)
+    for (const Guest* other : plugin->host.guests)
+        for (const PluginVerb& known : static_cast<const shoal_world*>(other)->verbs)
             if (known.name == given.name)
                 return refuse(error, concat("plugin \"", other->name, "\" has a verb \"", known.name, "\" already"));
     plugin->verbs.push_back({given.name, given.summary == nullptr ? "" : given.summary,
@@ -510,18 +469,11 @@ CommandScope::CommandScope(const shoal_commands& commands) : before_(open_comman
 CommandScope::~CommandScope() { open_commands = before_; }
 bool CommandScope::is_open(const shoal_commands* commands) { return commands == open_commands; }
 
-Status add_entry(shoal_world& plugin, PluginObserverEntry& entry) {
-    const KeptComponent kept = plugin.world.directory().find_kept(entry.component);
-    if (!kept) return Status::error("no store keeps the component type of an observer");
-    const Result<ObservedChange> to = observed_change(entry, *kept.schema);
-    if (!to) return to.status();
-    auto* const observer = make_owned<PluginObserver>("plugins", plugin.host, entry, to->wants_values);
-    const auto end = [](Observer& done) { destroy_owned("plugins", static_cast<PluginObserver*>(&done)); };
-    const Result<ObserverId> added = plugin.world.observers().observe(entry.component, *to, *observer, end);
-    if (!added) return destroy_owned("plugins", observer), added.status();
-    entry.id = *added;
-    entry.store = kept.store;
-    return {};
+void PluginHost::tell(Guest&, const GuestObserver& observer, const ObservedBatch& batch) {
+    const shoal_change change{sizeof change, static_cast<std::uint32_t>(batch.entities.size()),
+                              reinterpret_cast<const shoal_entity*>(batch.entities.data()), batch.values_before};
+    const PluginCallScope scope(*this);
+    reinterpret_cast<shoal_observer_function>(observer.function)(observer.context, &change);
 }
 
 const shoal_host& plugin_host_table() {
@@ -533,34 +485,19 @@ const shoal_host& plugin_host_table() {
 
 // --- what a plugin has made --------------------------------------------------------------------------------------
 
-shoal_world::shoal_world(shoal::PluginHost& shared, std::string_view plugin)
-    : host(shared), world(shared.world), name(plugin) {
-    host.plugins.push_back(this);
-}
-
 shoal_world::~shoal_world() {
     remove_calls();
-    remove_rest();
-    host.plugins.erase(std::ranges::find(host.plugins, this));
+    remove_channels();
 }
 
 void shoal_world::remove_calls() {
-    for (; !passes.empty(); passes.pop_back()) {
-        const shoal::Status removed = world.schedule().remove(passes.back()->name);
-        static_cast<void>(removed);  // the program may have removed it
-        shoal::destroy_owned("plugins", passes.back());
-    }
-    for (; !observers.empty(); observers.pop_back()) world.observers().remove(observers.back().id);
-    for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned("plugins", queries.back());
+    remove_parts();
     verbs.clear();
     for (; !types.empty(); types.pop_back()) {
         types.back()->leave_registry();
         shoal::destroy_owned("plugins", types.back());
     }
     for (; !stores.empty(); stores.pop_back()) {
-        for (shoal_world* other : host.plugins)
-            for (shoal::PluginObserverEntry& entry : other->observers)
-                if (entry.store == stores.back()) entry.store = nullptr;
         world.detach(*stores.back());
         shoal::destroy_owned("plugins", stores.back());
     }
@@ -570,23 +507,7 @@ void shoal_world::remove_calls() {
     }
 }
 
-void shoal_world::remove_rest() {
-    for (; !channels.empty(); channels.pop_back()) {
-        world.events().end(channels.back()->log);
-        shoal::destroy_owned("plugins", channels.back());
-    }
-}
-
-void shoal_world::end_load(bool keep) {
-    is_loading = false;
+void shoal_world::finish_load(bool keep) {
     for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // a store has its rows
-    if (!keep && !made_entities.empty()) world.entities().destroy(made_entities);
-    for (; !changes.empty(); changes.pop_back()) end_schema_change(changes.back(), keep);
-    for (shoal::Store* store : made_stores) {
-        if (keep || std::ranges::find(world.directory().stores(), store) == world.directory().stores().end()) continue;
-        store->drop(made_entities);
-        world.detach(*store);
-    }
-    made_entities.clear();
-    made_stores.clear();
+    end_load(keep);
 }

@@ -1,24 +1,20 @@
 #pragma once
 // What stands behind the opaque types of shoal_abi.h, and the table of functions that plugins get.
 //
-//     shoal_world        a world as one plugin sees it: lists what that has made, so that it can be removed
-//     shoal_query        a TextQuery, and where the columns are that were asked for
-//     shoal_channel      an event channel of the world, by name
+//     shoal_world        a world as one plugin sees it: a guest, with the verbs, types and stores of the plugin
+//     shoal_query        a query of a guest, and where the columns are that were asked for
+//     shoal_channel      an event channel of a guest
 //     shoal_component    the id of a component type; its store and schema are looked up, because they change
 //     shoal_compilation  what a compile function of C++ gets
 //
 // The functions translate, and nothing more. Thread: see shoal_abi.h.
 
+#include "shoal/plugin/guest.h"
 #include "shoal/plugin/shoal_abi.h"
-#include "shoal/query/text_query.h"
-#include "shoal/react/observers.h"
-#include "shoal/react/service.h"
 #include "shoal/resource/migration.h"
-#include "shoal/world/named_components.h"
 
 #include <initializer_list>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +22,6 @@ namespace shoal {
 
 class ComponentManager;
 class PluginStore;
-class SchemaChange;
-struct PluginPass;
 struct PluginType;
 
 /// What a store of a plugin had before that was exchanged.
@@ -41,35 +35,15 @@ struct SavedStore {
 };
 
 /// What all plugins of a world share.
-struct PluginHost : WorldService {
+struct PluginHost : GuestHost {
     explicit PluginHost(World& world_of_all);
-    PluginHost(const PluginHost&) = delete;
-    PluginHost& operator=(const PluginHost&) = delete;
     ~PluginHost() override;
+    void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
 
-    /// Makes all queries and observers of all plugins anew, because stores are others now. A pass whose query cannot be
-    /// made rests, with a line in the log, until it can.
-    void renew_all();
-    void fields_changed() override { renew_all(); }
-
-    World& world;
     Array<shoal_component*> components{Owner("plugins")};
-    Array<shoal_world*> plugins{Owner("plugins")};  // that are loaded, or load
-    std::uint32_t num_calls = 0;                    // of load(), unload(), verbs and observers that are under way
+    std::uint32_t num_calls = 0;    // of load(), unload(), verbs and observers that are under way
     std::mutex compiling;           // held while a compile function runs: sources are compiled on several threads
     std::vector<SavedStore> saved;  // of the plugin that is exchanged now
-};
-
-/// An observer that a plugin has added, and how it is added again.
-struct PluginObserverEntry {
-    std::uint32_t number = 0;  // that the plugin knows
-    ObserverId id{};
-    const Store* store = nullptr;  // that keeps the component type; nullptr: none, and nothing is told
-    ComponentId component;
-    std::uint32_t kind = 0;
-    std::string field;  // empty: any
-    shoal_observer_function run = nullptr;
-    void* context = nullptr;
 };
 
 /// A verb of the tool.
@@ -86,16 +60,18 @@ struct shoal_component {
     std::string name;
 };
 
-struct shoal_channel {
-    shoal::detail::EventLog& log;
-    std::string name;
-    std::uint32_t event_bytes;
+struct shoal_channel final : shoal::GuestChannel {
+    shoal_channel(shoal::Guest& of, std::string_view named, shoal::detail::EventLog& of_world, std::uint32_t num_bytes)
+        : GuestChannel(of, named, of_world), event_bytes(num_bytes) {}
+    void destroy() override { shoal::destroy_owned("plugins", this); }
+
+    const std::uint32_t event_bytes;
 };
 
 /// The commands of a chunk.
 struct shoal_commands {
     shoal::Commands& commands;
-    shoal::World& world;
+    shoal::GuestHost& host;
 };
 
 struct shoal_compilation {
@@ -107,38 +83,20 @@ struct shoal_writer {
     shoal::Array<std::byte>& bytes;
 };
 
-struct shoal_world {
-    shoal_world(shoal::PluginHost& shared, std::string_view plugin);
-    shoal_world(const shoal_world&) = delete;
-    shoal_world& operator=(const shoal_world&) = delete;
+struct shoal_world final : shoal::Guest {
+    shoal_world(shoal::PluginHost& shared, std::string_view plugin) : Guest(shared, plugin) {}
     ~shoal_world();
 
+    shoal::PluginHost& plugins() const { return static_cast<shoal::PluginHost&>(host); }
     /// Removes what may call functions of the plugin, and what refers to its stores; then these, the last first.
     void remove_calls();
-    /// Removes the rest of what it has made, but for what is the world's.
-    void remove_rest();
     /// Takes back what load() has done, or lets it be.
-    void end_load(bool keep);
-    /// Makes its queries and observers anew: see PluginHost::renew_all().
-    void renew();
+    void finish_load(bool keep);
 
-    shoal::PluginHost& host;
-    shoal::World& world;
-    const std::string name;
-    shoal::Array<shoal::PluginPass*> passes{shoal::Owner("plugins")};
-    shoal::Array<shoal_query*> queries{shoal::Owner("plugins")};
-    shoal::Array<shoal_channel*> channels{shoal::Owner("plugins")};
-    std::vector<shoal::PluginObserverEntry> observers;
-    std::uint32_t num_observers = 0;  // ever
     shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
     shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
     std::vector<shoal::PluginVerb> verbs;
     shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores, until it has loaded
-    // While it loads.
-    bool is_loading = false;
-    shoal::Array<shoal::Entity> made_entities{shoal::Owner("plugins")};
-    shoal::Array<shoal::Store*> made_stores{shoal::Owner("plugins")};
-    shoal::Array<shoal::SchemaChange*> changes{shoal::Owner("plugins")};
 };
 
 namespace shoal {
@@ -161,41 +119,21 @@ struct PluginFunction {
 
 }  // namespace shoal
 
-struct shoal_query {
-    shoal_query(shoal_world& of, std::string_view of_text) : owner(of), text(of_text) {}
+struct shoal_query final : shoal::GuestQuery {
+    using GuestQuery::GuestQuery;
+    void destroy() override { shoal::destroy_owned("plugins", this); }
+    /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
+    void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 
-    shoal_world& owner;
-    const std::string text;
-    std::vector<std::string> column_names;
-    std::optional<shoal::TextQuery> query;  // none while a store that it names is not there
     shoal::Array<shoal::PluginColumn> columns{shoal::Owner("plugins")};
     mutable std::uint32_t num_loops = 0;  // of for_each_batch(), which run now
 
-    /// Makes the query. Errors: of TextQuery::make(); a column is not there. Then there is none.
-    shoal::Status make();
-    /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
-    void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
+private:
+    shoal::Status find_columns() override;
+    void forget_columns() override { columns.clear(); }
 };
 
 namespace shoal {
-
-/// A pass of a plugin.
-struct PluginPass {
-    PluginPass(shoal_world& of, const char* named) : owner(of), name(named) {}
-
-    shoal_world& owner;
-    const std::string name;
-    shoal_query* query = nullptr;  // of the owner; nullptr: the function is called once
-    PluginFunction function;
-    std::vector<std::string> reads, writes;    // component types beside the query
-    Array<Access> channels{Owner("plugins")};  // of events
-    Array<Access> accesses{Owner("plugins")};  // all
-    bool rests = false;                        // it rests, because it could not be made anew
-
-    /// Finds out what it touches. Errors: no store keeps one of the component types.
-    Status find_accesses();
-    void run(const PassContext& context, Executor& executor) const;
-};
 
 /// What a function of a pass gets; the first part is what the plugin knows.
 struct PluginPassView : shoal_pass {
@@ -313,21 +251,13 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
 /// Finds what is kept as bytes. Errors: it is not; the message says why.
-Result<KeptComponent> find_bytes(const World& world, const shoal_component& component);
-/// The error for a component type that no store keeps.
-Status unknown_component(const World& world, std::string_view name);
-/// Returns the plugin that has queries, passes or observers about a component type, or nullptr. `but`: not this one.
-const shoal_world* find_user(const PluginHost& host, const Schema& component, const Store& store,
-                             const shoal_world* but = nullptr);
+Result<KeptComponent> find_bytes(GuestHost& host, const shoal_component& component);
 /// Reads what a plugin says of a component type. Errors: it is no component type.
 Result<Schema> read_schema(const shoal_schema& schema);
 /// Reads a field of it. Errors: the type is none that plugins can declare, or a flag is unknown.
 Status read_field(const shoal_field& given, FieldDefinition& field);
 /// Notes that a plugin has declared a component type.
 PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
-/// Adds an observer again, or for the first time. Errors: there is no such kind or field; no store keeps the component
-/// type.
-Status add_entry(shoal_world& plugin, PluginObserverEntry& entry);
 /// What the compile functions of plugins are called by; `context` is a PluginType.
 bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
 /// The same for spawn functions.

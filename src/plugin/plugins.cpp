@@ -92,9 +92,8 @@ std::string data_text(const shoal_world& plugin) {
 Status check_users(const shoal_world& plugin, bool by_plugins) {
     const Schedule& schedule = plugin.world.schedule();
     const auto is_own = [&](std::string_view name) {
-        const auto has_name = [&](const PluginPass* pass) { return pass->name == name; };
-        return std::ranges::any_of(
-            plugin.host.plugins, [&](const shoal_world* each) { return std::ranges::any_of(each->passes, has_name); });
+        return std::ranges::any_of(plugin.host.guests,
+                                   [&](const Guest* each) { return each->find_pass(name) != nullptr; });
     };
     for (const PluginStore* store : plugin.stores) {
         for (std::size_t i = 0; i < schedule.num_passes(); ++i)
@@ -102,7 +101,7 @@ Status check_users(const shoal_world& plugin, bool by_plugins) {
                 return Status::error(concat("plugin \"", plugin.name, "\" stays, because the pass \"", pass,
                                             "\" of the program uses its store of \"", store->schema().name(),
                                             "\"; remove that pass first"));
-        const shoal_world* const user = by_plugins ? find_user(plugin.host, store->schema(), *store, &plugin) : nullptr;
+        const Guest* const user = by_plugins ? plugin.host.find_user(store->schema(), *store, &plugin) : nullptr;
         if (user != nullptr)
             return Status::error(concat("plugin \"", plugin.name, "\" stays, because plugin \"", user->name,
                                         "\" uses its store of \"", store->schema().name(),
@@ -138,18 +137,6 @@ void log_lost(const shoal_world& plugin, const std::vector<SavedStore>& saved) {
     }
 }
 
-Array<std::string> names_of_passes(const shoal_world& plugin) {
-    Array<std::string> names{Owner("plugins")};
-    for (const PluginPass* pass : plugin.passes) names.push_back(pass->name);
-    return names;
-}
-
-/// Passes of the program are not ordered by passes any more that are gone for good.
-void forget_passes(World& world, const Array<std::string>& names) {
-    for (const std::string& name : names)
-        if (!world.schedule().is_taken(name)) world.schedule().forget_order(name);
-}
-
 }  // namespace
 
 Plugins::Plugins(World& world) : shared_(make_owned<Shared>("plugins", world)) {}
@@ -159,9 +146,9 @@ Plugins::~Plugins() {
     for (; !loaded_.empty(); loaded_.pop_back()) {
         const Status status = check_users(loaded_.back()->world, false);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-        const Array<std::string> passes = names_of_passes(loaded_.back()->world);
+        const Array<std::string> passes = loaded_.back()->world.pass_names();
         stop(*loaded_.back());
-        forget_passes(shared_->world, passes);
+        shared_->forget_passes(passes);
         destroy(loaded_.back());
     }
     destroy_owned("plugins", shared_);
@@ -235,9 +222,9 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     }
     if (!status) {
         opened.world.remove_calls();
-        opened.world.remove_rest();
+        opened.world.remove_channels();
     }
-    opened.world.end_load(status.ok());
+    opened.world.finish_load(status.ok());
     return status;
 }
 
@@ -249,7 +236,7 @@ void Plugins::stop(Loaded& loaded) {
         if (loaded.plugin.unload != nullptr) loaded.plugin.unload(&loaded.world, loaded.state);
     }
     loaded.world.remove_calls();
-    loaded.world.remove_rest();
+    loaded.world.remove_channels();
 }
 
 Status Plugins::load(const std::string& path) {
@@ -278,11 +265,11 @@ Status Plugins::unload(std::string_view name) {
     Loaded* const loaded = loaded_[index];
     if (Status status = check_users(loaded->world, true); !status) return status;
     loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
-    const Array<std::string> passes = names_of_passes(loaded->world);
+    const Array<std::string> passes = loaded->world.pass_names();
     if (const std::string data = data_text(loaded->world); !data.empty())
         log(LogLevel::kNote, concat("plugin \"", name, "\" goes, and with it ", data));
     stop(*loaded);
-    forget_passes(shared_->world, passes);
+    shared_->forget_passes(passes);
     destroy(loaded);
     return {};
 }
@@ -315,7 +302,7 @@ Status Plugins::reload(std::string_view name) {
 Status Plugins::exchange(std::size_t index, Loaded* newer) {
     Loaded* const older = loaded_[index];
     const bool was_ordered = shared_->world.schedule().prepare().ok();
-    const Array<std::string> passes = names_of_passes(older->world);
+    const Array<std::string> passes = older->world.pass_names();
     stop(*older);
     const Status status = start(*newer, was_ordered);
     if (status) {
@@ -336,7 +323,7 @@ Status Plugins::exchange(std::size_t index, Loaded* newer) {
     log_lost(older->world, shared_->saved);
     loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
     destroy(older);
-    forget_passes(shared_->world, passes);
+    shared_->forget_passes(passes);
     return both;
 }
 
@@ -360,9 +347,10 @@ namespace {
 
 /// Returns a verb by its number over all plugins.
 const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
-    for (const shoal_world* plugin : host.plugins) {
-        if (index < plugin->verbs.size()) return plugin->verbs[index];
-        index -= plugin->verbs.size();
+    for (const Guest* guest : host.guests) {
+        const std::vector<PluginVerb>& verbs = static_cast<const shoal_world*>(guest)->verbs;
+        if (index < verbs.size()) return verbs[index];
+        index -= verbs.size();
     }
     fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
 }

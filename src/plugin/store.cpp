@@ -366,7 +366,7 @@ Result<ComponentManager*> take_over(shoal_world& plugin, const Schema& schema) {
     if (dynamic_cast<ComponentManager*>(kept.store) == nullptr || !plugin.is_loading)
         return Status::error(concat("component \"", schema.name(), "\" is kept by ", kept.store->kind(),
                                     " of the world; a store of the plugin cannot keep it too"));
-    if (const shoal_world* user = find_user(plugin.host, schema, *kept.store))
+    if (const Guest* user = plugin.host.find_user(schema, *kept.store))
         return Status::error(concat("component \"", schema.name(), "\" is named in queries or observers of plugin \"",
                                     user->name, "\", so that no store of this one can take its rows over"));
     const Result<SchemaChange*> change = begin_schema_change(plugin.world, schema);
@@ -402,7 +402,7 @@ Result<PluginStore*> make_store(shoal_world& plugin, const Schema& schema, const
     const Result<ComponentManager*> replaced = take_over(plugin, schema);
     if (!replaced) return replaced.status();
     auto* const made = make_owned<PluginStore>("plugins", plugin, schema, store);
-    if (Status status = fill(plugin.host, *made, *replaced); !status) {
+    if (Status status = fill(plugin.plugins(), *made, *replaced); !status) {
         made->let_go();
         destroy_owned("plugins", made);
         if (*replaced != nullptr) {
@@ -430,7 +430,7 @@ const shoal_component* add_store(shoal_world* plugin, const shoal_schema* given,
     if (!schema) return refuse(error, schema.message()), nullptr;
     const Result<PluginStore*> made = make_store(*plugin, *schema, copy_given(*store));
     if (!made) return refuse(error, made.message()), nullptr;
-    const shoal_component* const component = component_of(plugin->host, *schema);
+    const shoal_component* const component = component_of(plugin->plugins(), *schema);
     note_type(*plugin, *component, *schema);
     return component;
 }

@@ -37,7 +37,7 @@ struct NoReferences final : CompileHost {
 };
 
 /// A world with a plugin that is made of the calls of a test.
-struct Guest {
+struct GuestWorld {
     EntityManager entities;
     World world{entities};
     PluginHost host{world};
@@ -71,7 +71,7 @@ TEST(PluginHost, an_error_that_is_longer_than_the_room_for_it_is_cut) {
 }
 
 TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused) {
-    Guest guest;
+    GuestWorld guest;
     guest.world.manager<Crate>();
     const shoal_field same[] = {
         {sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, &schema_of<Crate>().default_image()[0], 0, 0, 0, 0, NULL, 0,
@@ -85,7 +85,7 @@ TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused)
 }
 
 TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
-    Guest guest;
+    GuestWorld guest;
     const auto declare = [&](const shoal_schema& schema) {
         EXPECT_EQ(guest.table.declare_component(&guest.plugin, &schema, &guest.error), nullptr);
         return guest.take_error();
@@ -112,7 +112,7 @@ TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
 }
 
 TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
-    Guest guest;
+    GuestWorld guest;
     constexpr auto create = [](void*, const shoal_entity*, std::uint32_t, const void*, std::size_t, shoal_error*) {
         return 0;
     };
@@ -192,7 +192,7 @@ TEST(PluginHost, whole_numbers_of_nodes_are_exact_with_and_without_a_sign) {
 }
 
 TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_threads) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_schema schema = box();
     const shoal_component* const component = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     ASSERT_NE(component, nullptr);
@@ -228,7 +228,7 @@ TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_thr
 }
 
 TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_schema one = box();
     ASSERT_NE(guest.table.declare_component(&guest.plugin, &one, &guest.error), nullptr);
     shoal_world other(guest.host, "other");
@@ -239,14 +239,14 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
     two.fields = two_fields;
     EXPECT_EQ(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
-              "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries or "
-              "observers that name it; unload that one before");
+              "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries, "
+              "passes or observers that name it; unload that one before");
     other.remove_calls();
     EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
 }
 
 TEST(PluginHostDeathTest, a_pass_that_creates_or_destroys_entities_ends_the_program_with_its_name) {
-    Guest guest;
+    GuestWorld guest;
     shoal_entity made[2];
     ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
     guest.world.schedule().add(
@@ -258,7 +258,7 @@ TEST(PluginHostDeathTest, a_pass_that_creates_or_destroys_entities_ends_the_prog
 }
 
 TEST(PluginHostDeathTest, a_pass_that_asks_for_the_id_of_a_text_ends_the_program) {
-    Guest guest;
+    GuestWorld guest;
     std::uint64_t id = 0;
     ASSERT_EQ(guest.table.string_id(&guest.plugin, "before", &id, &guest.error), 1);
     guest.world.schedule().add("name",
@@ -267,7 +267,7 @@ TEST(PluginHostDeathTest, a_pass_that_asks_for_the_id_of_a_text_ends_the_program
 }
 
 TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_schema schema = box();
     const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     shoal_entity made[2];
@@ -296,7 +296,7 @@ struct Lamp {
 SHOAL_COMPONENT((Lamp, enableable), light)
 
 TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_enabled) {
-    Guest guest;
+    GuestWorld guest;
     Database& database = guest.world.database();
     ASSERT_TRUE(guest.world.directory().claim<Lamp>(database));
     const shoal_component* const lamp = guest.table.find_component(&guest.plugin, "lamp", &guest.error);
@@ -318,7 +318,7 @@ TEST(PluginHost, a_component_is_there_while_its_entity_lives_and_it_is_enabled) 
 }
 
 TEST(PluginHost, a_query_writes_and_marks_all_columns_that_it_has_asked_for_and_no_others) {
-    Guest guest;
+    GuestWorld guest;
     Manager<Crate>& crates = guest.world.manager<Crate>();
     Manager<Lamp>& lamps = guest.world.manager<Lamp>();
     const Entity self = guest.entities.create().value();
@@ -353,7 +353,7 @@ TEST(PluginHost, a_query_writes_and_marks_all_columns_that_it_has_asked_for_and_
 
 TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {
     const LeakCheck leaks;
-    Guest guest;
+    GuestWorld guest;
     shoal_world other(guest.host, "other");
     const std::uint32_t sent[] = {4, 5, 6};
     shoal_channel* const to = guest.table.open_channel(&guest.plugin, "numbers", 4, &guest.error);
@@ -364,17 +364,17 @@ TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {
     EXPECT_EQ(guest.take_error(),
               "the events of channel \"numbers\" have 4 bytes, not 8; give one of the two another name");
     guest.table.write_events(&guest.plugin, to, sent, 3);
-    guest.plugin.remove_rest();
+    guest.plugin.remove_channels();
     const void* events = nullptr;
     ASSERT_EQ(guest.table.read_events(&other, from, &events), 3u);
     EXPECT_EQ(static_cast<const std::uint32_t*>(events)[2], 6u);
-    other.remove_rest();
+    other.remove_channels();
     EXPECT_NE(guest.table.open_channel(&other, "numbers", 8, &guest.error), nullptr) << "nobody has the first";
 }
 
 /// Adds crates to all that have none, takes heavy ones away, and makes one entity for each that is taken.
 void exchange(void* context, const shoal_pass* pass, const shoal_batch* batch) {
-    const Guest& guest = *static_cast<const Guest*>(context);
+    const GuestWorld& guest = *static_cast<const GuestWorld*>(context);
     const shoal_host& host = guest.table;
     const shoal_component* const crate =
         guest.table.find_component(const_cast<shoal_world*>(&guest.plugin), "crate", nullptr);
@@ -399,7 +399,7 @@ SHOAL_COMPONENT(Marker, number)
 TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database) {
     for (const bool in_database : {false, true}) {
         SCOPED_TRACE(in_database);
-        Guest guest;
+        GuestWorld guest;
         if (in_database)
             ASSERT_TRUE(guest.world.directory().claim<Crate>(guest.world.database()));
         else
@@ -437,7 +437,7 @@ TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database)
 }
 
 TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) {
-    Guest guest;
+    GuestWorld guest;
     std::vector<Entity> crates(3);
     ASSERT_TRUE(guest.entities.create(crates));
     ASSERT_TRUE(guest.world.manager<Crate>().add(crates, Crate{.mass = 8}));
@@ -456,7 +456,7 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
         shoal_entity made = 0;
         EXPECT_EQ(guest.table.create_entities(&guest.plugin, &made, 1, &guest.error), 1);
         EXPECT_EQ(spawn(), 3u) << guest.error.text;
-        guest.plugin.end_load(keeps);
+        guest.plugin.finish_load(keeps);
         EXPECT_EQ(guest.entities.alive(Entity{made}), keeps);
         EXPECT_EQ(guest.entities.alive(Entity{first}), keeps);
         guest.world.settle();
@@ -473,7 +473,7 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
 }
 
 TEST(PluginHost, a_generator_goes_on_as_one_of_the_library_with_the_same_state_does) {
-    Guest guest;
+    GuestWorld guest;
     std::uint64_t generator = guest.table.random_for_key(nullptr, 7);
     Random same(7);
     EXPECT_EQ(generator, same.state());
@@ -485,7 +485,7 @@ TEST(PluginHost, a_generator_goes_on_as_one_of_the_library_with_the_same_state_d
 }
 
 TEST(PluginHost, passes_run_before_and_after_others_and_every_so_many_frames_until_they_are_removed) {
-    Guest guest;
+    GuestWorld guest;
     std::string order;
     guest.world.schedule().add("own", [&](PassContext&) { order += 'o'; });
     struct Noted {
@@ -518,7 +518,7 @@ TEST(PluginHost, passes_run_before_and_after_others_and_every_so_many_frames_unt
 }
 
 TEST(PluginHost, a_pass_without_commands_gets_none) {
-    Guest guest;
+    GuestWorld guest;
     const Entity crate = guest.entities.create().value();
     ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{}));
     bool has_commands = false;
@@ -537,7 +537,7 @@ TEST(PluginHost, a_pass_without_commands_gets_none) {
 }
 
 TEST(PluginHost, a_query_shows_no_column_of_numbers_that_do_not_lie_side_by_side) {
-    Guest guest;
+    GuestWorld guest;
     guest.world.transforms();
     const char* const columns[] = {"world_pose.position"};
     EXPECT_EQ(guest.table.make_query(&guest.plugin, "world_pose", columns, 1, &guest.error), nullptr);
@@ -550,11 +550,11 @@ TEST(PluginHost, a_query_shows_no_column_of_numbers_that_do_not_lie_side_by_side
 }
 
 TEST(PluginHost, a_query_is_not_destroyed_while_a_loop_or_a_pass_uses_it) {
-    Guest guest;
+    GuestWorld guest;
     const Entity crate = guest.entities.create().value();
     ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{}));
     struct Destroys {
-        Guest* guest;
+        GuestWorld* guest;
         shoal_query* query;
         std::string error;
     } self{&guest, guest.table.make_query(&guest.plugin, "crate", nullptr, 0, &guest.error), ""};
@@ -571,7 +571,7 @@ TEST(PluginHost, a_query_is_not_destroyed_while_a_loop_or_a_pass_uses_it) {
 
 // req: D6
 TEST(PluginHost, blobs_are_spawned_with_values_in_place_of_their_own) {
-    Guest guest;
+    GuestWorld guest;
     guest.world.manager<Crate>();
     BlobWriter writer;
     writer.set_name("store");
@@ -613,7 +613,7 @@ TEST(PluginHost, blobs_are_spawned_with_values_in_place_of_their_own) {
 }
 
 TEST(PluginHost, an_observer_names_a_kind_and_a_field_that_there_are) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_schema schema = box();
     const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     const auto nothing = [](void*, const shoal_change*) {};
@@ -622,7 +622,7 @@ TEST(PluginHost, an_observer_names_a_kind_and_a_field_that_there_are) {
         return guest.take_error();
     };
     EXPECT_EQ(add(3, nullptr, nothing), "there is no kind 3 of observers");
-    EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
+    EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"; did you mean \"mass\"?");
     EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only an observer of changes names a field");
     EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_observer: the function is NULL");
 }
@@ -633,7 +633,7 @@ struct Dent {
 SHOAL_COMPONENT((Dent, many), depth)
 
 TEST(PluginHost, an_observer_is_told_values_unless_an_entity_may_have_several_until_it_is_removed) {
-    Guest guest;
+    GuestWorld guest;
     Manager<Crate>& crates = guest.world.manager<Crate>();
     Manager<Dent>& dents = guest.world.manager<Dent>();
     std::string told;
@@ -682,7 +682,7 @@ private:
 };
 
 TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
-    Guest guest;
+    GuestWorld guest;
     LogLines log;
     const shoal_host& host = guest.table;
     shoal_world* const world = &guest.plugin;
@@ -748,7 +748,7 @@ TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
 }
 
 TEST(PluginHost, fields_are_enums_relations_and_arrays_of_the_blob) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_enumerator moods[] = {{"calm", 0}, {"wild", 300}};
     const std::uint16_t wild = 300;
     const shoal_field fields[] = {

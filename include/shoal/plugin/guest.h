@@ -1,0 +1,234 @@
+#pragma once
+// What code that is not C++ brings into a world. Plugins in C and scripts in Lua are guests: each has passes, queries,
+// channels of events and observers, which are removed when the guest leaves, and made anew when stores change.
+//
+//     GuestHost       all guests of one language in a world
+//     Guest           one plugin, one script: what it has made, and what a load that fails takes back
+//     GuestQuery      a text query; what its columns are is up to the language
+//     GuestPass       a pass of the schedule; it rests while what it needs is not there
+//     GuestChannel    a channel of events, by its name
+//     GuestObserver   a function that is told what has come, gone or changed
+//
+// A language derives its host from GuestHost, and its parts from GuestPart: they have its functions beside what is here.
+//
+//     load     is_loading = true | the code of the guest runs | end_load(keep)
+//     reload   suspend() the older one | load the newer one | an error: resume() the older one
+//     unload   remove_parts() | what the language has besides | remove_channels()
+//
+// Thread: the structural thread of the world, between its steps, except for GuestPass::run().
+
+#include "shoal/query/text_query.h"
+#include "shoal/react/observers.h"
+#include "shoal/react/service.h"
+#include "shoal/world/named_components.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace shoal {
+
+class SchemaChange;
+struct Guest;
+struct GuestHost;
+
+/// Something that a guest has made, with what its language keeps beside it.
+struct GuestPart {
+    explicit GuestPart(Guest& of) : guest(of) {}
+    GuestPart(const GuestPart&) = delete;
+    GuestPart& operator=(const GuestPart&) = delete;
+    /// Frees it.
+    virtual void destroy() = 0;
+
+    Guest& guest;
+
+protected:
+    ~GuestPart() = default;
+};
+
+/// A text query of a guest. Requires: its language calls make() before it uses `query`.
+struct SHOAL_API GuestQuery : GuestPart {
+    GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
+        : GuestPart(of), text(of_text), column_names(std::move(of_columns)) {}
+
+    /// Makes it anew. Errors: of TextQuery::make() and find_columns(); the query is empty then, and `problem` says why.
+    Status make();
+    void forget();
+    std::uint64_t num_rows() const { return query ? query->num_rows() : 0; }
+
+    const std::string text;
+    const Array<std::string> column_names;
+    std::optional<TextQuery> query;  ///< empty while what the text names is not there
+    Status problem;
+
+protected:
+    ~GuestQuery() = default;
+    /// Finds the columns in `query`. Errors: one is not there, or the language has no form for it.
+    virtual Status find_columns() = 0;
+    virtual void forget_columns() = 0;
+};
+
+/// What a name of a column, such as "wheel.angle" or "^wheel.angle", means in a query.
+struct NamedColumn {
+    std::size_t component = 0;  ///< in TextQuery::components()
+    const Schema* schema = nullptr;
+    std::string_view field;
+};
+/// Errors: it names no field, or no component that the query shows.
+SHOAL_API Result<NamedColumn> find_named_column(const TextQuery& query, std::string_view name);
+
+/// A channel of events that a guest has opened.
+struct GuestChannel : GuestPart {
+    GuestChannel(Guest& of, std::string_view named, detail::EventLog& of_world)
+        : GuestPart(of), log(of_world), name(named) {}
+
+    detail::EventLog& log;
+    const std::string name;
+
+protected:
+    ~GuestChannel() = default;
+};
+
+/// A pass of a guest.
+struct SHOAL_API GuestPass : GuestPart {
+    GuestPass(Guest& of, std::string_view named) : GuestPart(of), name(named) {}
+    virtual void run(const PassContext& context, Executor& executor) = 0;
+
+    /// Finds what it touches now. Errors: a store, a channel, or the query is not there.
+    Status find_accesses();
+    /// Whether it has said that it reads, or writes, a channel.
+    bool declares(const GuestChannel& channel, bool writes) const;
+    /// Finds what it touches, and lets it rest if that is not there, or run again.
+    void renew();
+
+    const std::string name;
+    GuestQuery* query = nullptr;  ///< of the pass alone, and destroyed with it; nullptr: run() is not about rows
+    Array<std::string> reads{Owner("guests")}, writes{Owner("guests")};          ///< component types beside the query
+    Array<std::string> reads_from{Owner("guests")}, writes_to{Owner("guests")};  ///< channels
+    Array<std::string> after{Owner("guests")}, before{Owner("guests")};          ///< passes
+    std::uint32_t every_frames = 0;                                              ///< 0: in every frame
+    float every_seconds = 0;
+    Array<Access> accesses{Owner("guests")};
+    bool is_added = false;       ///< to the schedule
+    bool is_everything = false;  ///< it declares nothing, and its host runs one pass at a time: it may do anything
+    bool rests = false;          ///< what it needs is not there
+    bool is_told = false;        ///< the log says so
+
+protected:
+    ~GuestPass() = default;
+};
+
+/// An observer of a guest, and how it is added again.
+struct GuestObserver {
+    ComponentId component;
+    ObserverKind kind = ObserverKind::kAdd;
+    std::string name;   ///< of the component type
+    std::string field;  ///< empty: any
+    // What GuestHost::tell() needs: an address, a reference to a function of the language.
+    std::uintptr_t function = 0;
+    void* context = nullptr;
+    // Kept by the guest.
+    std::uint32_t number = 0;
+    ObserverId id{};
+    const Store* store = nullptr;  ///< where it listens; nullptr: nowhere, because no store keeps the component type
+};
+
+/// One plugin, one script.
+struct SHOAL_API Guest {
+    /// Joins the host, as the last of its guests.
+    Guest(GuestHost& of, std::string_view named);
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+    /// Requires: all that it has made was removed.
+    ~Guest();
+
+    /// Makes a query and adds it. Errors: of GuestQuery::make(); it is destroyed.
+    Status add(GuestQuery& made);
+    /// Requires: no pass has it.
+    void remove(GuestQuery& query);
+    /// Adds a pass to the schedule. Errors: of GuestPass::find_accesses(); its name is taken; passes would have no order
+    /// any more, unless the guest is loading and may add others. It is destroyed with its query.
+    Status add(GuestPass& made);
+    /// Errors: the program has removed the pass from the schedule.
+    Status remove(GuestPass& pass);
+    GuestPass* find_pass(std::string_view named) const;
+    Array<std::string> pass_names() const;
+    GuestChannel* find_channel(std::string_view named) const;
+    /// Adds an observer, and gives it a number. Errors: no store keeps the component type, or it has no such field.
+    Result<std::uint32_t> add(GuestObserver observer);
+    /// Errors: it has no such observer.
+    Status remove_observer(std::uint32_t number);
+
+    /// Declares a component type: makes its table, or changes the fields of the one that is there.
+    /// Errors: queries, passes or observers of a guest name it; of World::manager() and begin_schema_change().
+    Status declare(const Schema& schema);
+    /// Notes entities that it makes while it loads.
+    void note_made(std::span<const Entity> entities);
+    /// Ends a load. Unless `keep`, destroys the entities that it has made, and takes back what declare() has done.
+    void end_load(bool keep);
+
+    /// Ends what the world calls, and lets it call that again. Errors: of add(); the rest is not called.
+    void suspend();
+    Status resume();
+    /// Makes queries, passes and observers anew.
+    void renew();
+    /// Removes passes, observers and queries, the last first.
+    void remove_parts();
+    void remove_channels();
+
+    GuestHost& host;
+    World& world;
+    const std::string name;
+    Array<GuestPass*> passes{Owner("guests")};
+    Array<GuestQuery*> queries{Owner("guests")};
+    Array<GuestChannel*> channels{Owner("guests")};
+    Array<GuestObserver> observers{Owner("guests")};
+    std::uint32_t num_observers = 0;  ///< that it has added so far
+    bool is_active = true;            ///< false: suspended, because a newer version is tried in its place
+    bool is_loading = false;
+    // While it loads.
+    Array<Entity> made_entities{Owner("guests")};
+    Array<Store*> made_stores{Owner("guests")};
+    Array<SchemaChange*> changes{Owner("guests")};
+};
+
+/// How messages speak of the guests of a language.
+struct GuestWords {
+    const char* guest;           ///< "plugin"
+    const char* how_to_declare;  ///< what to do about a component type that no store keeps
+    const char* how_to_open;     ///< what to do about a channel that the guest has not opened
+};
+
+/// All guests of one language in a world.
+struct SHOAL_API GuestHost : WorldService {
+    GuestHost(World& of, std::string_view service_name, const GuestWords& words_for_guests, bool one_at_a_time);
+    ~GuestHost() override;
+
+    /// Calls the function of an observer.
+    virtual void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) = 0;
+    /// Frees the function of an observer that is removed.
+    virtual void end(const GuestObserver& /*observer*/) {}
+    /// Makes the queries, passes and observers of all guests anew, because stores are others now. What needs a store that
+    /// is not there rests until it is.
+    virtual void renew_all();
+    void fields_changed() override { renew_all(); }
+    void forget(const Store& store) override;
+
+    /// What other passes say about the order of passes that are gone for good, is forgotten; names that are taken stay.
+    void forget_passes(const Array<std::string>& names);
+    /// Errors: no store keeps it.
+    virtual Result<KeptComponent> find_kept(std::string_view component);
+    /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: not this one.
+    const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
+    Guest* find_guest(std::string_view name) const;
+
+    World& world;
+    const GuestWords words;
+    const bool runs_one_at_a_time;  ///< its language has one thread
+    bool is_exchanging = false;     ///< guests: what rests now may go on when that is done
+    Array<Guest*> guests{Owner("guests")};
+};
+
+}  // namespace shoal
