@@ -2,9 +2,7 @@
 
 #include "plugin/host.h"
 #include "shoal/base/text.h"
-#include "shoal/reload/reloader.h"
 #include "shoal/resource/value_change.h"
-#include "shoal/store/component_manager.h"
 
 #include <algorithm>
 #include <cstring>

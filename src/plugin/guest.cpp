@@ -274,7 +274,7 @@ Result<std::uint32_t> Guest::add(GuestObserver observer) {
     return ++num_observers;
 }
 
-Status Guest::remove_observer(std::uint32_t number) {
+Status Guest::remove_observer(std::int64_t number) {
     const auto at = std::ranges::find(observers, number, &GuestObserver::number);
     if (at == observers.end())
         return Status::error(concat(host.words.guest, " \"", name, "\" has no observer ", number));

@@ -8,7 +8,6 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/react/observers.h"
-#include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
 
 #include <algorithm>

@@ -2,13 +2,10 @@
 // the schedule.
 
 #include "plugin/host.h"
-#include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
-#include "shoal/react/observers.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace shoal {
 namespace {

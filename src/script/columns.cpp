@@ -330,31 +330,7 @@ int maximum(lua_State* lua, State& state) {
 
 // --- queries -----------------------------------------------------------------------------------------------------
 
-/// What a name such as "wheel.angle" means in a query: a component, and the name of its field.
-struct ColumnName {
-    std::size_t component = 0;
-    const Schema* schema = nullptr;
-    std::string_view field;
-};
-
-Result<ColumnName> find_name(const TextQuery& query, std::string_view name) {
-    const bool is_of_parent = name.starts_with('^');
-    const std::string_view plain = name.substr(is_of_parent ? 1 : 0);
-    const std::size_t dot = plain.find('.');
-    if (dot == std::string_view::npos)
-        return Status::error(concat("column \"", name, "\" names no field; write component.field"));
-    const std::span<const TextComponent> shown = query.components();
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-        if (shown[i].schema->name() != plain.substr(0, dot) || shown[i].is_of_parent != is_of_parent) continue;
-        if (!shown[i].has_columns)
-            return Status::error(
-                concat("the store of \"", plain.substr(0, dot), "\" keeps its fields in a form without columns"));
-        return ColumnName{i, shown[i].schema, plain.substr(dot + 1)};
-    }
-    return Status::error(concat("column \"", name, "\" is of a component that the query does not name"));
-}
-
-Status add_scalar(Query& query, const ColumnName& place, std::string_view field, std::string_view name) {
+Status add_scalar(Query& query, const NamedColumn& place, std::string_view field, std::string_view name) {
     const Result<FieldPart> part = find_field_part(*place.schema, field);
     if (!part) return part.status();
     if (query.columns.size() == kMostColumns)
@@ -366,7 +342,7 @@ Status add_scalar(Query& query, const ColumnName& place, std::string_view field,
 }
 
 /// The parts of a vector or an array: ".x" and x, or "[0]" and 1.
-Status add_parts(lua_State* lua, Query& query, const ColumnName& place, const FieldPart& part, std::string_view name) {
+Status add_parts(lua_State* lua, Query& query, const NamedColumn& place, const FieldPart& part, std::string_view name) {
     const bool is_array = part.type.array_length != 0;
     const std::uint32_t count = is_array ? part.type.array_length : part.type.value_bytes / sizeof(float);
     lua_createtable(lua, 0, static_cast<int>(count));
@@ -389,7 +365,7 @@ Status add_parts(lua_State* lua, Query& query, const ColumnName& place, const Fi
 
 /// Adds the columns of a name, and leaves its shape at the top: the number of a column, or a table of numbers by part.
 Status add_columns(lua_State* lua, Query& query, std::string_view name) {
-    const Result<ColumnName> place = find_name(*query.query, name);
+    const Result<NamedColumn> place = find_named_column(*query.query, name);
     if (!place) return place.status();
     const Result<FieldPart> part = find_field_part(*place->schema, place->field);
     if (!part) return part.status();
@@ -406,69 +382,31 @@ Status add_columns(lua_State* lua, Query& query, std::string_view name) {
     return {};
 }
 
-Status add_all_columns(lua_State* lua, Query& query) {
-    lua_createtable(lua, static_cast<int>(query.names.size()), 0);
-    for (std::size_t i = 0; i < query.names.size(); ++i) {
-        const int list = lua_gettop(lua);
-        if (Status status = add_columns(lua, query, query.names[i]); !status) {
+}  // namespace
+
+Status Query::find_columns() {
+    lua_State* const lua = state_of(guest).running;
+    lua_createtable(lua, static_cast<int>(column_names.size()), 0);
+    const int list = lua_gettop(lua);
+    for (std::size_t i = 0; i < column_names.size(); ++i) {
+        if (Status status = add_columns(lua, *this, column_names[i]); !status) {
             lua_settop(lua, list - 1);
             return status;
         }
         lua_rawseti(lua, list, static_cast<int>(i) + 1);
     }
-    query.shapes = luaL_ref(lua, LUA_REGISTRYINDEX);
+    shapes = luaL_ref(lua, LUA_REGISTRYINDEX);
     return {};
 }
 
-}  // namespace
-
-namespace {
-
-void forget_plan(Query& query) {
-    luaL_unref(query.script->state->lua, LUA_REGISTRYINDEX, std::exchange(query.shapes, LUA_NOREF));
-    query.columns.clear();
-    if (query.query != nullptr) destroy_owned("scripts", std::exchange(query.query, nullptr));
+void Query::forget_columns() {
+    luaL_unref(state_of(guest).lua, LUA_REGISTRYINDEX, std::exchange(shapes, LUA_NOREF));
+    columns.clear();
 }
 
-}  // namespace
-
-Status prepare_query(Query& query) {
-    State& state = *query.script->state;
-    forget_plan(query);
-    Result<TextQuery> made = TextQuery::make(state.world.directory(), query.text);
-    Status status = made.status();
-    if (status) {
-        query.query = make_owned<TextQuery>("scripts", std::move(*made));
-        status = add_all_columns(state.running, query);
-    }
-    query.problem = status ? Status() : Status::error(concat("query \"", query.text, "\": ", status.message()));
-    if (!status) forget_plan(query);
-    return query.problem;
-}
-
-Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names) {
-    auto* const query = make_owned<Query>("scripts", &script, text, std::move(names));
-    script.queries.push_back(query);
-    Status status = prepare_query(*query);
-    if (status) return query;
-    destroy_query(query);
-    return status;
-}
-
-void destroy_query(Query* query) {
-    drop(query->script->state->queries, *query);
-    erase(query->script->queries, query);
-    forget_plan(*query);
-    destroy_owned("scripts", query);
-}
-
-void renew_queries(State& state) {
-    state.forget_paths();
-    for (Script* script : state.scripts) {
-        for (Query* query : script->queries) static_cast<void>(prepare_query(*query));  // those that use it say why
-        for (PassEntry* pass : script->passes) renew_pass(*pass);
-        for (ObserverEntry& entry : script->observers) renew_observer(*script, entry);
-    }
+void Query::destroy() {
+    drop(state_of(guest).queries, *this);
+    destroy_owned("scripts", this);
 }
 
 namespace {
@@ -528,7 +466,7 @@ Query* read_query(lua_State* lua, State& state) {
     if (!read_token(lua, state, 1, kQuery, "a query", token)) return nullptr;
     Query* const query = find_kept(state.queries, token);
     if (query == nullptr) return fail(state, "the script that has made the query was unloaded"), nullptr;
-    if (query->query == nullptr) return fail(state, query->problem.message()), nullptr;
+    if (!query->query) return fail(state, query->problem.message()), nullptr;
     return query;
 }
 
@@ -547,8 +485,8 @@ bool check_query(State& state, const Query& query) {
 /// Finds a query that the script has made before with the same words.
 const Kept<Query>* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
     const auto is_same = [&](const Kept<Query>& kept) {
-        return kept.object != nullptr && kept.object->script == state.script && kept.object->text == text &&
-               std::ranges::equal(kept.object->names, names);
+        return kept.object != nullptr && &kept.object->guest == state.script && kept.object->text == text &&
+               std::ranges::equal(kept.object->column_names, names);
     };
     const auto at = std::ranges::find_if(state.queries, is_same);
     return at == state.queries.end() ? nullptr : &*at;
@@ -566,15 +504,14 @@ int query(lua_State* lua, State& state) {
         lua_setfield(lua, -2, "columns");
         if (const Status status = read_texts(lua, 3, "columns", names); !status) return fail(state, status.message());
     }
-    if (const Kept<Query>* const same = find_same(state, text, names);
-        same != nullptr && same->object->query != nullptr)
+    if (const Kept<Query>* const same = find_same(state, text, names); same != nullptr && same->object->query)
         return push_token(lua, state, {static_cast<std::uint32_t>(same - state.queries.begin()), same->serial, kQuery}),
                1;
     if (!has_room(state, state.script->queries.size(), "queries")) return kFailed;
-    const Result<Query*> made = make_query(*state.script, text, std::move(names));
-    if (!made) return fail(state, made.message());
+    auto* const made = make_owned<Query>("scripts", *state.script, text, std::move(names));
+    if (const Status status = state.script->add(*made); !status) return fail(state, status.message());
     const std::uint32_t serial = state.next_serial();
-    push_token(lua, state, {keep(state.queries, **made, serial), serial, kQuery});
+    push_token(lua, state, {keep(state.queries, *made, serial), serial, kQuery});
     return 1;
 }
 

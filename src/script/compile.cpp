@@ -21,7 +21,7 @@ struct Compilation {
     std::string refusal;     // why
 };
 
-DeclaredType::~DeclaredType() { luaL_unref(script.state->lua, LUA_REGISTRYINDEX, compile); }
+DeclaredType::~DeclaredType() { luaL_unref(script.state().lua, LUA_REGISTRYINDEX, compile); }
 
 Status note_component(lua_State* lua, State& state, int table, const Schema& schema) {
     lua_getfield(lua, table, "compile");
@@ -212,7 +212,7 @@ bool report(const Compilation& now, const Status& failure) {
 
 bool compile_by_script(void* context, const CompileInput& input, CompileOutput& output) {
     const DeclaredType& type = *static_cast<const DeclaredType*>(context);
-    State& state = *type.script.state;
+    State& state = type.script.state();
     const std::lock_guard lock(state.compile_mutex);
     const CallScope scope(state, &type.script);
     Compilation now{input, output, {}, {}};

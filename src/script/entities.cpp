@@ -3,7 +3,6 @@
 #include "script/state.h"
 
 #include "shoal/base/log.h"
-#include "shoal/job/work_scope.h"
 #include "shoal/resource/blob.h"
 #include "shoal/world/copy.h"
 
@@ -15,15 +14,10 @@ namespace shoal::lua {
 
 // --- component types ---------------------------------------------------------------------------------------------
 
-Result<KeptComponent> require_component(State& state, std::string_view name) {
-    const ComponentId id(name);
-    if (const KeptComponent kept = state.world.directory().find_kept(id)) return kept;
-    if (!state.rows_are_held()) {
-        const Status made = state.world.find_field(concat(name, ".")).status();  // makes the store of a built-in type
-        if (const KeptComponent kept = state.world.directory().find_kept(id)) return kept;
-        static_cast<void>(made);
-    }
-    return unknown_component(state.world, name, "declare it with shoal.component before");
+Result<KeptComponent> State::find_kept(std::string_view component) {
+    if (!rows_are_held() && !world.directory().find_kept(ComponentId(component)))
+        static_cast<void>(world.find_field(concat(component, ".")));  // makes the store of a built-in type
+    return GuestHost::find_kept(component);
 }
 
 Status check_access(const State& state, const Store& store, const Schema& schema, bool writes) {
@@ -49,7 +43,7 @@ Commands* commands_of(State& state) {
 bool read_component(lua_State* lua, State& state, int index, KeptComponent& kept) {
     std::string_view name;
     if (!read_text(lua, state, index, "the name of a component type", name)) return false;
-    const Result<KeptComponent> found = require_component(state, name);
+    const Result<KeptComponent> found = state.find_kept(name);
     if (!found) return fail(state, found.message()), false;
     kept = *found;
     return true;
@@ -91,7 +85,7 @@ Status add_all(lua_State* lua, State& state, Entity entity, int table) {
     Status read = each_pair(lua, table, [&]() -> Status {
         if (lua_type(lua, -2) != LUA_TSTRING || lua_type(lua, -1) != LUA_TTABLE)
             return Status::error("components are given as {name = {field = value}}");
-        const Result<KeptComponent> kept = require_component(state, text_at(lua, -2));
+        const Result<KeptComponent> kept = state.find_kept(text_at(lua, -2));
         if (!kept) return kept.status();
         const std::span<const std::byte> defaults = kept->schema->default_image();
         all.push_back({*kept, Array<std::byte>(defaults.begin(), defaults.end(), Owner("scripts"))});
@@ -122,7 +116,7 @@ int create(lua_State* lua, State& state) {
             state.world.entities().destroy(entity);
         return fail(state, status.message());
     }
-    if (commands == nullptr) state.note_made({&entity, 1});
+    if (commands == nullptr) state.script->note_made({&entity, 1});
     push_entity(lua, entity);
     return 1;
 }
@@ -208,7 +202,7 @@ bool check_path(State& state, const FieldPath& path, bool writes) {
 
 /// All fields of a component, in a table.
 int get_component(lua_State* lua, State& state, Entity entity, std::string_view name) {
-    const Result<KeptComponent> kept = require_component(state, name);
+    const Result<KeptComponent> kept = state.find_kept(name);
     if (!kept) return fail(state, kept.message());
     if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
         return fail(state, status.message());
@@ -285,7 +279,7 @@ int copy(lua_State* lua, State& state) {
     if (Commands* const commands = commands_of(state)) return push_entity(lua, commands->copy(entity)), 1;
     const Result<Spawned> copied = copy(state.world, entity);
     if (!copied) return fail(state, copied.message());
-    state.note_made(copied->entities());
+    state.script->note_made(copied->entities());
     push_entity(lua, copied->entity(0));
     return 1;
 }
@@ -364,7 +358,7 @@ int spawn(lua_State* lua, State& state) {
     GivenOverrides given{lua, state};
     const Result<Spawned> spawned = spawn_bytes(state.world, bytes, overrides ? read_all_overrides : nullptr, &given);
     if (!spawned) return fail(state, spawned.message());
-    state.note_made(spawned->entities());
+    state.script->note_made(spawned->entities());
     return push_list(lua, spawned->entities()), 1;
 }
 

@@ -8,12 +8,9 @@ namespace shoal::lua {
 
 // --- channels ----------------------------------------------------------------------------------------------------
 
-void destroy_channel(Channel* channel) {
-    State& state = *channel->script->state;
-    drop(state.channels, *channel);
-    erase(channel->script->channels, channel);
-    state.world.events().end(*channel->log);
-    destroy_owned("scripts", channel);
+void Channel::destroy() {
+    drop(state_of(guest).channels, *this);
+    destroy_owned("scripts", this);
 }
 
 namespace {
@@ -24,10 +21,7 @@ Channel* read_channel(lua_State* lua, State& state, bool writes) {
     Channel* const channel = find_kept(state.channels, token);
     if (channel == nullptr) return fail(state, "the script that has opened the channel was unloaded"), nullptr;
     if (state.pass == nullptr || state.pass->is_everything) return channel;
-    const Array<const Channel*>& writers = state.pass->writes;
-    const Array<const Channel*>& readers = state.pass->reads;
-    const bool may_write = std::ranges::find(writers, channel) != writers.end();
-    if (may_write || (!writes && std::ranges::find(readers, channel) != readers.end())) return channel;
+    if (state.pass->declares(*channel, writes)) return channel;
     fail(state, "pass \"", state.pass->name, "\" does not declare the channel; add ",
          writes ? "writes_to" : "reads_from", " = {\"", channel->name, "\"} to it");
     return nullptr;
@@ -44,7 +38,7 @@ int events(lua_State* lua, State& state) {
         return fail(state, "events \"", schema->name(), "\" have no fields; give them one");
     const Result<detail::EventLog*> log = state.world.events().named(schema->name(), schema->struct_bytes());
     if (!log) return fail(state, log.message());
-    auto* const channel = make_owned<Channel>("scripts", state.script, std::move(*schema), *log);
+    auto* const channel = make_owned<Channel>("scripts", *state.script, std::move(*schema), **log);
     state.script->channels.push_back(channel);
     const std::uint32_t serial = state.next_serial();
     push_token(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
@@ -58,7 +52,7 @@ int write(lua_State* lua, State& state) {
     Array<std::byte> image(defaults.begin(), defaults.end(), Owner("scripts"));
     if (lua_type(lua, 2) != LUA_TTABLE) return fail(state, "argument 2 is a table of fields, not ", type_of(lua, 2));
     const Status status = read_image(lua, state, 2, channel->schema, image.data());
-    if (status) channel->log->append(image);
+    if (status) channel->log.append(image);
     return done(state, status);
 }
 
@@ -72,7 +66,7 @@ int push_events(lua_State* lua, const State& state, const Channel& channel, std:
 template <std::span<const std::byte> (detail::EventLog::*kRead)() const>
 int read(lua_State* lua, State& state) {
     const Channel* const channel = read_channel(lua, state, false);
-    return channel == nullptr ? kFailed : push_events(lua, state, *channel, (channel->log->*kRead)());
+    return channel == nullptr ? kFailed : push_events(lua, state, *channel, (channel->log.*kRead)());
 }
 
 // --- observers ---------------------------------------------------------------------------------------------------
@@ -93,44 +87,6 @@ int push_before(lua_State* lua, State& state) {
     return 1;
 }
 
-class ScriptObserver final : public Observer {
-public:
-    ScriptObserver(Script& script, int run, std::string_view name) : script_(script), run_(run), name_(name) {}
-    void run(const ObservedBatch& batch) override {
-        State& state = *script_.state;
-        const CallScope scope(state, &script_);
-        lua_State* const lua = state.lua;
-        lua_rawgeti(lua, LUA_REGISTRYINDEX, run_);
-        push_list(lua, batch.entities);
-        state.observer = &batch;
-        state.observer_serial = state.next_serial();
-        lua_pushnumber(lua, state.observer_serial);
-        lua_pushcclosure(lua, run_body<push_before>, 1);
-        const Status status = state.call(lua, 2, 0);
-        state.observer = nullptr;
-        if (!status) state.report(concat("observer of \"", name_, "\" of script \"", script_.name, "\""), status);
-    }
-
-private:
-    Script& script_;
-    const int run_;
-    const std::string name_;
-};
-
-/// Says what an observer listens to. Errors: there is no such field.
-Result<ObservedChange> observed_change(const ObserverEntry& entry, const Schema& schema) {
-    ObservedChange to{.kind = entry.kind};
-    to.wants_values = entry.kind != ObserverKind::kAdd && !schema.many() && !schema.has_opaque();
-    const std::size_t dot = entry.name.find('.');
-    if (dot == std::string::npos) return to;
-    if (entry.kind != ObserverKind::kChange) return Status::error("only on_change names a field");
-    const std::string_view field = std::string_view(entry.name).substr(dot + 1);
-    const int index = schema.find_field(field);
-    if (index < 0) return find_field_part(schema, field).status();
-    to.field = static_cast<std::uint32_t>(index);
-    return to;
-}
-
 template <ObserverKind kKind>
 int observe(lua_State* lua, State& state) {
     std::string_view name;
@@ -138,18 +94,16 @@ int observe(lua_State* lua, State& state) {
     if (!read_function(lua, state, 2, "what is called")) return kFailed;
     if (state.rows_are_held()) return fail(state, "observers are added outside of passes and loops");
     if (!has_room(state, state.script->observers.size(), "observers")) return kFailed;
-    ObserverEntry entry;
-    entry.name = name;
-    entry.kind = kKind;
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    GuestObserver observer{.kind = kKind, .name = std::string(name.substr(0, dot))};
+    observer.component = ComponentId(observer.name);
+    if (dot != name.size()) observer.field = name.substr(dot + 1);
     lua_pushvalue(lua, 2);
-    entry.run = luaL_ref(lua, LUA_REGISTRYINDEX);
-    const Status status = add_observer(*state.script, entry);
-    if (!status) {
-        luaL_unref(lua, LUA_REGISTRYINDEX, entry.run);
-        return fail(state, "observer of \"", name, "\": ", status.message());
-    }
-    state.script->observers.push_back(entry);
-    return push_integer(lua, entry.id.number), 1;
+    observer.function = static_cast<std::uintptr_t>(luaL_ref(lua, LUA_REGISTRYINDEX));
+    const Result<std::uint32_t> number = state.script->add(observer);
+    if (number) return push_integer(lua, *number), 1;
+    state.end(observer);
+    return fail(state, "observer of \"", name, "\": ", number.message());
 }
 
 int end_observer(lua_State* lua, State& state) {
@@ -157,15 +111,7 @@ int end_observer(lua_State* lua, State& state) {
     if (lua_type(lua, 1) != LUA_TNUMBER || !read_integer(lua, 1, number))
         return fail(state, "argument 1 is what on_add, on_remove or on_change has returned");
     if (state.rows_are_held()) return fail(state, "observers are removed outside of passes and loops");
-    const auto is_it = [&](const ObserverEntry& entry) {
-        return entry.id.number == static_cast<std::uint64_t>(number);
-    };
-    const auto at = std::ranges::find_if(state.script->observers, is_it);
-    if (at == state.script->observers.end()) return fail(state, "the script has no observer ", number);
-    state.world.observers().remove(at->id);
-    luaL_unref(lua, LUA_REGISTRYINDEX, at->run);
-    state.script->observers.erase(at);
-    return 0;
+    return done(state, state.script->remove_observer(number));
 }
 
 constexpr Function kEvents[] = {{"events", run_body<in_world<events>>},
@@ -179,30 +125,21 @@ constexpr Function kObservers[] = {{"on_add", run_body<in_world<observe<Observer
 
 }  // namespace
 
-Status add_observer(Script& script, ObserverEntry& entry) {
-    State& state = *script.state;
-    const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
-    const Result<KeptComponent> kept = require_component(state, component);
-    if (!kept) return kept.status();
-    const Result<ObservedChange> to = observed_change(entry, *kept->schema);
-    if (!to) return to.status();
-    auto* const observer = make_owned<ScriptObserver>("scripts", script, entry.run, entry.name);
-    const auto end = [](Observer& done) { destroy_owned("scripts", static_cast<ScriptObserver*>(&done)); };
-    const Result<ObserverId> added = state.world.observers().observe(kept->schema->id(), *to, *observer, end);
-    if (!added) return destroy_owned("scripts", observer), added.status();
-    entry.id = *added;
-    entry.store = kept->store;
-    return {};
+void State::tell(Guest& guest, const GuestObserver& told, const ObservedBatch& batch) {
+    const CallScope scope(*this, static_cast<Script*>(&guest));
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, static_cast<int>(told.function));
+    push_list(lua, batch.entities);
+    observer = &batch;
+    observer_serial = next_serial();
+    lua_pushnumber(lua, observer_serial);
+    lua_pushcclosure(lua, run_body<push_before>, 1);
+    const Status status = call(lua, 2, 0);
+    observer = nullptr;
+    const std::string field = told.field.empty() ? "" : concat('.', told.field);
+    if (!status) report(concat("observer of \"", told.name, field, "\" of script \"", guest.name, "\""), status);
 }
 
-void renew_observer(Script& script, ObserverEntry& entry) {
-    World& world = script.state->world;
-    const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
-    if (entry.store != nullptr && world.directory().find_kept(ComponentId(component)).store == entry.store) return;
-    world.observers().remove(entry.id);
-    entry.store = nullptr;
-    if (script.is_active) static_cast<void>(add_observer(script, entry));  // nothing is told while nobody keeps it
-}
+void State::end(const GuestObserver& done) { luaL_unref(lua, LUA_REGISTRYINDEX, static_cast<int>(done.function)); }
 
 std::span<const Function> event_functions() { return kEvents; }
 std::span<const Function> observer_functions() { return kObservers; }

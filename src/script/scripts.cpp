@@ -5,18 +5,13 @@
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/react/observers.h"
-#include "shoal/reload/reloader.h"
 
 #include <algorithm>
 
 namespace shoal::lua {
 namespace {
 
-Script* find_script(const State& state, std::string_view name) {
-    const auto at = std::ranges::find_if(state.scripts, [&](const Script* script) { return script->name == name; });
-    return at == state.scripts.end() ? nullptr : *at;
-}
+Script* find_script(const State& state, std::string_view name) { return static_cast<Script*>(state.find_guest(name)); }
 
 void require_idle(const State& state) {
     SHOAL_ASSERT(WorkScope::current() == nullptr, "a pass loaded or unloaded a script; do it between steps");
@@ -34,71 +29,41 @@ std::string_view name_of(std::string_view path) {
 
 /// Ends what the world calls.
 void suspend(Script& script) {
-    State& state = *script.state;
-    script.is_active = false;
-    for (PassEntry* pass : script.passes) suspend_pass(*pass);
-    for (ObserverEntry& observer : script.observers) {
-        state.world.observers().remove(observer.id);
-        observer.store = nullptr;
-    }
+    script.suspend();
     for (LuaStore* store : script.stores) detach_store(*store);
 }
 
 /// Lets the world call again what was suspended. The fields of component types may have changed and changed back.
 Status resume(Script& script) {
-    script.is_active = true;
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
-    for (PassEntry* pass : script.passes)
-        if (Status status = add_pass(*pass); !status) return status;
-    for (ObserverEntry& observer : script.observers)
-        if (Status status = add_observer(script, observer); !status) return status;
-    return {};
+    return script.resume();
 }
 
 void remove_all(Script& script) {
-    State& state = *script.state;
-    suspend(script);
-    while (!script.passes.empty()) destroy_pass(script.passes.back());
-    for (const ObserverEntry& observer : script.observers) luaL_unref(state.lua, LUA_REGISTRYINDEX, observer.run);
-    script.observers.clear();
+    script.remove_parts();
     while (!script.stores.empty()) destroy_store(script.stores.back());
     for (; !script.types.empty(); script.types.pop_back()) destroy_owned("scripts", script.types.back());
-    while (!script.queries.empty()) destroy_query(script.queries.back());
-    while (!script.channels.empty()) destroy_channel(script.channels.back());
+    script.remove_channels();
 }
 
 void destroy_script(Script* script) {
     remove_all(*script);
-    luaL_unref(script->state->lua, LUA_REGISTRYINDEX, script->environment);
+    luaL_unref(script->state().lua, LUA_REGISTRYINDEX, script->environment);
     destroy_owned("scripts", script);
 }
 
 /// Takes back what a text has done, or lets it be.
 void end_load(Script& script, bool keep) {
-    World& world = script.state->world;
-    script.is_loading = false;
-    if (!keep) {
-        remove_all(script);
-        if (!script.made_entities.empty()) world.entities().destroy(script.made_entities);
-    }
-    const bool had_changes = !script.changes.empty();
-    for (; !script.changes.empty(); script.changes.pop_back()) end_schema_change(script.changes.back(), keep);
-    if (had_changes && !keep) renew_queries(*script.state);
-    for (Store* store : script.made_stores) {
-        if (keep || std::ranges::find(world.directory().stores(), store) == world.directory().stores().end()) continue;
-        store->drop(script.made_entities);
-        world.detach(*store);
-    }
-    script.made_entities.clear();
-    script.made_stores.clear();
-    script.state->forget_paths();
+    if (!keep) remove_all(script);
+    script.end_load(keep);
+    script.state().forget_paths();
 }
 
 // --- running -----------------------------------------------------------------------------------------------------
 
 Script* make_script(State& state, std::string_view name, std::string_view path) {
-    auto* const script = make_owned<Script>("scripts", &state, name, path);
+    auto* const script = make_owned<Script>("scripts", state, name, path);
     lua_State* const lua = state.lua;
     push_environment(lua, state);
     lua_newtable(lua);
@@ -121,7 +86,7 @@ Status compile_text(State& state, std::string_view text, const std::string& chun
 
 /// Runs the function at the top in the environment of a script.
 Status run_chunk(Script& script) {
-    State& state = *script.state;
+    State& state = script.state();
     lua_State* const lua = state.lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, script.environment);
     set_environment(lua);
@@ -142,7 +107,7 @@ Status hand_on_rows(const Script& older, const Script& newer) {
 /// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what
 /// it has made is taken back. `older`: the version whose rows it takes over, or nullptr.
 Status start(Script& script, Script* older = nullptr) {
-    Schedule& schedule = script.state->world.schedule();
+    Schedule& schedule = script.state().world.schedule();
     const bool was_ordered = schedule.prepare().ok();
     script.is_loading = true;
     Status status = run_chunk(script);
@@ -158,7 +123,7 @@ Status error_in(std::string_view path, const Status& status) {
 
 /// Gives a newer version the table `keep` of the older.
 void share_kept_table(const Script& older, const Script& newer) {
-    lua_State* const lua = older.state->lua;
+    lua_State* const lua = older.state().lua;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, older.environment);
     push_field(lua, -1, "keep");
@@ -166,9 +131,12 @@ void share_kept_table(const Script& older, const Script& newer) {
     lua_pop(lua, 2);
 }
 
-void forget_script(State& state, Script* script) {
-    erase(state.scripts, script);
+/// Ends a script for good: what other passes say about the order of its passes is forgotten.
+void forget_script(Script* script) {
+    State& state = script->state();
+    const Array<std::string> passes = script->pass_names();
     destroy_script(script);
+    state.forget_passes(passes);
 }
 
 /// Starts a script again whose newer version has failed.
@@ -177,7 +145,7 @@ Status restart(Script& older, const Status& failure) {
     const Status again = resume(older);
     if (again) return error_in(path, Status::error(concat(failure.message(), "\nthe one before works on")));
     const std::string why(again.message());
-    forget_script(*older.state, &older);
+    forget_script(&older);
     return error_in(path, Status::error(concat(failure.message(), "\nand the one before is gone, too: ", why)));
 }
 
@@ -186,24 +154,21 @@ Status exchange(State& state, Script* older) {
     Script* const newer = make_script(state, older->name, older->path);
     share_kept_table(*older, *newer);
     suspend(*older);
-    state.scripts.push_back(newer);
     Status status = start(*newer, older);
     if (!status) {
-        forget_script(state, newer);
+        destroy_script(newer);
         return restart(*older, status);
     }
-    state.scripts.pop_back();
-    *std::ranges::find(state.scripts, older) = newer;
-    destroy_script(older);
+    std::swap(*std::ranges::find(state.guests, older), state.guests.back());
+    forget_script(older);
     return {};
 }
 
 /// Makes a script of the function at the top, and runs that. Errors: of start(); there is no script then.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);
-    state.scripts.push_back(script);
     Status status = start(*script);
-    if (!status) forget_script(state, script);
+    if (!status) destroy_script(script);
     return status;
 }
 
@@ -226,15 +191,16 @@ Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) 
 Scripts::~Scripts() {
     require_idle(*shared_);
     shared_->is_exchanging = true;
-    for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy_script(shared_->scripts.back());
+    while (!shared_->guests.empty()) forget_script(static_cast<Script*>(shared_->guests.back()));
     destroy_owned("scripts", shared_);
 }
 
-std::size_t Scripts::num_scripts() const { return shared_->scripts.size(); }
+std::size_t Scripts::num_scripts() const { return shared_->guests.size(); }
 
 ScriptInfo Scripts::script(std::size_t index) const {
     SHOAL_ASSERT(index < num_scripts(), "there are fewer scripts; ask num_scripts()");
-    return {shared_->scripts[index]->name, shared_->scripts[index]->path};
+    const Script& script = static_cast<const Script&>(*shared_->guests[index]);
+    return {script.name, script.path};
 }
 
 const Status& Scripts::last_failure() const { return shared_->last_failure; }
@@ -258,8 +224,8 @@ Status Scripts::load(const std::string& path) {
 }
 
 Status Scripts::register_components(ComponentRegistry& registry) const {
-    for (const Script* script : shared_->scripts)
-        for (const DeclaredType* type : script->types)
+    for (const Guest* script : shared_->guests)
+        for (const DeclaredType* type : static_cast<const Script*>(script)->types)
             if (const Status status = type->add_to(registry); !status)
                 return Status::error(concat("component \"", type->schema.name(), "\" of script \"", script->name,
                                             "\": ", status.message()));
@@ -278,7 +244,7 @@ Status Scripts::unload(std::string_view name) {
     require_idle(*shared_);
     Script* const script = find_script(*shared_, name);
     if (script == nullptr) return Status::error(concat("no script \"", name, "\" is loaded"));
-    forget_script(*shared_, script);
+    forget_script(script);
     return {};
 }
 
@@ -295,7 +261,7 @@ Status Scripts::reload(std::string_view name) {
     state.is_exchanging = true;
     Status status = exchange(state, older);
     state.is_exchanging = false;
-    renew_queries(state);  // and says what rests
+    state.renew_all();  // and says what rests
     return status;
 }
 

@@ -3,7 +3,6 @@
 #include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
-#include "shoal/react/service.h"
 
 #include <algorithm>
 #include <cstring>
@@ -217,9 +216,11 @@ void run_prelude(State& state) {
 }  // namespace
 
 State::State(World& of_world, const ScriptOptions& given)
-    : WorldService("scripts"), world(of_world), options(given), random(of_world.random().next()) {
+    : GuestHost(of_world, "scripts",
+                {"script", "declare it with shoal.component before", "open it with shoal.events before"}, true),
+      options(given),
+      random(of_world.random().next()) {
     link.state = this;
-    world.services().add(*this);
     lua = lua_newstate(allocate, &link);
     SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
     running = lua;
@@ -232,10 +233,12 @@ State::State(World& of_world, const ScriptOptions& given)
     run_prelude(*this);
 }
 
-void State::fields_changed() { renew_queries(*this); }
+void State::renew_all() {
+    forget_paths();
+    GuestHost::renew_all();
+}
 
 State::~State() {
-    world.services().remove(*this);
     forget_paths();
     lua_close(lua);
 }

@@ -1,9 +1,9 @@
 #pragma once
 // A Lua state in a world, and what its scripts have made.
 //
-//     State      the world, Lua, its budgets, the slots of columns, the scripts
-//     Script     passes, queries, channels, observers and stores that one script has made
-//     Query      a TextQuery, and the columns that a function gets
+//     State      the host of all scripts: the world, Lua, its budgets, the slots of columns
+//     Script     a guest, with its environment, stores and component types
+//     Query      a query of a guest, and the columns that a function gets
 //     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
 //
 // Functions that scripts call are bodies, int (lua_State*, State&), which return how many results they leave, or fail(). A
@@ -15,21 +15,14 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
-#include "shoal/query/text_query.h"
-#include "shoal/react/observers.h"
-#include "shoal/react/service.h"
+#include "shoal/plugin/guest.h"
 #include "shoal/script/scripts.h"
-#include "shoal/world/named_components.h"
 
 #include <algorithm>
 #include <mutex>
 #include <span>
 #include <string>
 #include <utility>
-
-namespace shoal {
-class SchemaChange;
-}
 
 namespace shoal::lua {
 
@@ -58,56 +51,33 @@ struct Slot {
 inline constexpr std::uint32_t kNumSlots = 1024;
 inline constexpr std::size_t kMostColumns = 64;
 
-struct Query {
-    Query(Script* of, std::string_view of_text, Array<std::string>&& of_names)
-        : script(of), text(of_text), names(std::move(of_names)) {}
+struct Query final : GuestQuery {
+    using GuestQuery::GuestQuery;
+    void destroy() override;
 
-    Script* script = nullptr;
-    std::string text;
-    Array<std::string> names{Owner("scripts")};  // of columns, as they were asked for
-    TextQuery* query = nullptr;                  // nullptr: what it names is not there, and `problem` says what
-    Status problem;
     Array<ColumnPlan> columns{Owner("scripts")};
     int shapes = LUA_NOREF;  // a list of arguments: the number of a column, or a table of such numbers
+
+private:
+    Status find_columns() override;
+    void forget_columns() override;
 };
 
-struct Channel {
-    Channel(Script* of, Schema&& of_events, detail::EventLog* of_world)
-        : script(of), name(of_events.name()), schema(std::move(of_events)), log(of_world) {}
+struct Channel final : GuestChannel {
+    Channel(Guest& of, Schema&& of_events, detail::EventLog& of_world)
+        : GuestChannel(of, of_events.name(), of_world), schema(std::move(of_events)) {}
+    void destroy() override;
 
-    Script* script = nullptr;
-    std::string name;
-    Schema schema;
-    detail::EventLog* log = nullptr;
+    const Schema schema;
 };
 
-struct PassEntry {
-    explicit PassEntry(Script* of) : script(of) {}
+struct PassEntry final : GuestPass {
+    using GuestPass::GuestPass;
+    void run(const PassContext& context, Executor& executor) override;
+    void destroy() override;
 
-    Script* script = nullptr;
-    std::string name;
-    Query* query = nullptr;
-    int run = LUA_NOREF;
-    int definition = LUA_NOREF;  // the table that it was made from
-    bool is_added = false;       // to the schedule
-    bool is_everything = false;  // it declares nothing, so it runs alone
-    bool rests = false;          // what it needs is not there
-    bool is_told = false;        // the log says so
-    Array<std::string> read_names{Owner("scripts")}, write_names{Owner("scripts")};  // of component types
-    Array<Access> accesses{Owner("scripts")};
-    Array<const Channel*> reads{Owner("scripts")}, writes{Owner("scripts")};
-    Array<std::string> after{Owner("scripts")}, before{Owner("scripts")};
-    std::uint32_t every_frames = 0;
-    float every_seconds = 0;
+    int function = LUA_NOREF;
     std::string last_error;
-};
-
-struct ObserverEntry {
-    ObserverId id;
-    const Store* store = nullptr;  // where it listens; nullptr: nowhere, because nobody keeps the component type
-    int run = LUA_NOREF;
-    std::string name;  // of the component type or the field
-    ObserverKind kind = ObserverKind::kAdd;
 };
 
 class LuaStore;
@@ -115,24 +85,15 @@ struct DeclaredType;
 struct Compilation;
 struct State;
 
-struct Script {
-    Script(State* of, std::string_view of_name, std::string_view of_path) : state(of), name(of_name), path(of_path) {}
+struct Script final : Guest {
+    Script(GuestHost& of, std::string_view of_name, std::string_view of_path) : Guest(of, of_name), path(of_path) {}
 
-    State* state = nullptr;
-    std::string name, path;
+    State& state() const;
+
+    const std::string path;
     int environment = LUA_NOREF;
-    Array<PassEntry*> passes{Owner("scripts")};
-    Array<Query*> queries{Owner("scripts")};
-    Array<Channel*> channels{Owner("scripts")};
-    Array<ObserverEntry> observers{Owner("scripts")};
     Array<LuaStore*> stores{Owner("scripts")};
     Array<DeclaredType*> types{Owner("scripts")};  // that it has declared
-    bool is_active = true;                         // false: a newer version is tried in its place
-    // While its text runs for the first time.
-    bool is_loading = false;
-    Array<Entity> made_entities{Owner("scripts")};
-    Array<Store*> made_stores{Owner("scripts")};
-    Array<SchemaChange*> changes{Owner("scripts")};
 };
 
 /// A place in a list that tokens name.
@@ -142,12 +103,15 @@ struct Kept {
     std::uint32_t serial = 0;
 };
 
-struct State : WorldService {
+struct State : GuestHost {
     State(World& of_world, const ScriptOptions& given);
     ~State() override;
-    void fields_changed() override;
+    void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
+    void end(const GuestObserver& observer) override;
+    void renew_all() override;
+    /// Makes the store of a built-in type, if rows may move.
+    Result<KeptComponent> find_kept(std::string_view component) override;
 
-    World& world;
     const ScriptOptions options;
     Link link;
     lua_State* lua = nullptr;
@@ -165,7 +129,6 @@ struct State : WorldService {
     std::uint32_t last_serial = 0;  // of batches, queries and channels
     Array<Kept<Query>> queries{Owner("scripts")};
     Array<Kept<Channel>> channels{Owner("scripts")};
-    Array<Script*> scripts{Owner("scripts")};
     HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name, until stores may have changed
     // What runs now.
     Script* script = nullptr;
@@ -176,7 +139,6 @@ struct State : WorldService {
     std::uint32_t num_loops = 0;         // rows stay where they are
     std::recursive_mutex compile_mutex;  // compile functions are called from one thread at a time
     Compilation* compilation = nullptr;  // of the component that a function compiles
-    bool is_exchanging = false;          // scripts: what rests now may go on when that is done
     Random random;
     StringTable noted_texts;     // that the world does not keep yet, because its rows are held
     std::uint64_t noted_at = 0;  // the frame
@@ -195,11 +157,6 @@ struct State : WorldService {
     bool rows_are_held() const;
     /// Lets the world keep the text of a string id, at once or as soon as it may. Errors: as of StringTable::intern().
     Status keep_text(std::string_view text);
-    /// Notes entities that the text of a script makes while it loads.
-    void note_made(std::span<const Entity> entities) {
-        if (script->is_loading)
-            script->made_entities.insert(script->made_entities.end(), entities.begin(), entities.end());
-    }
     /// Returns the text of a string id, or an empty text.
     std::string_view text_of(StringId id) const;
     /// Of 31 bits, as the prelude compares them.
@@ -208,6 +165,9 @@ struct State : WorldService {
         return last_serial == 0 ? ++last_serial : last_serial;
     }
 };
+
+inline State& Script::state() const { return static_cast<State&>(host); }
+inline State& state_of(const Guest& guest) { return static_cast<State&>(guest.host); }
 
 /// What runs now, until the end of the scope.
 class CallScope {
@@ -397,29 +357,12 @@ void seal_libraries(lua_State* lua, State& state);
 
 // --- what scripts make -------------------------------------------------------------------------------------------
 
-/// Errors: no store keeps it; the message names what is close.
-Result<KeptComponent> require_component(State& state, std::string_view name);
 /// Errors: the pass that runs has not declared it.
 Status check_access(const State& state, const Store& store, const Schema& schema, bool writes);
 Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_view what);
 
-Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names);
-void destroy_query(Query* query);
-/// Makes the queries, passes and observers of all scripts anew, because stores are others now. What needs a store that
-/// is gone rests until there is one again.
-void renew_queries(State& state);
-void renew_pass(PassEntry& pass);
-/// Finds what a query names. Errors: it is not there; then the query rests.
-Status prepare_query(Query& query);
 /// Calls the function at `function` for all rows.
 Status run_query(lua_State* lua, State& state, const Query& query, int function, int frame);
-Status add_pass(PassEntry& pass);
-void suspend_pass(PassEntry& pass);
-void destroy_pass(PassEntry* pass);
-Status add_observer(Script& script, ObserverEntry& entry);
-/// Adds it again if its component type is kept in another store now.
-void renew_observer(Script& script, ObserverEntry& entry);
-void destroy_channel(Channel* channel);
 void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);
 void detach_store(LuaStore& store);

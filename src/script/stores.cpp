@@ -29,11 +29,11 @@ void read_columns(const Schema& schema, const auto& columns, std::size_t row, st
 
 LuaStore::LuaStore(Script& script, const Schema& schema)
     : script_(script),
-      rows_(schema, script.state->world.entities(), script.state->world.pool(),
+      rows_(schema, script.state().world.entities(), script.state().world.pool(),
             {.remove_dead = remove_dead, .store = this, .kind = "a store in Lua"}) {}
 
 LuaStore::~LuaStore() {
-    lua_State* const lua = script_.state->lua;
+    lua_State* const lua = script_.state().lua;
     for (const int function : {add_, remove_, get_, set_, settle_}) luaL_unref(lua, LUA_REGISTRYINDEX, function);
 }
 
@@ -64,7 +64,7 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
 
 /// Calls a function with an entity, and with a table of the fields of an image unless that is nullptr.
 Status LuaStore::call(int function, Entity entity, const std::byte* image, int num_results) const {
-    State& state = *script_.state;
+    State& state = script_.state();
     lua_State* const lua = state.running;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, function);
     push_entity(lua, entity);
@@ -73,14 +73,14 @@ Status LuaStore::call(int function, Entity entity, const std::byte* image, int n
 }
 
 void LuaStore::report(const Status& failure) const {
-    script_.state->report(concat("store of \"", schema().name(), "\" of script \"", script_.name, "\""), failure,
-                          &last_error_);
+    script_.state().report(concat("store of \"", schema().name(), "\" of script \"", script_.name, "\""), failure,
+                           &last_error_);
 }
 
 /// Reads what get(entity) returns. Errors: it is no table of fields.
 Status LuaStore::read_back(Entity entity, std::byte* image) const {
     if (Status status = call(get_, entity, nullptr, 1); !status) return status;
-    State& state = *script_.state;
+    State& state = script_.state();
     lua_State* const lua = state.running;
     std::ranges::copy(schema().default_image(), image);
     Status status;
@@ -155,18 +155,18 @@ bool LuaStore::remove(Entity entity) {
 }
 
 std::uint32_t LuaStore::remove_all(std::span<const Entity> entities) {
-    const CallScope scope(*script_.state, &script_);
+    const CallScope scope(script_.state(), &script_);
     const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));
     return static_cast<std::uint32_t>(std::ranges::count_if(all, [&](Entity entity) { return remove(entity); }));
 }
 
 Status LuaStore::take_rows(LuaStore& older) {
-    const CallScope scope(*script_.state, &script_);
+    const CallScope scope(script_.state(), &script_);
     older.tell_all();
     const Table& table = older.rows_.table();
     Array<const std::byte*> columns{Owner("scripts")};
     for (std::uint32_t c = 0; c < older.schema().columns().size(); ++c) columns.push_back(table.column(c));
-    const RegisteredComponent* const known = script_.state->world.registry().find(schema().id());
+    const RegisteredComponent* const known = script_.state().world.registry().find(schema().id());
     const Result<ConvertedColumns> converted = convert_rows(older.schema(), columns, table.num_rows(), schema(),
                                                             known == nullptr ? nullptr : known->migrations);
     if (!converted) return converted.status();
@@ -192,7 +192,7 @@ Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     read_row(rows_.find(entity), image.data());
-    State& state = *script_.state;
+    State& state = script_.state();
     const CallScope scope(state, &script_);
     const LoopScope loop(state);  // one may hold the rows: what set() changes beside them becomes commands
     Status status = call(set_, entity, image.data());
@@ -238,7 +238,7 @@ Result<std::uint32_t> LuaStore::add_values(const Schema& component, std::span<co
     if (component.layout_hash() != schema().layout_hash())
         return Status::error(concat("\"", schema().name(), "\" is kept by a script with other fields"));
     if (values.write != nullptr) return Status::error(concat("\"", schema().name(), "\" takes values that are bytes"));
-    const CallScope scope(*script_.state, &script_);
+    const CallScope scope(script_.state(), &script_);
     const bool has_images = values.images != nullptr;
     if (Status status = add_all(entities, has_images ? values.images : schema().default_image().data(),
                                 has_images ? values.stride : 0);
@@ -255,7 +255,7 @@ Result<std::uint32_t> LuaStore::remove_values(const Schema&, std::span<const Ent
 Status LuaStore::spawn(const SpawnBatch& batch) {
     rows_.require_unlocked("spawn()");
     require_batch(batch, schema());
-    const CallScope scope(*script_.state, &script_);
+    const CallScope scope(script_.state(), &script_);
     const std::size_t count = batch.entity_index.size(), bytes = schema().struct_bytes();
     Array<Entity> owners{Owner("scripts")};
     Array<std::byte> images(count * batch.num_copies * bytes, std::byte(0), Owner("scripts"));
@@ -281,7 +281,7 @@ void LuaStore::remove_dead(void* self, std::span<const Entity> entities) {
 }
 
 void LuaStore::settle(const SettleContext& context) {
-    State& state = *script_.state;
+    State& state = script_.state();
     const CallScope scope(state, &script_);
     tell_all();
     rows_.remove_dead(context);
@@ -308,7 +308,7 @@ Status LuaStore::load(SnapshotReader& from) {
 
 /// What the script changes beside its own variables becomes commands: the world is as it was saved.
 void LuaStore::finish_load() {
-    State& state = *script_.state;
+    State& state = script_.state();
     const CallScope scope(state, &script_);
     const LoopScope loop(state);
     const Array<Entity> before = std::exchange(forgotten_, Array<Entity>(Owner("scripts")));
@@ -324,25 +324,25 @@ void LuaStore::finish_load() {
 // --- stores of scripts -------------------------------------------------------------------------------------------
 
 LuaStore* find_lua_store(const State& state, const Store* store) {
-    for (const Script* script : state.scripts)
-        for (LuaStore* one : script->stores)
+    for (const Guest* guest : state.guests)
+        for (LuaStore* one : static_cast<const Script*>(guest)->stores)
             if (one == store) return one;
     return nullptr;
 }
 
 Status attach_store(LuaStore& store) {
-    State& state = *store.script().state;
+    State& state = store.script().state();
     Status status = state.world.attach(store);
-    if (status) renew_queries(state);
+    if (status) state.renew_all();
     return status;
 }
 
 void detach_store(LuaStore& store) {
-    State& state = *store.script().state;
+    State& state = store.script().state();
     World& world = state.world;
     if (std::ranges::find(world.directory().stores(), &store) == world.directory().stores().end()) return;
     world.detach(store);
-    renew_queries(state);
+    state.renew_all();
 }
 
 void destroy_store(LuaStore* store) {
@@ -386,7 +386,7 @@ int changed(lua_State* lua, State& state) {
     std::string_view name;
     if (!read_living(lua, state, 1, entity) || !read_text(lua, state, 2, "the name of a component type", name))
         return kFailed;
-    const Result<KeptComponent> kept = require_component(state, name);
+    const Result<KeptComponent> kept = state.find_kept(name);
     if (!kept) return fail(state, kept.message());
     LuaStore* const store = find_lua_store(state, kept->store);
     if (store == nullptr) return fail(state, "\"", name, "\" is not kept by a store in Lua; set its fields");

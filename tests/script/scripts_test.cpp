@@ -275,6 +275,24 @@ TEST(Scripts, a_pass_that_would_close_a_circle_is_refused_and_the_others_run) {
     EXPECT_TRUE(test.run("assert(n == 1, n)"));
 }
 
+TEST(Scripts, a_pass_that_is_gone_for_good_orders_no_others) {
+    ScriptWorld test;
+    test.world.schedule().add("own", [](PassContext&) {}).after("a").after("b");
+    ASSERT_TRUE(
+        test.run("shoal.pass{name = 'a', run = print} shoal.pass{name = 'b', after = 'a', run = print} "
+                 "shoal.remove_pass('a')"));
+    EXPECT_TRUE(test.world.schedule().prepare().ok()) << test.world.schedule().prepare().message();
+    ASSERT_TRUE(test.scripts.unload("test").ok());
+    EXPECT_TRUE(test.world.schedule().prepare().ok()) << test.world.schedule().prepare().message();
+}
+
+TEST(Scripts, a_pass_has_not_the_name_of_a_group) {
+    ScriptWorld test;
+    test.world.schedule().open_group("late");
+    EXPECT_NE(test.error_of("shoal.pass{name = 'late', run = print}").find("a group of passes, \"late\" already"),
+              std::string::npos);
+}
+
 TEST(Scripts, in_passes_changes_are_commands) {
     ScriptWorld test;
     test.make_wheels(4);
@@ -778,7 +796,7 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     ASSERT_TRUE(test.scripts.load(path).ok());
     ASSERT_TRUE(test.run(
         "runs, q = 0, shoal.query('heat', {'heat.kelvin'}) added = 0 "
-        "shoal.on_add('heat', function(list) added = added + #list end) "
+        "on_heat = shoal.on_add('heat', function(list) added = added + #list end) "
         "shoal.pass{name = 'feel', query = 'heat', columns = 'heat.kelvin', run = function() runs = runs + 1 end} "
         "for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat') end"));
     test.world.step(1);
@@ -787,6 +805,10 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     test.world.step(1);
     EXPECT_NE(test.error_of("q:count()").find("no store keeps a component \"heat\""), std::string::npos);
     EXPECT_EQ(num_warnings(), 1);
+    EXPECT_TRUE(
+        test.run("shoal.component{name = 'lamp', fields = {{'light', 'float'}}} "
+                 "shoal.component{name = 'lamp', fields = {{'colour', 'float'}}}"))
+        << "a query that rests is no query of lamps";
     ASSERT_TRUE(test.scripts.load(path).ok());
     ASSERT_TRUE(test.run("assert(runs == 1 and q:count() == 0) shoal.add(shoal.find('wheel')[1], 'heat')"));
     test.world.step(1);
@@ -807,6 +829,8 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     EXPECT_EQ(num_warnings(), 2);
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(num_warnings(), 3);
+    EXPECT_TRUE(test.run("shoal.off(on_heat)")) << "its number is what it was";
+    EXPECT_EQ(test.error_of("shoal.off(on_heat)").find("test:1: script \"test\" has no observer 1"), 0u);
 }
 
 TEST(Scripts, queries_look_at_the_table_of_a_component_type_that_got_other_fields) {

@@ -122,10 +122,10 @@ protected:
 
 /// An observer of a guest, and how it is added again.
 struct GuestObserver {
-    ComponentId component;
+    ComponentId component{};
     ObserverKind kind = ObserverKind::kAdd;
-    std::string name;   ///< of the component type
-    std::string field;  ///< empty: any
+    std::string name{};   ///< of the component type
+    std::string field{};  ///< empty: any
     // What GuestHost::tell() needs: an address, a reference to a function of the language.
     std::uintptr_t function = 0;
     void* context = nullptr;
@@ -159,7 +159,7 @@ struct SHOAL_API Guest {
     /// Adds an observer, and gives it a number. Errors: no store keeps the component type, or it has no such field.
     Result<std::uint32_t> add(GuestObserver observer);
     /// Errors: it has no such observer.
-    Status remove_observer(std::uint32_t number);
+    Status remove_observer(std::int64_t number);
 
     /// Declares a component type: makes its table, or changes the fields of the one that is there.
     /// Errors: queries, passes or observers of a guest name it; of World::manager() and begin_schema_change().
