@@ -4,6 +4,8 @@
 #include "shoal/base/text.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/table/entity_fields.h"
+#include "shoal/table/field_part.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -13,6 +15,21 @@ namespace shoal {
 
 // --- queries -----------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Of what a query may write, a guest writes what it has asked for.
+void limit_writes(TextQuery& query, std::span<const GuestColumn> columns) {
+    for (std::size_t i = 0; i < query.components().size(); ++i) {
+        if (!query.components()[i].is_written) continue;
+        std::uint64_t asked = 0;
+        for (const GuestColumn& column : columns)
+            if (column.component == i && column.column < 64) asked |= std::uint64_t(1) << column.column;
+        query.write_columns(i, asked);
+    }
+}
+
+}  // namespace
+
 Status GuestQuery::make() {
     forget();
     Result<TextQuery> made = TextQuery::make(guest.world.directory(), text);
@@ -21,13 +38,14 @@ Status GuestQuery::make() {
         query.emplace(std::move(*made));
         problem = find_columns();
     }
-    if (problem) return {};
+    if (problem) return limit_writes(*query, columns), Status();
     forget();
     return problem = Status::error(concat("query \"", text, "\": ", problem.message()));
 }
 
 void GuestQuery::forget() {
     forget_columns();
+    columns.clear();
     query.reset();
 }
 
@@ -345,6 +363,47 @@ Status Guest::declare(const Schema& schema) {
         kept = world.directory().find_kept(schema.id());
     }
     return is_same_declaration(*kept.schema, schema) ? Status() : change_fields(*this, schema, *kept.store);
+}
+
+// --- stores ------------------------------------------------------------------------------------------------------
+
+SpawnedImages::SpawnedImages(const SpawnBatch& batch, const Schema& schema) {
+    const std::size_t count = batch.entity_index.size(), bytes = schema.struct_bytes();
+    owners.reserve(count * batch.num_copies);
+    images.resize(count * batch.num_copies * bytes);
+    std::byte* image = images.data();
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < count; ++i, image += bytes) {
+            owners.push_back(batch.owner(copy, i));
+            if (!batch.parents.empty()) {
+                const std::uint32_t parent = batch.parents[batch.entity_index[i]];
+                parents.push_back(parent == kNoBlobEntity
+                                      ? kNullEntity
+                                      : batch.entities[std::size_t(copy) * batch.num_blob_entities + parent]);
+            }
+            std::copy_n(schema.default_image().data(), bytes, image);
+            read_columns(schema, batch.columns, i, image);
+            for_each_entity(schema, image, 1, [&](Entity& entity) { entity = batch.translate(copy, entity); });
+        }
+}
+
+void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row, std::byte* image) {
+    for (std::size_t c = 0; c < schema.columns().size(); ++c) {
+        const ColumnDefinition& column = schema.columns()[c];
+        copy_bytes(image + column.struct_offset, columns[c] + row * column.element_bytes, column.element_bytes);
+    }
+}
+
+void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image) {
+    for (const Field& field : schema.fields())
+        read_part(table, 0, row, field_part(schema, field), image + field.struct_offset);
+}
+
+Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities) {
+    Array<Entity> dead{Owner("guests")};
+    for (const Entity entity : entities)
+        if (rows.has(entity) && !rows.entity_manager().alive(entity)) dead.push_back(entity);
+    return dead;
 }
 
 // --- a guest as a whole ------------------------------------------------------------------------------------------

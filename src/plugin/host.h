@@ -101,15 +101,6 @@ struct shoal_world final : shoal::Guest {
 
 namespace shoal {
 
-inline constexpr std::uint32_t kMostPluginColumns = 64;
-
-/// A column that a query shows.
-struct PluginColumn {
-    std::size_t component = 0;
-    std::uint32_t column = 0;
-    std::uint32_t offset = 0;  // in its elements
-};
-
 /// A function of a plugin that is called for rows.
 struct PluginFunction {
     shoal_pass_function run = nullptr;
@@ -125,12 +116,10 @@ struct shoal_query final : shoal::GuestQuery {
     /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
     void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 
-    shoal::Array<shoal::PluginColumn> columns{shoal::Owner("plugins")};
     mutable std::uint32_t num_loops = 0;  // of for_each_batch(), which run now
 
 private:
     shoal::Status find_columns() override;
-    void forget_columns() override { columns.clear(); }
 };
 
 namespace shoal {
@@ -193,11 +182,8 @@ struct PluginType {
 };
 
 /// The components of a batch as a plugin sees them.
-struct PluginSpawn {
+struct PluginSpawn : SpawnedImages {
     PluginSpawn(const SpawnBatch& batch, const Schema& schema);
-
-    Array<Entity> owners{Owner("plugins")}, parents{Owner("plugins")};
-    Array<std::byte> images{Owner("plugins")};
     shoal_spawn view{};
 };
 

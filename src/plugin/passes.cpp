@@ -12,7 +12,7 @@ namespace {
 
 // --- columns -----------------------------------------------------------------------------------------------------
 
-Result<PluginColumn> find_column(const TextQuery& query, std::string_view name) {
+Result<GuestColumn> find_column(const TextQuery& query, std::string_view name) {
     const Result<NamedColumn> named = find_named_column(query, name);
     if (!named) return named.status();
     const Result<FieldPart> part = find_field_part(*named->schema, named->field);
@@ -21,21 +21,10 @@ Result<PluginColumn> find_column(const TextQuery& query, std::string_view name) 
         return Status::error(concat("\"", name, "\" is split into columns of their own; name them: ", name, ".x"));
     if (part->lane_stride != 0)
         return Status::error(concat("the numbers of \"", name, "\" do not lie side by side; name them: ", name, ".x"));
-    return PluginColumn{named->component, part->first_column, part->offset_in_column};
+    return GuestColumn{std::string(name), part->type, named->component, part->first_column, part->offset_in_column};
 }
 
-/// Of what a query may write, a plugin writes what it has asked for.
-void limit_writes(TextQuery& query, std::span<const PluginColumn> columns) {
-    for (std::size_t i = 0; i < query.components().size(); ++i) {
-        if (!query.components()[i].is_written) continue;
-        std::uint64_t asked = 0;
-        for (const PluginColumn& column : columns)
-            if (column.component == i && column.column < 64) asked |= std::uint64_t(1) << column.column;
-        query.write_columns(i, asked);
-    }
-}
-
-shoal_column show_column(const PluginColumn& wanted, const TextBatch& rows) {
+shoal_column show_column(const GuestColumn& wanted, const TextBatch& rows) {
     const TextColumn column = rows.column(wanted.component, wanted.column);
     std::byte* const first = column.first == nullptr ? nullptr : column.first + wanted.offset;
     return {sizeof(shoal_column), static_cast<std::uint32_t>(column.stride), first, column.is_written ? first : nullptr,
@@ -56,7 +45,7 @@ struct PluginTable {
     const shoal_query& query;
     const Entity* owners = nullptr;
     std::size_t num_rows = 0;
-    shoal_column columns[kMostPluginColumns];
+    shoal_column columns[kMostGuestColumns];
 
 private:
     static void look(void* self, const TextBatch& all) {
@@ -73,8 +62,8 @@ struct PluginBatch {
     PluginBatch(const PluginTable& table, const TextBatch& rows);
 
     shoal_batch batch{};
-    shoal_column columns[kMostPluginColumns];
-    const shoal_column* places[kMostPluginColumns];
+    shoal_column columns[kMostGuestColumns];
+    const shoal_column* places[kMostGuestColumns];
 };
 
 PluginBatch::PluginBatch(const PluginTable& table, const TextBatch& rows) {
@@ -138,11 +127,10 @@ struct PluginCalls {
 
 shoal::Status shoal_query::find_columns() {
     for (const std::string& name : column_names) {
-        const shoal::Result<shoal::PluginColumn> column = shoal::find_column(*query, name);
+        const shoal::Result<shoal::GuestColumn> column = shoal::find_column(*query, name);
         if (!column) return column.status();
         columns.push_back(*column);
     }
-    shoal::limit_writes(*query, columns);
     return {};
 }
 
@@ -202,8 +190,8 @@ struct Names {
 
 Result<shoal_query*> make_query(shoal_world& plugin, const char* text, const Names& columns) {
     if (Status status = columns.check(); !status) return status;
-    if (columns.count > kMostPluginColumns)
-        return Status::error(concat("a query shows at most ", kMostPluginColumns, " columns, not ", columns.count));
+    if (columns.count > kMostGuestColumns)
+        return Status::error(concat("a query shows at most ", kMostGuestColumns, " columns, not ", columns.count));
     auto* const query = make_owned<shoal_query>("plugins", plugin, text, columns.copies());
     if (Status status = plugin.add(*query); !status) return status;
     return query;

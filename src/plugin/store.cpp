@@ -6,7 +6,7 @@
 #include "shoal/state/snapshot.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/access_guard.h"
-#include "shoal/table/entity_fields.h"
+
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
@@ -33,30 +33,9 @@ Schema without_fields(const Schema& schema) {
 
 }  // namespace
 
-PluginSpawn::PluginSpawn(const SpawnBatch& batch, const Schema& schema) {
-    const std::size_t count = batch.entity_index.size(), bytes = schema.struct_bytes();
-    owners.reserve(count * batch.num_copies);
-    images.resize(count * batch.num_copies * bytes);
-    std::byte* image = images.data();
-    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
-        for (std::size_t i = 0; i < count; ++i, image += bytes) {
-            owners.push_back(batch.owner(copy, i));
-            if (!batch.parents.empty()) {
-                const std::uint32_t parent = batch.parents[batch.entity_index[i]];
-                parents.push_back(parent == kNoBlobEntity
-                                      ? kNullEntity
-                                      : batch.entities[std::size_t(copy) * batch.num_blob_entities + parent]);
-            }
-            std::copy_n(schema.default_image().data(), bytes, image);
-            for (std::size_t c = 0; c < schema.columns().size(); ++c) {
-                const ColumnDefinition& column = schema.columns()[c];
-                std::memcpy(image + column.struct_offset, batch.columns[c] + i * column.element_bytes,
-                            column.element_bytes);
-            }
-            for_each_entity(schema, image, 1, [&](Entity& entity) { entity = batch.translate(copy, entity); });
-        }
-    view = {sizeof view, count_of(owners), given(owners), parents.empty() ? nullptr : given(parents), images.data(),
-            bytes};
+PluginSpawn::PluginSpawn(const SpawnBatch& batch, const Schema& schema) : SpawnedImages(batch, schema) {
+    view = {sizeof view,   count_of(owners),     given(owners), parents.empty() ? nullptr : given(parents),
+            images.data(), schema.struct_bytes()};
 }
 
 PluginStore::PluginStore(shoal_world& owner, const Schema& schema, const shoal_store& given)
@@ -184,10 +163,7 @@ void PluginStore::drop(std::span<const Entity> entities) { remove(entities); }
 
 void PluginStore::remove_dead(void* self, std::span<const Entity> entities) {
     PluginStore& store = *static_cast<PluginStore*>(self);
-    const EntityManager& manager = store.rows_.entity_manager();
-    Array<Entity> dead{Owner("plugins")};
-    for (const Entity entity : entities)
-        if (store.rows_.has(entity) && !manager.alive(entity)) dead.push_back(entity);
+    const Array<Entity> dead = dead_owners(store.rows_, entities);
     if (dead.empty()) return;
     if (store.given_.drop_dead == nullptr) return static_cast<void>(store.remove(dead));
     store.given_.drop_dead(store.given_.context, given(dead), count_of(dead));
@@ -381,9 +357,7 @@ Status move_rows(const ComponentManager& from, PluginStore& to) {
     const std::span<const Entity> owners = from.table().entities();
     Array<std::byte> images(owners.size() * schema.struct_bytes(), std::byte(), "plugins");
     for (std::uint32_t row = 0; row < owners.size(); ++row)
-        for (const Field& field : schema.fields())
-            read_part(from.table(), 0, row, field_part(schema, field),
-                      images.data() + row * std::size_t(schema.struct_bytes()) + field.struct_offset);
+        read_image(from.table(), schema, row, images.data() + row * std::size_t(schema.struct_bytes()));
     if (owners.empty()) return {};
     return to.add_values(schema, owners, {.images = images.data(), .stride = schema.struct_bytes()}).status();
 }

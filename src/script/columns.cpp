@@ -47,7 +47,7 @@ public:
         batch.first = reinterpret_cast<std::byte*>(const_cast<Entity*>(rows.entities().data()));  // NOLINT: is read
         batch.count = rows.num_rows();
         batch.serial = serial_;
-        for (const ColumnPlan& plan : query.columns) open(state.slots[state.num_slots++], query, plan, rows);
+        for (const GuestColumn& plan : query.columns) open(state.slots[state.num_slots++], query, plan, rows);
     }
     OpenBatch(const OpenBatch&) = delete;
     OpenBatch& operator=(const OpenBatch&) = delete;
@@ -65,7 +65,7 @@ public:
     std::uint32_t serial() const { return serial_; }
 
 private:
-    void open(Slot& slot, const Query& query, const ColumnPlan& plan, const TextBatch& rows) const {
+    void open(Slot& slot, const Query& query, const GuestColumn& plan, const TextBatch& rows) const {
         const TextColumn column = rows.column(plan.component, plan.column);
         slot.first = column.first == nullptr ? nullptr : column.first + plan.offset;
         slot.rows = column.rows;
@@ -171,7 +171,7 @@ int set_row(lua_State* lua, State& state) {
     const Slot* const slot = find_slot(state, token);
     std::uint32_t i = 0;
     if (slot == nullptr || slot->plan == nullptr || !read_row(lua, state, *slot, i)) return kFailed;
-    const ColumnPlan& plan = *slot->plan;
+    const GuestColumn& plan = *slot->plan;
     if (!slot->is_written)
         return fail(state, "the query only reads \"", plan.name, "\"; write &",
                     std::string_view(plan.name).substr(0, plan.name.find('.')), " in its text");
@@ -227,7 +227,7 @@ bool read_operands(lua_State* lua, State& state, Operands& operands) {
     operands.to = read_column(lua, state, 1);
     if (operands.to == nullptr) return false;
     state.link.steps_left -= static_cast<double>(operands.to->count) / 16;
-    const ColumnPlan& plan = *operands.to->plan;
+    const GuestColumn& plan = *operands.to->plan;
     if (!operands.to->is_written)
         return fail(state, "the query only reads \"", plan.name, "\"; write & before its component"), false;
     if (lua_type(lua, 2) == LUA_TNUMBER) return operands.number = lua_tonumber(lua, 2), true;
@@ -333,9 +333,9 @@ int maximum(lua_State* lua, State& state) {
 Status add_scalar(Query& query, const NamedColumn& place, std::string_view field, std::string_view name) {
     const Result<FieldPart> part = find_field_part(*place.schema, field);
     if (!part) return part.status();
-    if (query.columns.size() == kMostColumns)
+    if (query.columns.size() == kMostGuestColumns)
         return Status::error(
-            concat("a query shows at most ", kMostColumns, " columns; parts of vectors count one each"));
+            concat("a query shows at most ", kMostGuestColumns, " columns; parts of vectors count one each"));
     query.columns.push_back(
         {std::string(name), part->type, place.component, part->first_column, part->offset_in_column});
     return {};
@@ -399,10 +399,7 @@ Status Query::find_columns() {
     return {};
 }
 
-void Query::forget_columns() {
-    luaL_unref(state_of(guest).lua, LUA_REGISTRYINDEX, std::exchange(shapes, LUA_NOREF));
-    columns.clear();
-}
+void Query::forget_columns() { luaL_unref(state_of(guest).lua, LUA_REGISTRYINDEX, std::exchange(shapes, LUA_NOREF)); }
 
 void Query::destroy() {
     drop(state_of(guest).queries, *this);

@@ -28,15 +28,6 @@ namespace shoal::lua {
 
 struct Script;
 
-/// A scalar of a column that a query shows.
-struct ColumnPlan {
-    std::string name;  // "wheel.angle"
-    ValueType type{};
-    std::size_t component = 0;
-    std::uint32_t column = 0;
-    std::uint32_t offset = 0;  // in its elements
-};
-
 struct Slot {
     std::byte* first = nullptr;           // nullptr: no row has it
     const std::uint32_t* rows = nullptr;  // by row: where it lies; kNilRow: none; nullptr: in order
@@ -45,17 +36,15 @@ struct Slot {
     std::uint32_t step = 0;               // elements from one row to the next, in values of the type
     std::uint32_t form = 0;               // which class of the prelude reads it; 0: Slot::index
     std::uint32_t stride = 0;             // bytes from one row to the next
-    const ColumnPlan* plan = nullptr;
+    const GuestColumn* plan = nullptr;
     bool is_written = false;
 };
 inline constexpr std::uint32_t kNumSlots = 1024;
-inline constexpr std::size_t kMostColumns = 64;
 
 struct Query final : GuestQuery {
     using GuestQuery::GuestQuery;
     void destroy() override;
 
-    Array<ColumnPlan> columns{Owner("scripts")};
     int shapes = LUA_NOREF;  // a list of arguments: the number of a column, or a table of such numbers
 
 private:

@@ -7,25 +7,12 @@
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/migration.h"
 #include "shoal/state/snapshot.h"
-#include "shoal/table/entity_fields.h"
 #include "shoal/table/field_part.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace shoal::lua {
-namespace {
-
-/// Copies row `row` of columns to a struct image.
-void read_columns(const Schema& schema, const auto& columns, std::size_t row, std::byte* image) {
-    for (std::size_t c = 0; c < schema.columns().size(); ++c) {
-        const ColumnDefinition& column = schema.columns()[c];
-        std::memcpy(image + column.struct_offset, columns[c] + row * column.element_bytes, column.element_bytes);
-    }
-}
-
-}  // namespace
 
 LuaStore::LuaStore(Script& script, const Schema& schema)
     : script_(script),
@@ -93,10 +80,7 @@ Status LuaStore::read_back(Entity entity, std::byte* image) const {
     return status;
 }
 
-void LuaStore::read_row(std::uint32_t row, std::byte* image) const {
-    for (const Field& field : schema().fields())
-        read_part(rows_.table(), 0, row, field_part(schema(), field), image + field.struct_offset);
-}
+void LuaStore::read_row(std::uint32_t row, std::byte* image) const { read_image(rows_.table(), schema(), row, image); }
 
 Status LuaStore::show(Entity entity) {
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
@@ -256,28 +240,15 @@ Status LuaStore::spawn(const SpawnBatch& batch) {
     rows_.require_unlocked("spawn()");
     require_batch(batch, schema());
     const CallScope scope(script_.state(), &script_);
-    const std::size_t count = batch.entity_index.size(), bytes = schema().struct_bytes();
-    Array<Entity> owners{Owner("scripts")};
-    Array<std::byte> images(count * batch.num_copies * bytes, std::byte(0), Owner("scripts"));
-    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
-        for (std::size_t i = 0; i < count; ++i) {
-            std::byte* const image = images.data() + owners.size() * bytes;
-            read_columns(schema(), batch.columns, i, image);
-            for_each_entity(schema(), image, 1, [&](Entity& entity) { entity = batch.translate(copy, entity); });
-            owners.push_back(batch.owner(copy, i));
-        }
-    return add_all(owners, images.data(), bytes);
+    const SpawnedImages spawned(batch, schema());
+    return add_all(spawned.owners, spawned.images.data(), schema().struct_bytes());
 }
 
 void LuaStore::drop(std::span<const Entity> entities) { remove_all(entities); }
 
 void LuaStore::remove_dead(void* self, std::span<const Entity> entities) {
     LuaStore& store = *static_cast<LuaStore*>(self);
-    const EntityManager& manager = store.rows_.entity_manager();
-    Array<Entity> dead{Owner("scripts")};
-    for (const Entity entity : entities)
-        if (store.has(entity) && !manager.alive(entity)) dead.push_back(entity);
-    store.remove_all(dead);
+    store.remove_all(dead_owners(store.rows_, entities));
 }
 
 void LuaStore::settle(const SettleContext& context) {

@@ -8,6 +8,7 @@
 //     GuestPass       a pass of the schedule; it rests while what it needs is not there
 //     GuestChannel    a channel of events, by its name
 //     GuestObserver   a function that is told what has come, gone or changed
+//     SpawnedImages   what a store that a guest writes is given, in one form
 //
 // A language derives its host from GuestHost, and its parts from GuestPart: they have its functions beside what is here.
 //
@@ -30,7 +31,10 @@
 
 namespace shoal {
 
+class OwnedRows;
 class SchemaChange;
+class Table;
+struct SpawnBatch;
 struct Guest;
 struct GuestHost;
 
@@ -48,6 +52,16 @@ protected:
     ~GuestPart() = default;
 };
 
+/// A value of a row that a query shows: a field, or a part of one.
+struct GuestColumn {
+    std::string name;  ///< "wheel.angle"
+    ValueType type{};
+    std::size_t component = 0;  ///< in TextQuery::components()
+    std::uint32_t column = 0;   ///< in Schema::columns()
+    std::uint32_t offset = 0;   ///< in its elements
+};
+inline constexpr std::size_t kMostGuestColumns = 64;
+
 /// A text query of a guest. Requires: its language calls make() before it uses `query`.
 struct SHOAL_API GuestQuery : GuestPart {
     GuestQuery(Guest& of, std::string_view of_text, Array<std::string>&& of_columns)
@@ -61,13 +75,15 @@ struct SHOAL_API GuestQuery : GuestPart {
     const std::string text;
     const Array<std::string> column_names;
     std::optional<TextQuery> query;  ///< empty while what the text names is not there
+    /// What find_columns() has found. Of what the text writes, loops write these columns.
+    Array<GuestColumn> columns{Owner("guests")};
     Status problem;
 
 protected:
     ~GuestQuery() = default;
     /// Finds the columns in `query`. Errors: one is not there, or the language has no form for it.
     virtual Status find_columns() = 0;
-    virtual void forget_columns() = 0;
+    virtual void forget_columns() {}
 };
 
 /// What a name of a column, such as "wheel.angle" or "^wheel.angle", means in a query.
@@ -193,6 +209,22 @@ struct SHOAL_API Guest {
     Array<Store*> made_stores{Owner("guests")};
     Array<SchemaChange*> changes{Owner("guests")};
 };
+
+/// The components of a batch as struct images, whose entities are those of the copies: for stores that guests write.
+struct SHOAL_API SpawnedImages {
+    SpawnedImages(const SpawnBatch& batch, const Schema& schema);
+
+    Array<Entity> owners{Owner("guests")};   ///< of all copies
+    Array<Entity> parents{Owner("guests")};  ///< of the owners; empty: none has one
+    Array<std::byte> images{Owner("guests")};
+};
+/// Copies a row of columns, one per Schema::columns(), to a struct image.
+SHOAL_API void read_columns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t row,
+                            std::byte* image);
+/// The same from a table of one component type.
+SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_t row, std::byte* image);
+/// Returns those of `entities` that are dead and have a row: for OwnedRowsOptions::remove_dead.
+SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
 /// How messages speak of the guests of a language.
 struct GuestWords {
