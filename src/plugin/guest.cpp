@@ -399,6 +399,16 @@ void read_image(const Table& table, const Schema& schema, std::uint32_t row, std
         read_part(table, 0, row, field_part(schema, field), image + field.struct_offset);
 }
 
+Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image) {
+    const ComponentRow row = kept.store->find_row(kept.schema->id(), entity, 0);
+    if (!row || !row.is_enabled || !world.entities().alive(entity))
+        return FieldPath::absence_of(world.entities(), entity, kept.schema->name());
+    for (const Field& field : kept.schema->fields())
+        if (field.type != FieldType::kOpaque)
+            kept.store->read_field(row, field_part(*kept.schema, field), image + field.struct_offset);
+    return {};
+}
+
 Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities) {
     Array<Entity> dead{Owner("guests")};
     for (const Entity entity : entities)

@@ -9,6 +9,7 @@
 #include "shoal/job/work_scope.h"
 #include "shoal/react/observers.h"
 #include "shoal/store/component_manager.h"
+#include "shoal/world/copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -163,6 +164,17 @@ int set_field(shoal_world* plugin, shoal_entity entity, const char* path, const 
     return answer(error, found->write({entity}, AnyValue(found->type(), static_cast<const std::byte*>(value))));
 }
 
+int get_image(const shoal_world* plugin, const shoal_component* component, shoal_entity entity, void* image,
+              shoal_error* error) {
+    if (Status status =
+            check_given("get_image", {{plugin, "the world"}, {component, "the component"}, {image, "the image"}});
+        !status)
+        return answer(error, status);
+    const Result<KeptComponent> kept = find_bytes(plugin->host, *component);
+    if (!kept) return refuse(error, kept.message());
+    return answer(error, read_component(plugin->world, *kept, {entity}, static_cast<std::byte*>(image)));
+}
+
 // --- commands ----------------------------------------------------------------------------------------------------
 
 thread_local const shoal_commands* open_commands = nullptr;
@@ -184,6 +196,11 @@ int command_destroy(shoal_commands* to, shoal_entity entity) {
     if (Status status = check_commands("command_destroy", to); !status) return complain(status);
     to->commands.destroy(Entity{entity});
     return 1;
+}
+
+shoal_entity command_copy(shoal_commands* to, shoal_entity entity) {
+    if (Status status = check_commands("command_copy", to); !status) return complain(status), 0;
+    return to->commands.copy({entity}).id;
 }
 
 Result<KeptComponent> find_commanded(std::string_view call, const shoal_commands* to,
@@ -209,21 +226,36 @@ int command_remove(shoal_commands* to, shoal_entity entity, const shoal_componen
     return 1;
 }
 
-Status check_tag(std::string_view call, const shoal_commands* to, const char* tag) {
+Status check_text(std::string_view call, const shoal_commands* to, const char* text, const char* what) {
     if (Status status = check_commands(call, to); !status) return status;
-    if (Status status = check_given(call, {{tag, "the tag"}}); !status) return status;
-    return *tag == 0 ? Status::error(concat(call, ": the tag is empty")) : Status();
+    if (Status status = check_given(call, {{text, what}}); !status) return status;
+    return *text == 0 ? Status::error(concat(call, ": ", what, " is empty")) : Status();
+}
+
+int command_name(shoal_commands* to, shoal_entity entity, const char* name) {
+    if (Status status = check_text("command_name", to, name, "the name"); !status) return complain(status);
+    to->commands.name(Entity{entity}, name);
+    return 1;
 }
 
 int command_tag(shoal_commands* to, shoal_entity entity, const char* tag) {
-    if (Status status = check_tag("command_tag", to, tag); !status) return complain(status);
+    if (Status status = check_text("command_tag", to, tag, "the tag"); !status) return complain(status);
     to->commands.tag(Entity{entity}, tag);
     return 1;
 }
 
 int command_untag(shoal_commands* to, shoal_entity entity, const char* tag) {
-    if (Status status = check_tag("command_untag", to, tag); !status) return complain(status);
+    if (Status status = check_text("command_untag", to, tag, "the tag"); !status) return complain(status);
     to->commands.untag(Entity{entity}, tag);
+    return 1;
+}
+
+int with_commands(shoal_world* plugin, shoal_commands_function run, void* context, shoal_error* error) {
+    if (Status status = check_given("with_commands", {{plugin, "the world"}, {address(run), "the function"}}); !status)
+        return answer(error, status);
+    shoal_commands given{plugin->world.commands(), plugin->host};
+    const CommandScope scope(given);
+    run(context, &given);
     return 1;
 }
 
@@ -362,6 +394,16 @@ std::uint32_t spawn_overridden(shoal_world* plugin, const void* bytes, std::size
     return static_cast<std::uint32_t>(made.size());
 }
 
+int copy_entity(shoal_world* plugin, shoal_entity entity, shoal_entity* made, shoal_error* error) {
+    if (Status status = check_given("copy_entity", {{plugin, "the world"}, {made, "where the copy goes"}}); !status)
+        return answer(error, status);
+    const Result<Spawned> copied = copy(plugin->world, {entity});
+    if (!copied) return refuse(error, copied.message());
+    plugin->note_made(copied->entities());
+    *made = copied->entity(0).id;
+    return 1;
+}
+
 std::uint32_t spawn_blob(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
                          shoal_error* error) {
     if (Status status = check_given("spawn_blob", {{plugin, "the world"}, {bytes, "the blob"}}); !status)
@@ -445,7 +487,9 @@ shoal_host make_host_table() {
     table.get_field = get_field, table.set_field = set_field;
     table.command_create = command_create, table.command_destroy = command_destroy;
     table.command_add = command_add, table.command_remove = command_remove;
-    table.command_tag = command_tag, table.command_untag = command_untag;
+    table.command_tag = command_tag, table.command_untag = command_untag, table.command_name = command_name;
+    table.command_copy = command_copy, table.copy_entity = copy_entity;
+    table.with_commands = with_commands, table.get_image = get_image;
     table.open_channel = open_channel, table.write_events = write_events;
     table.read_events = read_events<&detail::EventLog::read>;
     table.read_last_events = read_events<&detail::EventLog::read_last>;

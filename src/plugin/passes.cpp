@@ -258,7 +258,7 @@ Status fill(PluginPass& pass, shoal_world& plugin, const shoal_pass_definition& 
         if (Status status = names.check(); !status) return status;
         to = names.copies();
     }
-    pass.every_frames = given.every_frames;
+    pass.every_frames = given.every_frames, pass.every_seconds = given.every_seconds;
     if (given.query == nullptr) return {};
     const Result<shoal_query*> query = make_query(plugin, given.query, {given.columns, given.num_columns, "columns"});
     if (query) pass.query = *query;
@@ -272,6 +272,8 @@ Status check(const shoal_pass_definition& given) {
         return Status::error("a pass does not begin with sizeof(shoal_pass_definition)");
     if (given.name == nullptr || *given.name == 0) return Status::error("a pass has no name");
     if (given.run == nullptr) return Status::error(concat("pass \"", given.name, "\" has no function"));
+    if (!(given.every_seconds >= 0 && given.every_seconds <= 1e9f))
+        return Status::error(concat("pass \"", given.name, "\": every_seconds is from 0 to 1e9"));
     if ((given.flags & ~kPassFlags) != 0)
         return Status::error(concat("pass \"", given.name, "\" has flags that this program does not know"));
     return {};
@@ -303,12 +305,17 @@ int remove(shoal_world* plugin, const char* name, shoal_error* error) {
     return answer(error, plugin->remove(*pass));
 }
 
+int enable(shoal_world* plugin, const char* name, int is_on, shoal_error* error) {
+    const Status status = check_given("enable_pass", {{plugin, "the world"}, {name, "the name"}});
+    return answer(error, status ? plugin->world.schedule().enable(name, is_on != 0) : status);
+}
+
 }  // namespace
 
 void add_query_functions(shoal_host& table) {
     table.make_query = make, table.destroy_query = destroy;
     table.num_rows = num_rows, table.for_each_batch = for_each_batch;
-    table.add_pass = add, table.remove_pass = remove;
+    table.add_pass = add, table.remove_pass = remove, table.enable_pass = enable;
 }
 
 }  // namespace shoal

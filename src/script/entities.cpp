@@ -204,21 +204,11 @@ bool check_path(State& state, const FieldPath& path, bool writes) {
 int get_component(lua_State* lua, State& state, Entity entity, std::string_view name) {
     const Result<KeptComponent> kept = state.find_kept(name);
     if (!kept) return fail(state, kept.message());
-    if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
-        return fail(state, status.message());
-    const ComponentRow row = kept->store->find_row(kept->schema->id(), entity, 0);
-    if (!row || !row.is_enabled)
-        return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
-    lua_createtable(lua, 0, static_cast<int>(row.schema->fields().size()));
-    for (const Field& field : kept->schema->fields()) {
-        const FieldPart part = field_part(*kept->schema, field);
-        if (field.type == FieldType::kOpaque || field.type == FieldType::kBlobArray) continue;
-        AnyValue value(part.type);
-        read_part(*row.table, row.first_column, row.row, part, value.bytes().data());
-        push_text(lua, field.name);
-        push_value(lua, state, part.type, value.bytes().data(), false);
-        lua_rawset(lua, -3);
-    }
+    Array<std::byte> image(kept->schema->struct_bytes(), std::byte(0), Owner("scripts"));
+    Status status = check_access(state, *kept->store, *kept->schema, false);
+    if (status) status = read_component(state.world, *kept, entity, image.data());
+    if (!status) return fail(state, status.message());
+    push_image(lua, state, *kept->schema, image.data());
     return 1;
 }
 

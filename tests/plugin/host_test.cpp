@@ -517,6 +517,71 @@ TEST(PluginHost, passes_run_before_and_after_others_and_every_so_many_frames_unt
     guest.plugin.remove_calls();
 }
 
+TEST(PluginHost, passes_run_as_often_as_time_reaches_a_multiple_and_are_disabled_by_name) {
+    GuestWorld guest;
+    int num_runs = 0;
+    shoal_pass_definition pass{};
+    pass.size = sizeof pass, pass.name = "tick", pass.context = &num_runs, pass.every_seconds = 1;
+    pass.run = [](void* context, const shoal_pass*, const shoal_batch*) { ++*static_cast<int*>(context); };
+    ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+    for (int i = 0; i < 8; ++i) guest.world.step(0.25f);
+    EXPECT_EQ(num_runs, 2);
+    ASSERT_EQ(guest.table.enable_pass(&guest.plugin, "tick", 0, &guest.error), 1) << guest.error.text;
+    for (int i = 0; i < 8; ++i) guest.world.step(0.25f);
+    EXPECT_EQ(num_runs, 2);
+    ASSERT_EQ(guest.table.enable_pass(&guest.plugin, "tick", 1, &guest.error), 1);
+    guest.world.step(1);
+    EXPECT_EQ(num_runs, 3);
+    EXPECT_EQ(guest.table.enable_pass(&guest.plugin, "tock", 1, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "the schedule has no pass called \"tock\"");
+    pass.name = "never", pass.every_seconds = -1;
+    EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "pass \"never\": every_seconds is from 0 to 1e9");
+    pass.size = offsetof(shoal_pass_definition, every_seconds);
+    EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << "an older plugin does not give it";
+    guest.plugin.remove_calls();
+}
+
+TEST(PluginHost, entities_are_copied_at_once_or_when_the_world_settles_and_get_names) {
+    GuestWorld guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    const Entity crate = guest.entities.create().value();
+    ASSERT_TRUE(crates.add(crate, Crate{.mass = 5}));
+    Entity made;
+    ASSERT_EQ(guest.table.copy_entity(&guest.plugin, crate.id, &made.id, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(crates.get<&Crate::mass>(crates.instance(made)), 5);
+    const auto copy_and_name = [](void* context, shoal_commands* commands) {
+        const shoal_host& table = plugin_host_table();
+        const shoal_entity copied = table.command_copy(commands, static_cast<const Entity*>(context)->id);
+        table.command_name(commands, copied, "twin");
+    };
+    ASSERT_EQ(guest.table.with_commands(&guest.plugin, copy_and_name, &made, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(crates.num_rows(), 2u) << "the world has not settled";
+    guest.world.settle();
+    ASSERT_EQ(crates.num_rows(), 3u);
+    const Entity twin = crates.core().table().entities()[2];
+    std::uint64_t name = 0;
+    ASSERT_EQ(guest.table.get_field(&guest.plugin, twin.id, "debug_name.name", &name, sizeof name, &guest.error), 1);
+    EXPECT_EQ(name, StringId("twin").hash);
+    guest.entities.destroy(made);
+    EXPECT_EQ(guest.table.copy_entity(&guest.plugin, made.id, &made.id, &guest.error), 0);
+    EXPECT_NE(guest.take_error().find("is dead"), std::string::npos);
+}
+
+TEST(PluginHost, an_image_has_all_fields_of_a_component) {
+    GuestWorld guest;
+    const Entity crate = guest.entities.create().value(), other = guest.entities.create().value();
+    ASSERT_TRUE(guest.world.manager<Crate>().add(crate, Crate{.mass = 5, .place = {1, 2, 3}}));
+    const shoal_component* const type = guest.table.find_component(&guest.plugin, "crate", &guest.error);
+    ASSERT_EQ(guest.table.image_bytes(&guest.plugin, type), sizeof(Crate));
+    Crate image;
+    ASSERT_EQ(guest.table.get_image(&guest.plugin, type, crate.id, &image, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(image.mass, 5);
+    EXPECT_EQ(image.place.z, 3);
+    EXPECT_EQ(guest.table.get_image(&guest.plugin, type, other.id, &image, &guest.error), 0);
+    EXPECT_TRUE(guest.take_error().ends_with("has no \"crate\""));
+}
+
 TEST(PluginHost, a_pass_without_commands_gets_none) {
     GuestWorld guest;
     const Entity crate = guest.entities.create().value();
@@ -739,6 +804,13 @@ TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
                "spawn_overridden: the overrides are NULL");
     is_refused(host.find_array(world, nullptr, SHOAL_FLOAT, nullptr), "a plugin called find_array: the array is NULL");
     is_refused(host.string_id(world, nullptr, nullptr, error), "string_id: the text is NULL");
+    is_refused(host.enable_pass(world, nullptr, 1, error), "enable_pass: the name is NULL");
+    is_refused(host.copy_entity(world, entity, nullptr, error), "copy_entity: where the copy goes is NULL");
+    is_refused(host.command_copy(nullptr, entity), "a plugin called command_copy: the object of the commands is NULL");
+    is_refused(host.command_name(nullptr, entity, "x"),
+               "a plugin called command_name: the object of the commands is NULL");
+    is_refused(host.with_commands(world, nullptr, nullptr, error), "with_commands: the function is NULL");
+    is_refused(host.get_image(world, type, entity, nullptr, error), "get_image: the image is NULL");
     is_refused(host.add_verb(world, nullptr, error), "add_verb: the verb is NULL");
     is_refused(host.compile_error(nullptr, {}, "x"), "a plugin called compile_error: the compilation is NULL");
     // And what was destroyed, or belongs to a call that has ended.

@@ -274,4 +274,11 @@ AT(shoal_override, field, 16);
 AT(shoal_override, value, 24);
 AT(shoal_host, spawn_overridden, 448);
 AT(shoal_host, node_unsigned, 456);
+AT(shoal_pass_definition, every_seconds, 128);
+AT(shoal_host, enable_pass, 464);
+AT(shoal_host, copy_entity, 472);
+AT(shoal_host, command_copy, 480);
+AT(shoal_host, command_name, 488);
+AT(shoal_host, with_commands, 496);
+AT(shoal_host, get_image, 504);
 #endif

@@ -79,9 +79,10 @@ static const shoal_entity* some_entities(uint32_t* count) {
 
 /* --- functions that are called back --- */
 static void call_commands(shoal_commands* commands) {
-    switch (draw(7)) {
+    switch (draw(9)) {
         case 0: {
-            const shoal_entity made = g.host->command_create(commands);
+            const shoal_entity made =
+                once_in(2) ? g.host->command_create(commands) : g.host->command_copy(commands, entity());
             g.host->command_add(commands, made, component(), once_in(3) ? NULL : g.bytes);
             break;
         }
@@ -100,6 +101,12 @@ static void call_commands(shoal_commands* commands) {
         case 5:
             g.host->command_untag(commands, entity(), name());
             break;
+        case 6:
+            g.host->command_name(commands, entity(), name());
+            break;
+        case 7:
+            g.host->command_copy(commands, entity());
+            break;
         default:
             g.commands = commands;
     }
@@ -117,6 +124,7 @@ static void visit(void* context, const shoal_pass* pass, const shoal_batch* batc
     g.host->random_for_key(pass, 3);
     call_commands(once_in(10) ? g.commands : once_in(10) ? NULL : pass->commands);
 }
+static void ask(void* context, shoal_commands* commands) { (void)context, call_commands(commands); }
 /* For queries whose columns are none. */
 static void look(void* context, const shoal_pass* pass, const shoal_batch* batch) {
     (void)context, (void)batch;
@@ -230,6 +238,7 @@ static void add_pass(void) {
     if (once_in(20)) pass.run = NULL;
     if (once_in(20)) pass.size = draw(120);
     pass.every_frames = draw(3);
+    if (once_in(4)) pass.every_seconds = (float)draw(5) - 1;
     g.host->add_pass(world(), once_in(30) ? NULL : &pass, error());
 }
 
@@ -245,7 +254,7 @@ static void call_about_rows(void) {
     const shoal_entity* const some = some_entities(&count);
     const uint32_t strides[] = {0, 8, 64, 512, 3};
     const size_t num_bytes = draw(20);
-    switch (draw(8)) {
+    switch (draw(10)) {
         case 0:
             g.host->create_entities(world(), &g.entities[draw(kEntities - 6)], draw(6), error());
             break;
@@ -269,6 +278,12 @@ static void call_about_rows(void) {
         case 6:
             g.host->set_field(world(), entity(), text_of(kPaths, COUNT(kPaths)), once_in(20) ? NULL : g.bytes,
                               num_bytes, error());
+            break;
+        case 7:
+            g.host->get_image(world(), component(), entity(), once_in(20) ? NULL : g.bytes + 64, error());
+            break;
+        case 8:
+            g.host->copy_entity(world(), entity(), once_in(20) ? NULL : &g.entities[draw(kEntities)], error());
             break;
         default:
             g.host->has_component(world(), component(), entity());
@@ -373,7 +388,7 @@ static void call_others(void) {
     uint64_t id = g.random, generator = g.random;
     uint32_t count = 0;
     char text[16];
-    switch (draw(13)) {
+    switch (draw(15)) {
         case 0:
             g.host->log(world(), draw(5), name());
             break;
@@ -409,6 +424,12 @@ static void call_others(void) {
             break;
         case 11:
             spawn_overridden();
+            break;
+        case 12:
+            g.host->enable_pass(world(), name(), !once_in(4), error());
+            break;
+        case 13:
+            g.host->with_commands(world(), once_in(10) ? NULL : ask, NULL, error());
             break;
         default:
             call_about_sources();

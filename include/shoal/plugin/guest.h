@@ -226,6 +226,10 @@ SHOAL_API void read_image(const Table& table, const Schema& schema, std::uint32_
 /// Returns those of `entities` that are dead and have a row: for OwnedRowsOptions::remove_dead.
 SHOAL_API Array<Entity> dead_owners(const OwnedRows& rows, std::span<const Entity> entities);
 
+/// Copies a component of an entity to a struct image, from any store; fields of C++ types are left out.
+/// Errors: the entity is dead, or lacks it.
+SHOAL_API Status read_component(const World& world, const KeptComponent& kept, Entity entity, std::byte* image);
+
 /// How messages speak of the guests of a language.
 struct GuestWords {
     const char* guest;           ///< "plugin"

@@ -181,6 +181,8 @@ typedef struct shoal_pass_definition {
     uint32_t flags; /* SHOAL_NO_COMMANDS: it asks for no changes, and is called sooner */
     shoal_pass_function run;
     void* context;
+    float every_seconds; /* 0: as every_frames says; else in frames in which time reaches a multiple of it */
+    uint32_t reserved;
 } shoal_pass_definition;
 enum { SHOAL_NO_COMMANDS = 1, SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
 typedef struct shoal_change {
@@ -189,6 +191,7 @@ typedef struct shoal_change {
     const void* values_before; /* removed or changed: images of what was there, image_bytes each; else NULL */
 } shoal_change;
 typedef void (*shoal_observer_function)(void* context, const shoal_change* change);
+typedef void (*shoal_commands_function)(void* context, shoal_commands* commands);
 typedef void (*shoal_rows_function)(void* context, uint32_t begin, uint32_t end);
 typedef struct shoal_verb_call {
     uint32_t size, num_words;
@@ -286,6 +289,16 @@ typedef struct shoal_host {
     uint32_t (*spawn_overridden)(shoal_world*, const void* bytes, size_t num_bytes, const shoal_override* overrides,
                                  uint32_t num_overrides, shoal_entity* first, shoal_error*);
     uint64_t (*node_unsigned)(shoal_node); /* in compile functions; 0 if it has a fraction, or is negative */
+    /* Enables or disables a pass of any plugin, script or the program, from the next frame on. Passes. */
+    int (*enable_pass)(shoal_world*, const char* name, int is_on, shoal_error*);
+    /* Copies an entity with its components, what is below it in the transforms, and what it owns. */
+    int (*copy_entity)(shoal_world*, shoal_entity, shoal_entity* copy, shoal_error*);
+    shoal_entity (*command_copy)(shoal_commands*, shoal_entity);          /* passes; as command_create */
+    int (*command_name)(shoal_commands*, shoal_entity, const char* name); /* passes */
+    /* Calls run(context, commands) once, with commands that are carried out when the world settles next. */
+    int (*with_commands)(shoal_world*, shoal_commands_function run, void* context, shoal_error*);
+    /* Copies a component of an entity, image_bytes() long. Passes that declare that they read it. */
+    int (*get_image)(const shoal_world*, const shoal_component*, shoal_entity, void* image, shoal_error*);
 } shoal_host;
 
 /* --- what a plugin gives --- */
