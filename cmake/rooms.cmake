@@ -100,7 +100,7 @@ function(shoal_add_rooms suffix result)
         ${PROJECT_SOURCE_DIR}/src/base/log.cpp ${PROJECT_SOURCE_DIR}/src/base/page_memory.cpp
         ${PROJECT_SOURCE_DIR}/src/job/executor.cpp ${PROJECT_SOURCE_DIR}/src/job/failure.cpp
         ${PROJECT_SOURCE_DIR}/src/database/match.cpp ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp
-        ${PROJECT_SOURCE_DIR}/src/query/plan_loop.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
+        ${PROJECT_SOURCE_DIR}/src/query/plan_loop.cpp ${PROJECT_SOURCE_DIR}/src/plugin/guest.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()
     shoal_large_units(${library})
     if(suffix)  # checks, or tests of other ids: for those who develop, who also compile them

@@ -15,21 +15,6 @@ namespace shoal {
 
 // --- queries -----------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Of what a query may write, a guest writes what it has asked for.
-void limit_writes(TextQuery& query, std::span<const GuestColumn> columns) {
-    for (std::size_t i = 0; i < query.components().size(); ++i) {
-        if (!query.components()[i].is_written) continue;
-        std::uint64_t asked = 0;
-        for (const GuestColumn& column : columns)
-            if (column.component == i && column.column < 64) asked |= std::uint64_t(1) << column.column;
-        query.write_columns(i, asked);
-    }
-}
-
-}  // namespace
-
 Status GuestQuery::make() {
     forget();
     Result<TextQuery> made = TextQuery::make(guest.world.directory(), text);
@@ -38,9 +23,19 @@ Status GuestQuery::make() {
         query.emplace(std::move(*made));
         problem = find_columns();
     }
-    if (problem) return limit_writes(*query, columns), Status();
+    if (problem) return {};
     forget();
     return problem = Status::error(concat("query \"", text, "\": ", problem.message()));
+}
+
+void GuestQuery::limit_writes() {
+    for (std::size_t i = 0; i < query->components().size(); ++i) {
+        if (!query->components()[i].is_written) continue;
+        std::uint64_t asked = 0;
+        for (const GuestColumn& column : columns)
+            if (column.component == i && column.column < 64) asked |= std::uint64_t(1) << column.column;
+        query->write_columns(i, asked);
+    }
 }
 
 void GuestQuery::forget() {
@@ -283,6 +278,14 @@ void stop_listening(Guest& guest, GuestObserver& observer) {
     observer.store = nullptr;
 }
 
+/// What is called here may come back to the guest: the observer is gone from its list before.
+void end_observer(Guest& guest, std::size_t index) {
+    GuestObserver observer = std::move(guest.observers[index]);
+    guest.observers.erase(guest.observers.begin() + static_cast<std::ptrdiff_t>(index));
+    stop_listening(guest, observer);
+    guest.host.end(observer);
+}
+
 }  // namespace
 
 Result<std::uint32_t> Guest::add(GuestObserver observer) {
@@ -296,9 +299,7 @@ Status Guest::remove_observer(std::int64_t number) {
     const auto at = std::ranges::find(observers, number, &GuestObserver::number);
     if (at == observers.end())
         return Status::error(concat(host.words.guest, " \"", name, "\" has no observer ", number));
-    stop_listening(*this, *at);
-    host.end(*at);
-    observers.erase(at);
+    end_observer(*this, static_cast<std::size_t>(at - observers.begin()));
     return {};
 }
 
@@ -470,21 +471,22 @@ void Guest::renew() {
 }
 
 void Guest::remove_parts() {
-    for (; !passes.empty(); passes.pop_back()) {
-        static_cast<void>(unschedule_pass(*passes.back()));  // the program may have removed it
-        destroy_pass(*passes.back());
+    while (!passes.empty()) {
+        GuestPass& pass = *passes.back();
+        passes.pop_back();
+        static_cast<void>(unschedule_pass(pass));  // the program may have removed it
+        destroy_pass(pass);
     }
-    for (; !observers.empty(); observers.pop_back()) {
-        stop_listening(*this, observers.back());
-        host.end(observers.back());
-    }
+    while (!observers.empty()) end_observer(*this, observers.size() - 1);
     while (!queries.empty()) remove(*queries.back());
 }
 
 void Guest::remove_channels() {
-    for (; !channels.empty(); channels.pop_back()) {
-        world.events().end(channels.back()->log);
-        channels.back()->destroy();
+    while (!channels.empty()) {
+        GuestChannel& channel = *channels.back();
+        channels.pop_back();
+        world.events().end(channel.log);
+        channel.destroy();
     }
 }
 

@@ -131,6 +131,7 @@ shoal::Status shoal_query::find_columns() {
         if (!column) return column.status();
         columns.push_back(*column);
     }
+    limit_writes();
     return {};
 }
 

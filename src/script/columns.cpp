@@ -396,6 +396,7 @@ Status Query::find_columns() {
         lua_rawseti(lua, list, static_cast<int>(i) + 1);
     }
     shapes = luaL_ref(lua, LUA_REGISTRYINDEX);
+    limit_writes();
     return {};
 }
 

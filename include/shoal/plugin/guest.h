@@ -75,7 +75,6 @@ struct SHOAL_API GuestQuery : GuestPart {
     const std::string text;
     const Array<std::string> column_names;
     std::optional<TextQuery> query;  ///< empty while what the text names is not there
-    /// What find_columns() has found. Of what the text writes, loops write these columns.
     Array<GuestColumn> columns{Owner("guests")};
     Status problem;
 
@@ -84,6 +83,8 @@ protected:
     /// Finds the columns in `query`. Errors: one is not there, or the language has no form for it.
     virtual Status find_columns() = 0;
     virtual void forget_columns() {}
+    /// For find_columns(): of what the text writes, loops write the `columns` alone.
+    void limit_writes();
 };
 
 /// What a name of a column, such as "wheel.angle" or "^wheel.angle", means in a query.
