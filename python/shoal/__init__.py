@@ -15,12 +15,12 @@ raise BusyError: see docs/guide/python.md.
 import os
 
 from . import _core
-from ._core import Batch, Blob, BusyError, CompileError, Error, Frame
+from ._core import Batch, Blob, BusyError, Channel, CompileError, Error, Frame
 from .parts import Parts
 from .report import Report, table
 
-__all__ = ["Batch", "Blob", "BusyError", "CompileError", "Error", "Frame", "Parts", "Query", "Report", "Schema", "World",
-           "compile", "load"]
+__all__ = ["Batch", "Blob", "BusyError", "Channel", "CompileError", "Error", "Frame", "Parts", "Query", "Report", "Schema",
+           "World", "compile", "load"]
 __version__ = "0.1.0"
 
 
@@ -160,12 +160,12 @@ class World(_core.World):
     """A world: entities, their components, passes, and a step that runs them.
 
     ``schema`` says which component types there are; ``workers`` how many threads work for passes that are not Python's and
-    for settling; ``default_store`` where component types are kept, "managers" or "database". ``close()``, or a ``with`` block, ends
-    the world.
+    for settling; ``default_store`` where component types are kept, "managers" or "database"; a ``reloadable`` world remembers
+    what was spawned from which blob. ``close()``, or a ``with`` block, ends the world.
     """
 
-    def __init__(self, schema=None, *, seed=1, workers=1, default_store="managers"):
-        super().__init__(schema, seed=seed, workers=workers, default_store=default_store)
+    def __init__(self, schema=None, *, seed=1, workers=1, default_store="managers", reloadable=False):
+        super().__init__(schema, seed=seed, workers=workers, default_store=default_store, reloadable=reloadable)
 
     def __enter__(self):
         return self
@@ -191,6 +191,13 @@ class World(_core.World):
         the blob, in all copies; ``{("lamp", 2): ...}`` in copy 2 alone."""
         entities = self._spawn(blob, copies, positions, overrides or {})
         return entities if copies == 1 else entities.reshape(copies, -1)
+
+    def copy(self, entity, count=None):
+        """Copies an entity with its components, what is below it in the transforms, and what it owns.
+
+        Returns the copy; with a ``count``, an array of so many."""
+        copies = self._copy(entity, 1 if count is None else count)
+        return int(copies[0]) if count is None else copies
 
     def destroy(self, entities):
         """Destroys entities, and returns how many lived."""
@@ -279,13 +286,13 @@ class World(_core.World):
     def add_pass(self, name, query, function, **order):
         """Adds a pass: step() calls ``function(batch, frame)`` for the rows of the query, or ``function(frame)`` for None.
 
-        ``after``, ``before``: names of passes; ``every_frames``, ``every_seconds``: how often. Passes are ordered as they
-        were added, otherwise.
+        ``after``, ``before``: names of passes; ``every_frames``, ``every_seconds``: how often; ``reads_from``, ``writes_to``:
+        names of channels; ``reads``, ``writes``: component types that it touches beside the query. Passes are ordered as
+        they were added, otherwise. A pass that declares nothing runs alone.
         """
-        unknown = set(order) - {"after", "before", "every_frames", "every_seconds"}
+        unknown = set(order) - _ORDER
         if unknown:
-            raise TypeError(f"add_pass() knows no {', '.join(sorted(unknown))}; there are after, before, every_frames and "
-                            "every_seconds")
+            raise TypeError(f"add_pass() knows no {', '.join(sorted(unknown))}; there are {', '.join(sorted(_ORDER))}")
         self._add_pass(name, query, function, order)
 
     def runs(self, query=None, **order):
@@ -304,6 +311,44 @@ class World(_core.World):
     def step(self, dt=1 / 60):
         """Runs the passes, then settles: does what they asked for, and removes the rows of the dead."""
         self._step(dt)
+
+    # What has happened.
+
+    def on_add(self, component, function):
+        """Calls ``function(entities)`` when the world has settled, with those that have gained a component. Returns a number."""
+        return self._observe("add", component, function)
+
+    def on_remove(self, component, function):
+        """Calls ``function(entities, before)`` with those that have lost one, and what it was: a dict of arrays by field."""
+        return self._observe("remove", component, function)
+
+    def on_change(self, path, function):
+        """Calls ``function(entities, before)`` with those whose component, or field of one, has changed."""
+        return self._observe("change", path, function)
+
+    def off(self, observer):
+        """Ends an observer: takes what on_add(), on_remove() or on_change() has returned."""
+        self._off(observer)
+
+    def channel(self, name, dtype):
+        """Opens a channel of events, arrays of a dtype: ``channel("hits", [("who", "u4"), ("damage", "f4")])``."""
+        return self._channel(name, dtype)
+
+    # The world as a whole.
+
+    def save(self):
+        """Returns the state of the world, as bytes that load() takes."""
+        return self._save()
+
+    def load(self, state):
+        """Puts a state that save() returned in place of what there is. Raises Error, and changes nothing, if it does not fit."""
+        self._load(bytes(state))
+
+    def reload(self, before, after):
+        """Brings what was spawned from a blob to a newer version of it, and returns how much has changed, as a dict.
+
+        What the program has changed since stays; see Reloader. The world is made with ``reloadable=True``."""
+        return self._reload(before, after)
 
     # Looking inside.
 
@@ -325,6 +370,9 @@ class World(_core.World):
 
     def _repr_svg_(self):
         return None if self.closed else self.picture()
+
+
+_ORDER = {"after", "before", "every_frames", "every_seconds", "reads", "reads_from", "writes", "writes_to"}
 
 
 def _as_given(result, entities):

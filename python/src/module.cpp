@@ -176,5 +176,6 @@ PYBIND11_MODULE(_core, module) {
     });
     bind_schema(module);
     bind_rows(module);
+    bind_guests(module);
     bind_world(module);
 }

@@ -1,7 +1,7 @@
 // Queries, the batches that their blocks show, and passes written in Python.
 
+#include "guests.h"
 #include "shoal/table/value_text.h"
-#include "world.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,18 +12,18 @@ namespace shoal_python {
 
 // --- queries -----------------------------------------------------------------------------------------------------
 
-QueryState::QueryState(WorldState& of, std::string of_text) : world(of), text(std::move(of_text)) {
-    Result<TextQuery> made = TextQuery::make(world.parts_->world.directory(), text);
-    if (!made) throw Error(concat("query ", quoted(text), ": ", made.message()));
-    query.emplace(std::move(*made));
-    world.queries_.insert(this);
+QueryState::QueryState(WorldState& world, const std::string& of_text)
+    : GuestQuery(world.parts_->guest, of_text, Array<std::string>(Owner("python"))) {
+    shoal_python::require(guest.add(*this));
 }
 
-QueryState::~QueryState() { world.queries_.erase(this); }
+QueryState::~QueryState() {
+    if (is_added_) guest.remove(*this);
+}
 
 const TextQuery& QueryState::require() const {
-    if (!query) throw Error(concat("query ", quoted(text), " is of a world that is closed"));
-    return *query;
+    if (query) return *query;
+    throw Error(problem ? concat("query ", quoted(text), " is of a world that is closed") : problem.message());
 }
 
 PythonQuery WorldState::query(const std::string& text) {
@@ -134,6 +134,8 @@ void copy_elements(const TextColumn& column, std::size_t lane_stride, std::size_
 std::shared_ptr<Hold> WorldState::hold(std::shared_ptr<QueryState> query, const std::string& reader) {
     if (num_conversions_ != 0)
         throw BusyError(concat("another call of the world is under way; ", reader, " has to wait"));
+    if (parts_->host.is_telling)
+        throw BusyError(concat("an observer runs; ", reader, " has to wait, but read() reads values"));
     return std::make_shared<Hold>(shared_from_this(), std::move(query), reader);
 }
 
@@ -341,106 +343,76 @@ struct HoldScope {
 }  // namespace
 
 /// A function of Python, and the rows that it is called with.
-class PythonPass {
-public:
-    PythonPass(WorldState& world, std::string name, std::shared_ptr<QueryState> query, py::object function)
-        : world_(world), name_(std::move(name)), query_(std::move(query)), function_(std::move(function)) {}
-
-    const TextQuery& query() const { return query_->require(); }
-    void run(const PassContext& context) const {
+struct PythonPass final : GuestPass {
+    PythonPass(WorldState& of_world, Guest& of, const std::string& named, py::object called)
+        : GuestPass(of, named), world(of_world), function(std::move(called)) {}
+    void destroy() override { delete this; }
+    void run(const PassContext& context, Executor&) override {
         const py::gil_scoped_acquire lock;
-        const FrameScope scope(world_, context);
-        if (query_ == nullptr) {
-            function_(scope.frame);
+        const PassScope running(*this);
+        const FrameScope scope(world, context);
+        if (rows == nullptr) {
+            function(scope.frame);
             return;
         }
-        const HoldScope rows(world_.hold(query_, concat("pass ", quoted(name_))));
-        for (std::size_t i = 0; i < rows.hold->rows.num_batches(); ++i)
-            function_(PythonBatch(rows.hold, i), scope.frame);
+        const HoldScope held(world.hold(rows, concat("pass ", quoted(name))));
+        for (std::size_t i = 0; i < held.hold->rows.num_batches(); ++i)
+            function(PythonBatch(held.hold, i), scope.frame);
     }
+    /// What add_pass() was given beside the query and the function. Errors: throws what is wrong with it.
+    void read(const py::dict& given);
 
-private:
-    WorldState& world_;
-    std::string name_;
-    std::shared_ptr<QueryState> query_;
-    py::object function_;
+    WorldState& world;
+    std::shared_ptr<QueryState> rows;
+    py::object function;
 };
 
-namespace {
-
-/// The rows of a pass as a schedule knows them.
-struct RowsOfPass {
-    std::shared_ptr<PythonPass> pass;
-
-    template <class Function>
-    static constexpr bool kFits = std::is_invocable_v<Function&, Executor&>;
-    static constexpr std::uint64_t bytes_per_row() { return 0; }
-    std::span<const Access> accesses() const { return pass->query().accesses(); }
-    std::uint64_t num_rows() const { return pass->query().num_rows(); }
-    template <class Function>
-    void for_each(Executor& executor, Function&& function) const {
-        function(executor);
+void PythonPass::read(const py::dict& given) {
+    const std::pair<const char*, Array<std::string>*> lists[] = {{"reads", &reads},           {"writes", &writes},
+                                                                 {"reads_from", &reads_from}, {"writes_to", &writes_to},
+                                                                 {"after", &after},           {"before", &before}};
+    for (const auto& [key, names] : lists) {
+        if (!given.contains(key)) continue;
+        const py::object list = given[key];
+        const auto texts = py::isinstance<py::str>(list) ? std::vector<std::string>{list.cast<std::string>()}
+                                                         : list.cast<std::vector<std::string>>();
+        names->assign(texts.begin(), texts.end());
     }
-};
-
-std::vector<std::string> texts_from(const py::object& given) {
-    if (py::isinstance<py::str>(given)) return {given.cast<std::string>()};
-    return given.cast<std::vector<std::string>>();
+    if (given.contains("every_frames")) {
+        every_frames = given["every_frames"].cast<std::uint32_t>();
+        if (every_frames == 0) throw py::value_error("every_frames is a number above 0");
+    }
+    if (given.contains("every_seconds")) every_seconds = given["every_seconds"].cast<float>();
+    if (!(every_seconds >= 0) || every_seconds > 1e9f) throw py::value_error("every_seconds is a time above 0");
 }
 
-/// When a pass runs.
-struct Order {
-    explicit Order(const py::dict& given) {
-        if (given.contains("after")) after = texts_from(given["after"]);
-        if (given.contains("before")) before = texts_from(given["before"]);
-        if (given.contains("every_frames")) every_frames = given["every_frames"].cast<std::uint32_t>();
-        if (given.contains("every_seconds")) every_seconds = given["every_seconds"].cast<float>();
-        if (every_frames == 0) throw py::value_error("every_frames is a number above 0");
-        if (!(every_seconds >= 0) || every_seconds > 1e9f) throw py::value_error("every_seconds is a time above 0");
-    }
-    void give(PassOrder order) const {
-        for (const std::string& name : after) order.after(name);
-        for (const std::string& name : before) order.before(name);
-        if (every_frames > 1) order.every_frames(every_frames);
-        if (every_seconds > 0) order.every_seconds(every_seconds);
-    }
-    std::vector<std::string> after, before;
-    std::uint32_t every_frames = 1;
-    float every_seconds = 0;
-};
-
-}  // namespace
-
-void WorldState::add_pass(const std::string& name, const py::object& text, py::object function,
-                          const py::dict& given_order) {
-    const Order order(given_order);
-    World& world = require_free("adding a pass");
+void WorldState::add_pass(const std::string& name, const py::object& text, py::object function, const py::dict& given) {
+    require_free("adding a pass");
     if (name.empty()) throw py::value_error("a pass needs a name");
     if (PyCallable_Check(function.ptr()) == 0) throw py::type_error("a pass needs a function");
-    for (std::size_t i = 0; i < world.schedule().num_passes(); ++i)
-        if (world.schedule().statistics(i).name == name)
-            throw Error(concat("the world has a pass ", quoted(name), " already; remove it, or choose another name"));
-    std::shared_ptr<QueryState> query;
+    auto pass = std::make_unique<PythonPass>(*this, parts_->guest, name, std::move(function));
+    pass->read(given);
+    require_free("adding a pass");  // the lists may have run any code
+    for (const Array<std::string>* names : {&pass->reads, &pass->writes})
+        for (const std::string& touched : *names) component(touched);
     if (!text.is_none()) {
         const auto query_text = text.cast<std::string>();
         prepare_names(query_text);
-        query = std::make_shared<QueryState>(*this, query_text);
+        pass->rows = std::make_shared<QueryState>(*this, query_text);
+        pass->query = pass->rows.get();
     }
-    const auto pass = std::make_shared<PythonPass>(*this, name, query, std::move(function));
-    if (query == nullptr) {
-        order.give(world.schedule().add(name, [pass](PassContext& context) { pass->run(context); }));
-    } else {
-        order.give(world.schedule().add(name, RowsOfPass{pass},
-                                        [pass](const PassContext& context, Executor&) { pass->run(context); }));
-    }
+    const Status status = parts_->guest.add(*pass.release());
+    if (!status) throw Error(concat("pass ", quoted(name), ": ", status.message()));
 }
 
 void WorldState::remove_pass(const std::string& name) {
-    shoal_python::require(require_free("removing a pass").schedule().remove(name));
+    World& world = require_free("removing a pass");
+    GuestPass* const pass = parts_->guest.find_pass(name);
+    shoal_python::require(pass == nullptr ? world.schedule().remove(name) : parts_->guest.remove(*pass));
 }
 
 void WorldState::step(float dt) {
-    World& world = require_free("a step");
+    World& world = require_rest("a step");
     if (!std::isfinite(dt)) throw py::value_error("the time of a step is a finite number of seconds");
     shoal_python::require(world.schedule().prepare());
     std::exception_ptr failure;
@@ -456,10 +428,19 @@ void WorldState::step(float dt) {
     must_settle_ = !holds_.empty();
     if (!must_settle_) world.settle();
     if (failure) std::rethrow_exception(failure);
+    parts_->host.rethrow();
     if (must_settle_) throw BusyError(concat(uses(), " before the world settles"));
 }
 
-void WorldState::settle() { require_free("settling").settle(); }
+void WorldState::settle() {
+    require_rest("settling");
+    settle_now();
+}
+
+void WorldState::settle_now() {
+    parts_->world.settle();
+    parts_->host.rethrow();
+}
 
 // --- what passes ask for -----------------------------------------------------------------------------------------
 
@@ -496,6 +477,13 @@ std::vector<Entity> FrameState::create(std::size_t count, const py::dict& compon
 void FrameState::destroy(std::span<const Entity> entities) {
     require_known(entities);
     commands().destroy(entities);
+}
+
+std::vector<Entity> FrameState::copy(std::span<const Entity> originals) {
+    require_known(originals);
+    std::vector<Entity> made;
+    for (const Entity original : originals) pending.insert(made.emplace_back(commands().copy(original)).id);
+    return made;
 }
 
 void FrameState::add(std::span<const Entity> entities, const std::string& name, const py::dict& values) {
@@ -573,6 +561,9 @@ void bind_rows(py::module_& module) {
             "remove",
             [](FrameState& f, const py::object& ids, const std::string& name) { f.remove(entities_from(ids), name); },
             "Takes a component from entities when the world settles.")
+        .def(
+            "copy", [](FrameState& f, const py::object& ids) { return to_array(f.copy(entities_from(ids))); },
+            "Copies entities, with all below them, when the world settles. Returns the copies.")
         .def(
             "tag",
             [](FrameState& f, const py::object& ids, const std::string& tag) { f.tag(entities_from(ids), tag, true); },

@@ -1,4 +1,4 @@
-#include "world.h"
+#include "guests.h"
 
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
@@ -43,12 +43,17 @@ WorldOptions world_options(const WorldOptionsOfPython& options, Executor* execut
 
 // --- life --------------------------------------------------------------------------------------------------------
 
-WorldState::Parts::Parts(const WorldOptionsOfPython& options)
+WorldState::Parts::Parts(WorldState& state, const WorldOptionsOfPython& options)
     : executor(options.num_workers == 1 ? nullptr : std::make_unique<ThreadedExecutor>(options.num_workers)),
-      world(entities, world_options(options, executor.get(), library)) {}
+      world(entities, world_options(options, executor.get(), library)),
+      host(state, world),
+      guest(host, "Python") {
+    guest.is_loading = true;  // a pass may name others that are added later; step() finds the order
+    if (options.is_reloadable) reloader.emplace(world);
+}
 
 WorldState::WorldState(std::shared_ptr<SchemaSet> schema, const WorldOptionsOfPython& options)
-    : schema_(std::move(schema)), in_database_(options.in_database), parts_(std::make_unique<Parts>(options)) {
+    : schema_(std::move(schema)), in_database_(options.in_database), parts_(std::make_unique<Parts>(*this, options)) {
     const std::span<const RegisteredComponent* const> known = schema_->registry.components();
     for (std::size_t i = schema_->num_built_in; i < known.size(); ++i) component(known[i]->name);
 }
@@ -57,16 +62,16 @@ WorldState::~WorldState() { end(); }
 
 void WorldState::close() {
     if (is_closed()) return;
-    require_free("closing the world");
+    require_rest("closing the world");
     end();
 }
 
-/// Passes have queries, which must be gone before the stores are.
+/// Functions of Python that go with the world may run what calls the world: it is closed by then.
 void WorldState::end() {
     if (is_closed()) return;
-    for (QueryState* query : queries_) query->query.reset();
-    parts_->world.schedule().clear();
-    parts_.reset();
+    const std::unique_ptr<Parts> parts = std::move(parts_);
+    parts->guest.remove_parts();
+    parts->guest.remove_channels();
 }
 
 World& WorldState::require_open(std::string_view what) const {
@@ -84,7 +89,7 @@ World& WorldState::require_free(std::string_view what) {
     if (!holds_.empty()) throw BusyError(concat(uses(), " before ", what));
     if (!must_settle_) return world;
     must_settle_ = false;
-    world.settle();
+    settle_now();
     return world;
 }
 
@@ -472,14 +477,14 @@ py::dict components_of(const WorldState& state) {
 }
 
 std::shared_ptr<WorldState> make_world(std::shared_ptr<SchemaSet> schema, std::uint64_t seed, std::uint32_t workers,
-                                       const std::string& default_store) {
+                                       const std::string& default_store, bool reloadable) {
     if (workers < 1 || workers > 1024) throw py::value_error("workers is a number from 1 to 1024");
     if (default_store != "managers" && default_store != "database")
         throw py::value_error(
             "default_store is \"managers\" or \"database\": where component types of blobs and schemas are kept");
     if (schema == nullptr) schema = std::make_shared<SchemaSet>();
     return std::make_shared<WorldState>(std::move(schema),
-                                        WorldOptionsOfPython{seed, workers, default_store == "database"});
+                                        WorldOptionsOfPython{seed, workers, default_store == "database", reloadable});
 }
 
 py::array_t<bool> living(const WorldState& world, const py::object& given) {
@@ -515,7 +520,7 @@ std::string picture_of_points(const std::string& name, const py::array_t<float, 
 void bind_world(py::module_& module) {
     py::class_<WorldState, std::shared_ptr<WorldState>>(module, "World", "See shoal.World.")
         .def(py::init(&make_world), py::arg("schema") = py::none(), py::kw_only(), py::arg("seed") = 1,
-             py::arg("workers") = 1, py::arg("default_store") = "managers")
+             py::arg("workers") = 1, py::arg("default_store") = "managers", py::arg("reloadable") = false)
         .def("close", &WorldState::close,
              "Ends the world; calls raise Error from then on. Refused while arrays are in use.")
         .def_property_readonly("closed", &WorldState::is_closed, "Whether the world has ended.")
@@ -560,6 +565,22 @@ void bind_world(py::module_& module) {
         .def("_keep_in_tiles", &WorldState::keep_in_tiles)
         .def("_zones", &WorldState::zones)
         .def("_query", &WorldState::query)
+        .def("_copy",
+             [](WorldState& w, const py::object& id, std::uint32_t copies) {
+                 const std::vector<Entity> of = entities_from(id);
+                 if (of.size() != 1) throw py::type_error("copy() takes one entity");
+                 return to_array(w.copy(of[0], copies));
+             })
+        .def("_observe", &WorldState::add_observer)
+        .def("_off", &WorldState::remove_observer)
+        .def("_channel",
+             [](const std::shared_ptr<WorldState>& w, const std::string& name, const py::object& dtype) {
+                 w->open_channel(name, dtype);
+                 return PythonEvents{w, name};
+             })
+        .def("_save", &WorldState::save)
+        .def("_load", &WorldState::load)
+        .def("_reload", &WorldState::reload)
         .def("_add_pass", &WorldState::add_pass)
         .def("_remove_pass", &WorldState::remove_pass)
         .def("_step", &WorldState::step)

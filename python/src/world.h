@@ -9,12 +9,14 @@
 // Batches, queries and passes refer to holds weakly: only arrays and open `with` blocks count.
 // Thread: the one that has the interpreter's lock. step() gives it up while passes run on several workers.
 
+#include "shoal/plugin/guest.h"
 #include "shoal/query/held_rows.h"
+#include "shoal/reload/reloader.h"
 #include "shoal/resource/library.h"
 #include "shoal/source/compiler.h"
-#include "shoal/world/named_components.h"
 #include "values.h"
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +54,23 @@ struct WorldOptionsOfPython {
     std::uint64_t seed = 1;
     std::uint32_t num_workers = 1;
     bool in_database = false;
+    bool is_reloadable = false;  ///< it remembers what was spawned from which blob
+};
+
+class WorldState;
+struct PythonChannel;
+
+/// Calls what Python has given to a world.
+struct PythonHost final : GuestHost {
+    PythonHost(WorldState& of, World& of_world);
+    void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
+    void end(const GuestObserver& observer) override;
+    /// Throws what the first observer has raised since the last call.
+    void rethrow();
+
+    WorldState& state;
+    std::exception_ptr failure;
+    bool is_telling = false;
 };
 
 class WorldState : public std::enable_shared_from_this<WorldState> {
@@ -100,7 +119,21 @@ public:
     /// Rows and bytes by zone and component type.
     py::list zones() const;
 
-    /// `query`: its text, or None. `order`: after, before, every_frames, every_seconds.
+    /// Copies an entity with all below it. Returns the copies of itself.
+    std::vector<Entity> copy(Entity original, std::uint32_t copies);
+
+    /// `kind`: "add", "remove" or "change". Returns a number.
+    std::uint32_t add_observer(const std::string& kind, const std::string& path, const py::object& function);
+    void remove_observer(std::int64_t number);
+    void open_channel(const std::string& name, const py::object& dtype);
+    PythonChannel& channel(const std::string& name, bool writes) const;
+
+    py::bytes save();
+    void load(const py::bytes& state);
+    /// Brings what was spawned from a blob to a newer version of it.
+    py::dict reload(const LoadedBlob& before, const LoadedBlob& after);
+
+    /// `query`: its text, or None. `given`: lists of names, such as after, and every_frames and every_seconds.
     void add_pass(const std::string& name, const py::object& query, py::object function, const py::dict& order);
     void remove_pass(const std::string& name);
     void step(float dt);
@@ -114,7 +147,6 @@ public:
 private:
     friend struct Hold;
     friend struct QueryState;
-    friend class PythonPass;
     friend struct FrameState;
 
     AnyValue value_for(const std::string& path, const py::object& given);
@@ -122,13 +154,19 @@ private:
 
     /// In the order in which they are made.
     struct Parts {
-        Parts(const WorldOptionsOfPython& options);
+        Parts(WorldState& state, const WorldOptionsOfPython& options);
         ResourceLibrary library;
         EntityManager entities;
         std::unique_ptr<ThreadedExecutor> executor;
         World world;
+        PythonHost host;
+        Guest guest;
+        std::optional<Reloader> reloader;
     };
     void end();
+    /// The same as require_free() for what may not be done while observers run.
+    World& require_rest(std::string_view what);
+    void settle_now();
     std::vector<std::byte> images(const Schema& schema, std::size_t count, const py::dict& values);
     [[noreturn]] void refuse_unknown(const std::string& name) const;
     void require_living(std::span<const Entity> entities) const;
@@ -140,21 +178,22 @@ private:
     bool in_database_;
     std::unique_ptr<Parts> parts_;
     std::vector<Hold*> holds_;
-    std::set<QueryState*> queries_;
     bool passes_run_ = false;
     bool must_settle_ = false;  // passes have run, and arrays that they kept were in the way
     mutable int num_conversions_ = 0;
 };
 
-/// What a query of a world consists of while the world is there. Who has one has the world, too, or belongs to it.
-struct QueryState {
-    QueryState(WorldState& of, std::string of_text);
+/// A query of a world, which is empty once the world is closed. Who has one has the world, too, or belongs to it.
+struct QueryState final : GuestQuery {
+    QueryState(WorldState& world, const std::string& of_text);
     ~QueryState();
     const TextQuery& require() const;
+    void destroy() override { is_added_ = false; }  // it ends with the last that has it
 
-    WorldState& world;
-    const std::string text;
-    std::optional<TextQuery> query;  ///< none once the world is closed
+private:
+    Status find_columns() override { return {}; }
+
+    bool is_added_ = true;
 };
 
 /// A column that was asked for.
@@ -242,6 +281,7 @@ struct FrameState {
     void add(std::span<const Entity> entities, const std::string& name, const py::dict& values);
     void remove(std::span<const Entity> entities, const std::string& name);
     void tag(std::span<const Entity> entities, const std::string& tag, bool adds);
+    std::vector<Entity> copy(std::span<const Entity> originals);
 
 private:
     void require_known(std::span<const Entity> entities) const;
@@ -251,5 +291,6 @@ private:
 void bind_schema(py::module_& module);
 void bind_world(py::module_& module);
 void bind_rows(py::module_& module);
+void bind_guests(py::module_& module);
 
 }  // namespace shoal_python

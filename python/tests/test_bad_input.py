@@ -177,7 +177,7 @@ def test_calls_that_make_no_sense_say_so(world, ids):
 
 def test_passes_that_cannot_be_are_refused(world, ids):
     world.add_pass("a", "body", lambda b, f: None)
-    with pytest.raises(shoal.Error, match='pass "a" already'):
+    with pytest.raises(shoal.Error, match='"a" already; give this one another name'):
         world.add_pass("a", "body", lambda b, f: None)
     with pytest.raises(TypeError, match="function"):
         world.add_pass("b", "body", 3)

@@ -32,7 +32,7 @@ class Player:
 
     def __init__(self, rng):
         self.rng = rng
-        self.kept = []
+        self.kept, self.states = [], []
         self.old_ids = np.zeros(0, np.uint32)
         self.blob = shoal.compile(schema=shoal.Schema(SCHEMA), name="a", text="""entities = {
             a = { components = { body = {}  transform = {} }  children = { b = { components = { transform = {} } } } }
@@ -40,7 +40,9 @@ class Player:
         self.begin()
 
     def begin(self):
-        self.world = new_world(default_store=self.rng.choice(["managers", "database"]), workers=self.rng.choice([1, 1, 1, 2]))
+        self.world = new_world(default_store=self.rng.choice(["managers", "database"]), workers=self.rng.choice([1, 1, 1, 2]),
+                               reloadable=self.rng.random() < 0.5)
+        self.states.clear()
         self.ids = self.world.create(20, body={}, health={"value": range(20)})
 
     def some_ids(self):
@@ -152,8 +154,26 @@ class Player:
                     lambda: frame.destroy(self.some_ids()), lambda: frame.tag(self.some_ids(), "red"),
                     lambda: frame.add(self.some_ids(), rng.choice(COMPONENTS)),
                     lambda: frame.remove(self.some_ids(), rng.choice(COMPONENTS)),
+                    lambda: frame.copy(self.some_ids()), lambda: self.events(),
                     lambda: self.call(), lambda: self.keep(frame),
                     lambda: self.use(batch_and_frame[0])])()
+
+    def hear(self, entities, *before):
+        self.keep(before[0] if before else entities)
+        self.call()
+
+    def events(self):
+        channel = self.world.channel(self.rng.choice("xy"), self.rng.choice(["f4", [("who", "u4"), ("x", "f8")]]))
+        self.rng.choice([lambda: channel.write(self.some_value()), lambda: channel.write(np.zeros(3)),
+                         lambda: self.keep(channel.read()), lambda: self.keep(channel.read_last())])()
+
+    def whole(self):
+        rng, world = self.rng, self.world
+        listen = rng.choice([world.on_add, world.on_remove, world.on_change])
+        rng.choice([lambda: listen(rng.choice(FIELDS + COMPONENTS), self.hear), lambda: world.off(rng.randrange(9)),
+                    lambda: world.copy(rng.choice(self.some_ids()), rng.randrange(3)), self.events,
+                    lambda: self.states.append(world.save()), lambda: world.load(rng.choice(self.states or [b"none"])),
+                    lambda: world.reload(self.blob, self.blob)])()
 
     def passes(self):
         name = self.rng.choice("abc")
@@ -176,8 +196,8 @@ class Player:
 
     def call(self):
         self.rng.choices([self.create, self.destroy, self.add, self.spawn, self.change, self.look, self.query,
-                          self.use_kept, self.passes, self.step, self.renew, self.kept.clear],
-                         [3, 2, 5, 1, 6, 5, 5, 3, 1, 2, 1, 2])[0]()
+                          self.use_kept, self.passes, self.step, self.renew, self.kept.clear, self.whole],
+                         [3, 2, 5, 1, 6, 5, 5, 3, 1, 2, 1, 2, 2])[0]()
 
 
 def test_random_calls_answer_or_raise():
