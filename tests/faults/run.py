@@ -41,6 +41,7 @@ class Copy:
     def __init__(self, root, work, jobs):
         self.root, self.folder, self.log = root, work / "source", work / "build.log"
         self.build_folder, self.jobs = self.folder / "build" / PRESET, jobs
+        self.texts = {}  # of files that differ from the root's, by their names there
 
     def renew(self):
         """Copies what has changed. Files that are the same keep their times, so that little is built again."""
@@ -58,6 +59,10 @@ class Copy:
             if entry.is_dir():
                 path.mkdir(exist_ok=True)
                 self.renew_folder(pathlib.Path(entry.path), path)
+            elif path.relative_to(self.folder).as_posix() in self.texts:
+                text = self.texts[path.relative_to(self.folder).as_posix()]
+                if not path.exists() or path.read_bytes() != text:
+                    path.write_bytes(text)
             elif not path.exists() or not filecmp.cmp(entry.path, path, shallow=False):
                 shutil.copyfile(entry.path, path)
                 shutil.copymode(entry.path, path)
@@ -66,9 +71,9 @@ class Copy:
         with open(self.log, "a") as log:
             return subprocess.run(command, cwd=self.folder, stdout=log, stderr=log).returncode == 0
 
-    def configure(self):
+    def configure(self, *options):
         self.log.write_text("")
-        if not self.run("cmake", "--preset", PRESET, f"-DSHOAL_TESTED_TREE={self.root}"):
+        if not self.run("cmake", "--preset", PRESET, f"-DSHOAL_TESTED_TREE={self.root}", *options):
             fail(f"the copy could not be configured; see {self.log}")
 
     def build(self, program):
