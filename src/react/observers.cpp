@@ -188,8 +188,6 @@ void Observers::tell(const Entry& entry) {
     if (entry.is_removed) return;
     const ComponentMirror& mirror = *entry.mirror;
     ObservedBatch batch{{}, nullptr, nullptr, mirror.component()};
-    Array<Entity> entities{Owner("observers")};
-    Array<std::byte> values{Owner("observers")};
     if (entry.to.kind == ObserverKind::kAdd) {
         batch.entities = mirror.added();
         if (entry.to.wants_values) batch.values_now = mirror.added_values();
@@ -197,16 +195,8 @@ void Observers::tell(const Entry& entry) {
         batch.entities = mirror.removed();
         batch.values_before = mirror.removed_values();
     } else {
-        const std::size_t bytes = mirror.component().struct_bytes();
-        const std::uint64_t fields =
-            entry.to.field == ObservedChange::kAnyField ? ~std::uint64_t(0) : std::uint64_t(1) << entry.to.field;
-        for (std::size_t i = 0; i < mirror.changed().size(); ++i) {
-            if ((mirror.changed_fields()[i] & fields) == 0) continue;
-            entities.push_back(mirror.changed()[i]);
-            values.insert(values.end(), mirror.changed_values() + i * bytes, mirror.changed_values() + (i + 1) * bytes);
-        }
-        batch.entities = entities;
-        batch.values_before = values.data();
+        batch.entities = mirror.changed();
+        batch.values_before = mirror.changed_values();
     }
     if (!batch.entities.empty()) entry.observer->run(batch);
 }

@@ -200,7 +200,7 @@ void ComponentMirror::append_images(const Picture& picture, RowRange rows, Bytes
 void ComponentMirror::compare() {
     came_.clear(), gone_.clear(), came_runs_.clear(), came_values_.clear(), gone_values_.clear();
     added_ = {}, added_list_.clear(), removed_.clear(), changed_.clear();
-    changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
+    added_values_.clear(), removed_values_.clear(), changed_values_.clear();
     find_pictures();
     for (std::uint32_t picture = 0; picture < pictures_.size(); ++picture) compare_picture(picture);
     match_moves();
@@ -308,7 +308,7 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
         if (fields[i] == 0 || !owner || owner != holder(picture.table, rows.begin + i)) continue;
         image.clear();
         append_images(picture, {rows.begin + i, rows.begin + i + 1}, image);
-        list_changed(owner, fields[i], image.data());
+        list_changed(owner, image.data());
     }
 }
 
@@ -374,9 +374,8 @@ void ComponentMirror::list_gone(const Picture& picture, RowRange rows) {
     }
 }
 
-void ComponentMirror::list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image) {
+void ComponentMirror::list_changed(Entity entity, const std::byte* old_image) {
     changed_.push_back(entity);
-    changed_fields_.push_back(fields);
     changed_values_.insert(changed_values_.end(), old_image, old_image + component_.struct_bytes());
 }
 
@@ -414,8 +413,7 @@ void ComponentMirror::match_moves() {
         }
         has_moved.set(place);
         const std::byte* const old_image = gone_values_.data() + place * image_bytes;
-        const std::uint64_t fields = watched_fields_ == 0 ? 0 : differing_fields(old_image, i);
-        if (fields != 0) list_changed(came_[i], fields, old_image);
+        if (watched_fields_ != 0 && differing_fields(old_image, i) != 0) list_changed(came_[i], old_image);
     }
     added_ = added_list_;
     for (std::size_t i = 0; i < gone_.size(); ++i) {
@@ -473,7 +471,7 @@ void ComponentMirror::forget_all() {
     pictures_.clear();
     picture_of_.clear();
     added_ = {}, added_list_.clear(), removed_.clear(), changed_.clear();
-    changed_fields_.clear(), added_values_.clear(), removed_values_.clear(), changed_values_.clear();
+    added_values_.clear(), removed_values_.clear(), changed_values_.clear();
 }
 
 Result<bool> ComponentMirror::load(SnapshotReader& from, Start otherwise) {

@@ -37,6 +37,11 @@ struct Lit {
     int since = 0;
 };
 SHOAL_COMPONENT((Lit, enableable), since)
+struct Sealed {
+    float weight = 0;
+    std::string letter;
+};
+SHOAL_COMPONENT(Sealed, weight, letter)
 struct Filler {};
 SHOAL_COMPONENT(Filler)
 
@@ -467,6 +472,7 @@ TEST_F(ObserverRules, a_store_that_leaves_takes_its_observers_along) {
         Manager<Wick> wicks(entities, pool);
         ASSERT_TRUE(world.attach(wicks.core()));
         world.observers().on_add<Wick>([&](std::span<const Entity>) { ++num_told; });
+        world.observers().keep_journal(100);
         ASSERT_TRUE(wicks.add(make(1), Wick{}));
         world.settle();
         world.detach(wicks.core());
@@ -474,6 +480,32 @@ TEST_F(ObserverRules, a_store_that_leaves_takes_its_observers_along) {
     }
     world.settle();
     EXPECT_EQ(num_told, 1);
+    const Entities made = make(1);
+    ASSERT_TRUE(world.manager<Wick>().add(made, Wick{}));
+    const std::uint64_t since = world.stamp();
+    world.settle();
+    const Journal journal = world.observers().journal(since);
+    ASSERT_EQ(journal.entries.size(), 1u) << "of the store that keeps them now";
+    EXPECT_EQ(sorted(journal.entries[0].entities), made);
+    EXPECT_EQ(num_told, 1);
+}
+
+TEST_F(ObserverRules, a_component_with_a_field_that_only_cpp_knows_is_observed_without_it) {
+    struct Silent final : Observer {
+        void run(const ObservedBatch&) override {}
+    } silent;
+    world.manager<Sealed>();
+    const auto problem_of = [&](const ObservedChange& to) {
+        const Result<ObserverId> made =
+            world.observers().observe(schema_of<Sealed>().id(), to, silent, [](Observer&) {});
+        return made ? std::string() : std::string(made.message());
+    };
+    const std::string whole = "\"sealed\" has opaque fields, whose values cannot be kept; observe without values";
+    EXPECT_EQ(problem_of({ObserverKind::kChange, 0}), "");
+    EXPECT_EQ(problem_of({ObserverKind::kChange, 1}), whole);
+    for (const std::uint32_t field : {2u, 3u, ObservedChange::kAnyField})
+        EXPECT_EQ(problem_of({ObserverKind::kChange, field}), whole) << field;
+    EXPECT_EQ(problem_of({ObserverKind::kAdd}), "");
 }
 
 TEST_F(ObserverRules, each_of_many_fields_is_told_of_itself) {

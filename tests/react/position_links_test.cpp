@@ -9,6 +9,7 @@
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/logged.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -343,7 +344,12 @@ TEST(FullTiles, are_taken_when_there_is_room_again) {
     ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
     const Entity late = database.create(3, Float{.position = there}).value();
     const Entity other = database.create(3, Float{}).value();
-    world.settle(), world.settle();
+    {
+        const shoal_test::Logged logged;
+        world.settle(), world.settle();
+        ASSERT_EQ(logged.lines.size(), 2u) << "each time for the tile that is full, and for no other";
+        EXPECT_EQ(logged.lines[0].find("rows stay in tiles that they have left: "), 0u) << logged.lines[0];
+    }
     EXPECT_EQ(database.find(late).table->zone(), 3u) << "its tile is full";
     EXPECT_EQ(database.find(other).table->zone(), kTiles.zone_of({})) << "others are moved all the same";
     entities.destroy(crowd[0]);
@@ -387,6 +393,23 @@ TEST_F(PositionLinksOfWorld, what_was_declared_after_a_save_holds_after_loading_
     EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made)), (Vec3{1, 2, 3}));
     EXPECT_EQ(database.get<&Float::position>(database.find(made)), (Vec3{1, 2, 3}));
     EXPECT_EQ(database.find(made).table->zone(), kTiles.zone_of({1, 2, 3}));
+}
+
+TEST_F(PositionLinksOfWorld, several_fields_may_follow_the_transforms_which_follow_one) {
+    world.database().component<Float>(), world.manager<Buoy>();
+    PositionLinks& links = world.position_links();
+    const ComponentId floats = schema_of<Float>().id(), buoys = schema_of<Buoy>().id();
+    const auto place = std::uint32_t(schema_of<Buoy>().find_field("place"));
+    const auto position = std::uint32_t(schema_of<Float>().find_field("position"));
+    ASSERT_TRUE(links.follow(floats, position, Follower::kField).ok());
+    ASSERT_TRUE(links.follow(buoys, place, Follower::kField).ok());
+    ASSERT_TRUE(links.follow(buoys, place, Follower::kField).ok()) << "the same again";
+    const Entity made = world.database().create(3, Float{}).value();
+    ASSERT_TRUE(world.manager<Buoy>().add(made, Buoy{}).ok());
+    ASSERT_TRUE(world.transforms().add({&made, 1}, {.position = {1, 2, 3}}).ok());
+    world.settle();
+    EXPECT_EQ(world.database().get<&Float::position>(world.database().find(made)), (Vec3{1, 2, 3}));
+    EXPECT_EQ(world.manager<Buoy>().get<&Buoy::place>(world.manager<Buoy>().instance(made)), (Vec3{1, 2, 3}));
 }
 
 TEST_F(PositionLinksOfWorld,

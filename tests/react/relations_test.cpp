@@ -304,6 +304,34 @@ struct Remora {
 };
 SHOAL_COMPONENT(Remora, (host, relation))
 
+TEST(Relations, nothing_reads_the_deaths_any_more_when_their_world_or_their_store_has_ended) {
+    EntityManager entities;
+    const auto next_reader = [&] {
+        const DeathCursor next = entities.open_death_cursor();
+        entities.close_death_cursor(next);
+        return next.number;
+    };
+    const std::uint32_t before = next_reader();
+    {
+        World world(entities);
+        world.database().component<Likes>();
+        world.settle();
+        EXPECT_NE(next_reader(), before);
+    }
+    EXPECT_EQ(next_reader(), before);
+    World world(entities);
+    world.settle();
+    const std::uint32_t without = next_reader();
+    {
+        PagePool pool;
+        Manager<Likes> likes(entities, pool);
+        ASSERT_TRUE(world.attach(likes.core()).ok());
+        world.settle();
+        world.detach(likes.core());
+    }
+    EXPECT_EQ(next_reader(), without);
+}
+
 TEST(Relations, of_a_state_without_any_nobody_is_listed) {
     EntityManager entities;
     World world(entities);

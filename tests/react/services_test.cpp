@@ -361,6 +361,7 @@ TEST(ServicesDeathTest, a_second_service_of_a_kind_ends_the_program) {
     ZoneStreaming zones(world);
     Reloader reloader(world);
     Diary saved(world, "census", pages, 1), unsaved(world, "census", pages);
+    Diary unsaved_first(world, "log", pages), saved_second(world, "log", pages, 1);
     EXPECT_DEATH(Frames(world, 1), "the world has a service \"frames\" already; use that one, or end it before");
     EXPECT_DEATH(Persistence other(world), "\"persistence\" already");
     EXPECT_DEATH(ZoneStreaming other(world), "\"zones\" already");

@@ -137,7 +137,6 @@ TEST_P(RelationIndices, a_mirror_sees_rows_values_and_holes) {
     EXPECT_EQ(set_of(mirror.removed()), std::set<Entity>{made[5]});
     EXPECT_EQ(set_of(mirror.changed()), (std::set<Entity>{made[2500], made[2999]}));
     for (std::size_t i = 0; i < mirror.changed().size(); ++i) {
-        EXPECT_EQ(mirror.changed_fields()[i], 2u);
         Hook before;
         std::memcpy(static_cast<void*>(&before), mirror.changed_values() + i * sizeof before, sizeof before);
         EXPECT_EQ(before.depth, 0);

@@ -59,8 +59,6 @@ public:
     std::span<const Entity> removed() const { return removed_; }
     /// Those that have the component now as they had it before, and of which a watched field differs.
     std::span<const Entity> changed() const { return changed_; }
-    /// Bit i: field i differs. Shape: as changed().
-    std::span<const std::uint64_t> changed_fields() const { return changed_fields_; }
     /// What the components that were added are, if take_added_values() was called. Shape: a struct image for each entity.
     const std::byte* added_values() const { return added_values_.data(); }
     /// What watched fields were before. Shape: a struct image for each entity; other fields have their defaults.
@@ -116,7 +114,7 @@ private:
     void take_rows(Picture& picture, RowRange rows);
     void list_came(std::uint32_t picture, RowRange rows);
     void list_gone(const Picture& picture, RowRange rows);
-    void list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image);
+    void list_changed(Entity entity, const std::byte* old_image);
     void drop_pictures();
     std::span<const Entity> owners_of(const RowSpan& run) const;
     void match_moves();
@@ -140,7 +138,6 @@ private:
     std::span<const Entity> added_;                           // of a picture, came_ or added_list_
     Array<Entity> added_list_{Owner("component mirror")}, removed_{Owner("component mirror")},
         changed_{Owner("component mirror")};
-    Array<std::uint64_t> changed_fields_{Owner("component mirror")};
     Bytes added_values_{Owner("component mirror")}, removed_values_{Owner("component mirror")},
         changed_values_{Owner("component mirror")};
 };
