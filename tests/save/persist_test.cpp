@@ -72,6 +72,9 @@ struct Folder {
     std::string path;
 };
 
+/// What describe(world) shows of the persistence.
+std::string described(const Sea& sea) { return static_cast<const WorldService&>(sea.persistence).describe(); }
+
 Recovered recover(Sea& sea, const std::string& folder) {
     const Result<Recovered> recovered = sea.persistence.recover(folder);
     EXPECT_TRUE(recovered.ok()) << recovered.message();
@@ -592,12 +595,17 @@ TEST(Persist, a_failure_that_nobody_was_told_of_is_logged_when_the_world_ends) {
 TEST(Persist, flush_and_stop_write_the_newest_frame_also_between_two_records) {
     const Folder folder("newest");
     Sea sea, other;
+    EXPECT_TRUE(sea.persistence.flush().ok() && sea.persistence.stop().ok()) << "nothing is written";
+    EXPECT_EQ(described(sea), "nothing is written");
     ASSERT_TRUE(sea.persistence.start(folder.path, {.every_frames = 10}).ok());
     sea.run(7);
     ASSERT_TRUE(sea.persistence.flush().ok());
     EXPECT_EQ(recover(other, folder.path).frame, 7u);
     sea.run(6);
+    EXPECT_EQ(described(sea),
+              "to \"" + folder.path + "\", up to frame " + std::to_string(sea.persistence.statistics().last_frame));
     ASSERT_TRUE(sea.persistence.stop().ok());
+    EXPECT_EQ(described(sea), "nothing is written");
     EXPECT_EQ(recover(other, folder.path).frame, 13u);
     EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
 }

@@ -47,6 +47,7 @@ std::string record(Sea& sea, const std::string& name, int num_frames) {
     const std::string setup = "a sea";
     EXPECT_TRUE(recorder.start(path, bytes_of(setup)).ok());
     for (int frame = 0; frame < num_frames; ++frame) {
+        EXPECT_EQ(recorder.num_bytes(), std::filesystem::file_size(path));
         sea.meddle();
         if (frame % 2 == 0) sea.world.transforms().compute_moved();
         const std::string inputs = "frame " + std::to_string(frame);
