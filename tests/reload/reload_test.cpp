@@ -2749,9 +2749,10 @@ private:
         Source edited = source;
         edit_source(edited);
         Blob newer = blob_of(edited);
-        const std::size_t num_before = entities.num_alive();
+        const Living before = living();
         const Result<ReloadReport> report = reloader.reload(*blob, newer);
         ASSERT_TRUE(report.ok()) << report.message();
+        check_report(*report, before, living());
         std::erase_if(copies, [](const Copy& copy) {
             return std::none_of(copy.begin(), copy.end(), [](const auto& one) { return one.second.lives; });
         });
@@ -2759,11 +2760,67 @@ private:
         for (Copy& copy : copies) reload(copy, edited);
         source = std::move(edited);
         blob = std::move(newer);
-        ASSERT_EQ(entities.num_alive(), num_before + report->num_created - report->num_destroyed);
         world.settle();
         if (copies.empty()) spawn();
     }
 
+    /// What each living entity has.
+    using Living = std::map<EntityBits, std::map<std::string, std::vector<std::vector<std::byte>>>>;
+    Living living() {
+        Living all;
+        for (const Copy& copy : copies)
+            for (const auto& [guid, shadow] : copy)
+                if (shadow.lives) all[shadow.entity.id];
+        for (auto& [key, values] : state_of(world, entities)) all[key.first][key.second] = std::move(values);
+        std::erase_if(all, [&](const auto& one) { return !entities.alive(Entity{one.first}); });
+        return all;
+    }
+    /// What a report counts is what two states differ in. References to the dead, which are all alike, and poses, which may
+    /// differ because a parent has gone, may count or not.
+    void check_report(const ReloadReport& report, const Living& before, const Living& now) {
+        ReloadReport differs;
+        std::uint64_t num_surely_changed = 0;
+        bool have_lists_changed = false;
+        for (const auto& [id, values] : now) {
+            const auto old = before.find(id);
+            if (old == before.end()) {
+                ++differs.num_created;
+                continue;
+            }
+            std::set<std::string> names, sure;
+            for (const auto* one : {&values, &old->second})
+                for (const auto& [name, value] : *one) {
+                    const bool is_in_both = values.contains(name) && old->second.contains(name);
+                    if (is_in_both && values.at(name) == old->second.at(name)) continue;
+                    names.insert(name);
+                    if (!is_in_both ||
+                        without_reference(name, values.at(name)[0]) != without_reference(name, old->second.at(name)[0]))
+                        sure.insert(name);
+                    if (is_in_both || name == "parent") continue;
+                    ++(one == &values ? differs.num_components_added : differs.num_components_removed);
+                }
+            have_lists_changed |= names.contains("tag") || names.contains("note");
+            differs.num_changed += !names.empty();
+            sure.erase("transform"), sure.erase("parent");
+            num_surely_changed += !sure.empty();
+        }
+        for (const auto& [id, values] : before) differs.num_destroyed += !now.contains(id);
+        EXPECT_EQ(report.num_created, differs.num_created);
+        EXPECT_EQ(report.num_destroyed, differs.num_destroyed);
+        EXPECT_LE(report.num_changed, differs.num_changed);
+        EXPECT_GE(report.num_changed, num_surely_changed);
+        if (have_lists_changed) return;  // of which each value counts
+        EXPECT_EQ(report.num_components_added, differs.num_components_added);
+        EXPECT_EQ(report.num_components_removed, differs.num_components_removed);
+    }
+    /// The bytes of a value, as state_of() lists them, without the entity to which it refers.
+    static std::vector<std::byte> without_reference(const std::string& name, std::vector<std::byte> value) {
+        const std::size_t begin = name == "hull"    ? 1 + sizeof(float) + sizeof(Vec3)
+                                  : name == "cargo" ? 1 + sizeof(double) + 3 * sizeof(std::int16_t)
+                                                    : value.size();
+        for (std::size_t i = begin; i < begin + sizeof(Entity) && i < value.size(); ++i) value[i] = std::byte();
+        return value;
+    }
     void reload(Copy& copy, const Source& edited) {
         make_new(copy, edited);
         for (const Item& after : edited)
