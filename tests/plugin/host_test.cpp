@@ -237,12 +237,156 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
         kBox[0], {sizeof(shoal_field), SHOAL_INT32, "count", nullptr, nullptr, 0, 0, 0, 0, NULL, 0, 0}};
     shoal_schema two = box(2);
     two.fields = two_fields;
+    for (const char* name : {"box2", "a_box", "b2box", "box_", "boxes", "pillbox"}) {  // which are other words
+        shoal_schema beside = box();
+        beside.name = name;
+        ASSERT_NE(guest.table.declare_component(&other, &beside, &guest.error), nullptr) << guest.error.text;
+        ASSERT_NE(guest.table.make_query(&other, name, nullptr, 0, &guest.error), nullptr) << guest.error.text;
+    }
     EXPECT_EQ(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries, "
               "passes or observers that name it; unload that one before");
     other.remove_calls();
     EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
+    other.remove_calls();
+}
+
+TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyond) {
+    Guest guest;
+    const shoal_host& host = guest.table;
+    std::uint64_t id = 0;
+    ASSERT_EQ(host.string_id(&guest.plugin, "gull", &id, &guest.error), 1);
+    for (std::uint32_t capacity = 0; capacity < 7; ++capacity) {
+        char text[8] = "-------";
+        EXPECT_EQ(host.string_text(&guest.plugin, id, text, capacity), 4u);
+        std::string expected = capacity == 0 ? "-" : std::string("gull").substr(0, capacity - 1) + '\0';
+        expected.resize(std::max<std::size_t>(expected.size(), 7), '-');
+        EXPECT_EQ(std::string(text, 7), expected.substr(0, 7)) << capacity;
+    }
+    EXPECT_EQ(host.string_text(&guest.plugin, id, nullptr, 5), 4u);
+
+    const auto run = [](void*, const shoal_verb_call*, shoal_error*) { return 1; };
+    const auto is_taken = [&](const char* name) {
+        shoal_verb verb{};
+        verb.size = sizeof verb, verb.name = name, verb.run = run;
+        return host.add_verb(&guest.plugin, &verb, &guest.error) != 0;
+    };
+    for (const char* name : {"a", "z", "az09-_", "zzz"}) EXPECT_TRUE(is_taken(name)) << name << guest.error.text;
+    for (const char* name : {"", "0a", "-a", "_a", "`a", "{a", "a`", "a{", "a/", "a:", "A", "aB"})
+        EXPECT_FALSE(is_taken(name)) << name;
+
+    guest.world.manager<Crate>();
+    std::vector<const char*> columns(kMostPluginColumns, "crate.mass");
+    EXPECT_NE(host.make_query(&guest.plugin, "crate", columns.data(), kMostPluginColumns, &guest.error), nullptr);
+    columns.push_back("crate.mass");
+    guest.take_error();
+    EXPECT_EQ(host.make_query(&guest.plugin, "crate", columns.data(), kMostPluginColumns + 1, &guest.error), nullptr);
+    EXPECT_EQ(guest.take_error(), "a query shows at most 64 columns, not 65");
+
+    shoal_channel* const channel = host.open_channel(&guest.plugin, "numbers", 4, &guest.error);
+    EXPECT_EQ(host.write_events(&guest.plugin, channel, nullptr, 0), 1);
+    EXPECT_EQ(host.write_events(&guest.plugin, channel, nullptr, 1), 0);
+    EXPECT_EQ(host.write_events(&guest.plugin, channel, &id, 0), 1);
+
+    shoal_pass_definition pass{};
+    pass.size = sizeof pass, pass.name = "", pass.run = [](void*, const shoal_pass*, const shoal_batch*) {};
+    EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "a pass has no name");
+    guest.plugin.remove_calls(), guest.plugin.remove_rest();
+}
+
+TEST(PluginHost, a_migration_names_its_fields_and_a_default_has_the_bytes_of_its_field) {
+    Guest guest;
+    const char name[8] = "gannet";
+    const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_FIXED_STRING, "name", nullptr, name, 0, 8, 0, 0, nullptr, 0, 0}, kBox[0]};
+    const shoal_schema bird{sizeof bird, 2, "bird", fields, 2, 0};
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &bird, &guest.error);
+    ASSERT_NE(type, nullptr) << guest.error.text;
+    shoal_entity made = 0;
+    ASSERT_EQ(guest.table.create_entities(&guest.plugin, &made, 1, &guest.error), 1);
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, &made, 1, nullptr, 0, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(guest.world.get(Entity{made}, "bird.name")->to_text(), "\"gannet\"");
+    shoal_migration step{};
+    step.size = sizeof step, step.from_version = 1;
+    shoal_component_definition given{};
+    given.size = sizeof given, given.migrations = &step, given.num_migrations = 1;
+    const auto problem_of = [&](const shoal_field* olds, std::uint32_t num_olds, const shoal_field* news,
+                                std::uint32_t num_news) {
+        step.olds = olds, step.num_olds = num_olds, step.news = news, step.num_news = num_news;
+        const int is_taken = guest.table.define_component(&guest.plugin, type, &given, &guest.error);
+        return is_taken != 0 ? std::string() : guest.take_error();
+    };
+    const std::string counted = "fields are counted, but the list is NULL";
+    EXPECT_NE(problem_of(nullptr, 1, fields, 1).find(counted), std::string::npos);
+    EXPECT_NE(problem_of(fields, 1, nullptr, 1).find(counted), std::string::npos);
+    const std::string no_function = "it has no function, and is neither another name for one field nor the end of one";
+    EXPECT_NE(problem_of(fields, 2, nullptr, 0).find(no_function), std::string::npos);
+    EXPECT_NE(problem_of(fields, 1, fields, 2).find(no_function), std::string::npos);
+    EXPECT_NE(problem_of(nullptr, 0, nullptr, 0).find(no_function), std::string::npos);
+    EXPECT_EQ(problem_of(&fields[1], 1, nullptr, 0), "") << "the end of one";
+    guest.plugin.remove_calls();
+}
+
+/// A compiler with one entity, number 7.
+struct OneEntity final : CompileHost {
+    std::uint32_t find_entity(std::string_view name) const override { return name == "here" ? 7 : kNoBlobEntity; }
+    bool read_field(Node) override { return false; }
+    bool read_value(const Field&, Node, std::byte*) override { return false; }
+};
+
+TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_them_lie) {
+    Guest guest;
+    const shoal_field fields[] = {
+        kBox[0],
+        {sizeof(shoal_field), SHOAL_ENTITY, "crew", nullptr, nullptr, 2, 0, 0, 0, nullptr, 0, 0},
+        {sizeof(shoal_field), SHOAL_BLOB_ARRAY, "song", nullptr, nullptr, 0, 0, 0, SHOAL_FLOAT, nullptr, 0, 0}};
+    const shoal_schema boat{sizeof boat, 1, "boat", fields, 3, 0};
+    const shoal_component* const component = guest.table.declare_component(&guest.plugin, &boat, &guest.error);
+    ASSERT_NE(component, nullptr) << guest.error.text;
+    struct Tries {
+        const shoal_host& host;
+        std::string crew, song;
+        Entity first{}, second{};
+    } tries{guest.table, "", ""};
+    shoal_component_definition given{};
+    given.size = sizeof given, given.context = &tries;
+    given.compile = [](void* context, const shoal_compile* at) {
+        Tries& all = *static_cast<Tries*>(context);
+        const float notes[] = {1, 2, 3};
+        for (std::uint32_t offset = 0; offset < at->image_bytes; ++offset) {
+            all.crew += all.host.compile_entity(at->compilation, offset, "here") != 0 ? '+' : '-';
+            all.song += all.host.compile_array(at->compilation, offset, notes, 3) != 0 ? '+' : '-';
+        }
+        EXPECT_EQ(all.host.compile_entity(at->compilation, 4, "nowhere"), 0);
+        EXPECT_EQ(all.host.compile_array(at->compilation, 16, nullptr, 3), 0);
+        EXPECT_EQ(all.host.compile_array(at->compilation, 16, nullptr, 0), 1);
+        EXPECT_EQ(all.host.compile_field(at->compilation, shoal_node{}), 0);
+        return 1;
+    };
+    ASSERT_NE(guest.table.define_component(&guest.plugin, component, &given, &guest.error), 0) << guest.error.text;
+    const RegisteredComponent& type = *guest.world.registry().find("boat");
+    const Schema& schema = *guest.world.directory().find(ComponentId("boat"))->schemas().front();
+    std::vector<std::byte> image(schema.struct_bytes());
+    Diagnostics diagnostics;
+    const Result<Document> source = read_json(diagnostics.add_file("boat.json", "{}"), diagnostics);
+    ASSERT_TRUE(source);
+    BlobWriter blob;
+    OneEntity host;
+    CompileOutput output(schema, image, blob, host);
+    EXPECT_FALSE(type.compile(type.compile_context, {source->root(), schema, 0, "", diagnostics}, output))
+        << "with these errors";
+    const std::uint32_t crew = schema.fields()[1].struct_offset, song = schema.fields()[2].struct_offset;
+    std::string right_crew(image.size(), '-'), right_song(image.size(), '-');
+    right_crew[crew] = right_crew[crew + sizeof(Entity)] = '+', right_song[song] = '+';
+    EXPECT_EQ(tries.crew, right_crew);
+    EXPECT_EQ(tries.song, right_song);
+    EntityBits named[2];
+    std::memcpy(named, image.data() + crew, sizeof named);
+    EXPECT_EQ(named[0], 7u);
+    EXPECT_EQ(named[1], 7u);
+    guest.plugin.remove_calls();
 }
 
 TEST(PluginHostDeathTest, a_pass_that_creates_or_destroys_entities_ends_the_program_with_its_name) {
@@ -690,6 +834,33 @@ TEST(PluginHost, an_observer_names_a_kind_and_a_field_that_there_are) {
     EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"; did you mean \"mass\"?");
     EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only an observer of changes names a field");
     EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_observer: the function is NULL");
+}
+
+TEST(PluginHost, an_observer_of_a_field_hears_of_that_one_alone) {
+    Guest guest;
+    Manager<Crate>& crates = guest.world.manager<Crate>();
+    const Entity made = guest.entities.create().value();
+    ASSERT_TRUE(crates.add(made, Crate{}));
+    const shoal_component* const type = guest.table.find_component(&guest.plugin, "crate", &guest.error);
+    std::uint32_t num_told[3] = {};
+    const auto count = [](void* to, const shoal_change* change) {
+        *static_cast<std::uint32_t*>(to) += change->num_entities;
+    };
+    const char* const fields[] = {"mass", "place", nullptr};
+    for (int i = 0; i < 3; ++i)
+        ASSERT_NE(guest.table.add_observer(&guest.plugin, SHOAL_ON_CHANGE, type, fields[i], count, &num_told[i],
+                                           &guest.error),
+                  0u)
+            << guest.error.text;
+    crates.set<&Crate::mass>(crates.instance(made), 8);
+    guest.world.settle();
+    EXPECT_EQ((std::vector<std::uint32_t>{num_told[0], num_told[1], num_told[2]}),
+              (std::vector<std::uint32_t>{1, 0, 1}));
+    crates.set<&Crate::place>(crates.instance(made), {1, 2, 3});
+    guest.world.settle();
+    EXPECT_EQ((std::vector<std::uint32_t>{num_told[0], num_told[1], num_told[2]}),
+              (std::vector<std::uint32_t>{1, 1, 2}));
+    guest.plugin.remove_calls();
 }
 
 struct Dent {

@@ -433,10 +433,10 @@ std::vector<Entity> make_items(Host& host, std::uint32_t count) {
     return made;
 }
 
-std::string run_verb(Plugins& plugins, std::span<const std::string> words) {
+std::string run_verb(Plugins& plugins, std::span<const std::string> words, std::size_t index = 0) {
     std::string text;
     const Status status = plugins.run_verb(
-        0, words, [](void* to, std::string_view said) { *static_cast<std::string*>(to) += said; }, &text);
+        index, words, [](void* to, std::string_view said) { *static_cast<std::string*>(to) += said; }, &text);
     return status ? text : std::string(status.message());
 }
 
@@ -852,6 +852,23 @@ TEST(SamplePlugins, a_grid_is_kept_right_by_observers_and_used_by_a_pass) {
         EXPECT_EQ(run_verb(host.plugins, words), "3 -3\n");
         EXPECT_EQ(run_verb(host.plugins, std::span(words).first(1)), "give two numbers, X and Y");
     }
+}
+
+TEST(SamplePlugins, verbs_of_several_have_their_numbers_in_the_order_of_loading) {
+    Host host;
+    for (const Status& status :
+         {host.load("random_calls"), host.plugins.load(sample_plugin("grid")), host.load("abi_1")})
+        ASSERT_TRUE(status) << status.message();
+    ASSERT_EQ(host.plugins.num_verbs(), 3u);
+    EXPECT_EQ(host.plugins.verb(0).name, "calls");
+    EXPECT_EQ(host.plugins.verb(1).name, "cell");
+    const std::string words[] = {"3.5", "-2.5"};
+    EXPECT_EQ(run_verb(host.plugins, words, 1), "3 -3\n");
+    EXPECT_EQ(run_verb(host.plugins, {}, 2), "0 lamps were lit\n");
+    ASSERT_TRUE(host.plugins.unload("calls"));
+    ASSERT_EQ(host.plugins.num_verbs(), 2u);
+    EXPECT_EQ(host.plugins.verb(0).name, "cell");
+    EXPECT_DEATH(host.plugins.verb(2), "there are fewer verbs");
 }
 
 // --- calls -------------------------------------------------------------------------------------------------------
