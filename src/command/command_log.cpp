@@ -228,25 +228,6 @@ void CommandLog::count(void (*visit)(void* context, std::uint32_t pass, std::str
         });
 }
 
-std::uint64_t WaitingCommands::num_waiting() {
-    std::uint64_t sum = 0;
-    count([](void* context, std::uint32_t, std::string_view,
-             std::uint64_t count) { *static_cast<std::uint64_t*>(context) += count; },
-          &sum);
-    return sum;
-}
-
-std::uint32_t WaitingCommands::first_waiting_pass() {
-    std::uint32_t first = 0;
-    count(
-        [](void* context, std::uint32_t pass, std::string_view, std::uint64_t) {
-            std::uint32_t& least = *static_cast<std::uint32_t*>(context);
-            if (pass != 0 && (least == 0 || pass < least)) least = pass;
-        },
-        &first);
-    return first;
-}
-
 void CommandLog::discard() {
     {
         const std::lock_guard lock(mutex_);

@@ -253,7 +253,7 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
 }
 
 TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyond) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_host& host = guest.table;
     std::uint64_t id = 0;
     ASSERT_EQ(host.string_id(&guest.plugin, "gull", &id, &guest.error), 1);
@@ -277,11 +277,11 @@ TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyon
         EXPECT_FALSE(is_taken(name)) << name;
 
     guest.world.manager<Crate>();
-    std::vector<const char*> columns(kMostPluginColumns, "crate.mass");
-    EXPECT_NE(host.make_query(&guest.plugin, "crate", columns.data(), kMostPluginColumns, &guest.error), nullptr);
+    std::vector<const char*> columns(kMostGuestColumns, "crate.mass");
+    EXPECT_NE(host.make_query(&guest.plugin, "crate", columns.data(), kMostGuestColumns, &guest.error), nullptr);
     columns.push_back("crate.mass");
     guest.take_error();
-    EXPECT_EQ(host.make_query(&guest.plugin, "crate", columns.data(), kMostPluginColumns + 1, &guest.error), nullptr);
+    EXPECT_EQ(host.make_query(&guest.plugin, "crate", columns.data(), kMostGuestColumns + 1, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(), "a query shows at most 64 columns, not 65");
 
     shoal_channel* const channel = host.open_channel(&guest.plugin, "numbers", 4, &guest.error);
@@ -293,11 +293,11 @@ TEST(PluginHost, calls_take_the_ends_of_what_they_may_be_given_and_nothing_beyon
     pass.size = sizeof pass, pass.name = "", pass.run = [](void*, const shoal_pass*, const shoal_batch*) {};
     EXPECT_EQ(host.add_pass(&guest.plugin, &pass, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "a pass has no name");
-    guest.plugin.remove_calls(), guest.plugin.remove_rest();
+    guest.plugin.remove_calls();
 }
 
 TEST(PluginHost, a_migration_names_its_fields_and_a_default_has_the_bytes_of_its_field) {
-    Guest guest;
+    GuestWorld guest;
     const char name[8] = "gannet";
     const shoal_field fields[] = {
         {sizeof(shoal_field), SHOAL_FIXED_STRING, "name", nullptr, name, 0, 8, 0, 0, nullptr, 0, 0}, kBox[0]};
@@ -337,7 +337,7 @@ struct OneEntity final : CompileHost {
 };
 
 TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_them_lie) {
-    Guest guest;
+    GuestWorld guest;
     const shoal_field fields[] = {
         kBox[0],
         {sizeof(shoal_field), SHOAL_ENTITY, "crew", nullptr, nullptr, 2, 0, 0, 0, nullptr, 0, 0},
@@ -837,7 +837,7 @@ TEST(PluginHost, an_observer_names_a_kind_and_a_field_that_there_are) {
 }
 
 TEST(PluginHost, an_observer_of_a_field_hears_of_that_one_alone) {
-    Guest guest;
+    GuestWorld guest;
     Manager<Crate>& crates = guest.world.manager<Crate>();
     const Entity made = guest.entities.create().value();
     ASSERT_TRUE(crates.add(made, Crate{}));

@@ -72,8 +72,24 @@ public:
     virtual void discard() = 0;
 
     /// Returns how many wait.
-    SHOAL_API std::uint64_t num_waiting();
-    SHOAL_API std::uint32_t first_waiting_pass();  ///< its place in the order of passes, from 1; 0: none waits
+    std::uint64_t num_waiting() {
+        std::uint64_t sum = 0;
+        count([](void* context, std::uint32_t, std::string_view,
+                 std::uint64_t waiting) { *static_cast<std::uint64_t*>(context) += waiting; },
+              &sum);
+        return sum;
+    }
+    /// Returns the place in the order of passes, from 1, of the first that has asked for something; 0: none waits.
+    std::uint32_t first_waiting_pass() {
+        std::uint32_t first = 0;
+        count(
+            [](void* context, std::uint32_t pass, std::string_view, std::uint64_t) {
+                std::uint32_t& least = *static_cast<std::uint32_t*>(context);
+                if (pass != 0 && (least == 0 || pass < least)) least = pass;
+            },
+            &first);
+        return first;
+    }
     /// Calls visit(context, pass, kind, count) for what passes have asked for, some kinds of a pass several times. `pass`: its
     /// place, as above; 0: outside of passes. `kind`: "destroyed", "created", "moved", "added", "removed", "spawned",
     /// "copied", "called" or "set". `count`: of entities.
