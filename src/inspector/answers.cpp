@@ -40,6 +40,8 @@ constexpr Route kRoutes[] = {
     {"/api/rewind", true, true, rewind},
     {"/api/compare", false, false, compare_frames},
     {"/api/points", false, false, show_points},
+    {"/api/sql", true, false, ask_sql},
+    {"/api/tables", false, false, list_tables},
     {"/metrics", false, false, show_metrics},
 };
 

@@ -45,6 +45,9 @@ Response keep_frames(Session& session, const Request& request);
 Response rewind(Session& session, const Request& request);
 Response compare_frames(Session& session, const Request& request);
 
+Response ask_sql(Session& session, const Request& request);
+Response list_tables(Session& session, const Request& request);
+
 Response show_points(Session& session, const Request& request);
 
 // --- what they share -------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ Response show_world(Session& session, const Request&) {
         builder.end();
     });
     builder.end();
-    builder.boolean("sql", false);
+    builder.boolean("sql", true);
     builder.end();
     return {200, "application/json", json.finish()};
 }

@@ -8,10 +8,12 @@
 #include "shoal/command/event_channels.h"
 #include "shoal/inspector/server.h"
 #include "shoal/save/frames.h"
+#include "shoal/sql/sql.h"
 #include "shoal/world/trace.h"
 #include "shoal/world/world.h"
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -99,6 +101,7 @@ public:
     std::vector<SpawnRecord> spawns;
     std::int64_t frame_ns =
         0;  ///< from the end of the frame before to the end of the last one, without what the inspector did
+    std::unique_ptr<sql::Connection> sql;                      ///< nullptr: nobody has asked
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
 
 private:

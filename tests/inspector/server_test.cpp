@@ -256,6 +256,31 @@ TEST(Inspector, an_entity_is_shown_with_where_its_level_says_it) {
     EXPECT_FALSE(inspected.json("/api/entity?id=999999:1")["alive"].get<bool>());
 }
 
+TEST(Inspector, the_world_is_asked_in_sql_and_changed_where_that_is_allowed) {
+    Inspected inspected;
+    const json answer = inspected.send("/api/sql", {{"text", "SELECT entity, drag FROM fin ORDER BY entity LIMIT 3"}});
+    ASSERT_EQ(answer["rows"].size(), 3u);
+    EXPECT_EQ(answer["columns"], json({"entity", "drag"}));
+    for (const json& row : answer["rows"]) {
+        Entity entity;
+        ASSERT_TRUE(read_entity(row[0].get<std::string>(), entity));
+        EXPECT_FLOAT_EQ(row[1].get<float>(), *inspected.sea.world.get<float>(entity, "fin.drag"));
+    }
+    EXPECT_EQ(inspected.send("/api/sql", {{"text", "SELECT 1; SELECT count(*) FROM entities"}})["rows"][0][0],
+              inspected.sea.entities.num_alive());
+    const json wrong = inspected.send("/api/sql", {{"text", "SELECT drag\nFROM finn"}});
+    EXPECT_EQ(wrong["error"]["line"], 2);
+    EXPECT_EQ(wrong["error"]["column"], 6);
+    EXPECT_GT(inspected.send("/api/sql", {{"text", "UPDATE fin SET drag = 7"}})["updated"].get<int>(), 0);
+    EXPECT_EQ(inspected.send("/api/sql", {{"text", "SELECT min(drag), max(drag) FROM fin"}})["rows"][0], json({7, 7}));
+    for (const char* text :
+         {"ATTACH '/tmp/x' AS x", "SELECT load_extension('x')", "PRAGMA writable_schema = 1", "DELETE FROM fin",
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"})
+        EXPECT_EQ(inspected.post("/api/sql", json({{"text", text}}).dump()).status, 400) << text;
+    Inspected guarded({.allow_edits = false});
+    EXPECT_EQ(guarded.post("/api/sql", R"({"text": "UPDATE fin SET drag = 7"})").status, 400);
+}
+
 // --- what is refused --------------------------------------------------------------------------------------------------
 
 TEST(Inspector, requests_of_other_pages_and_names_are_refused) {
