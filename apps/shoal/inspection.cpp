@@ -33,22 +33,30 @@ Status read_inspection(const Arguments& arguments, InspectionTask& task) {
 
 #if SHOAL_TOOL_HAS_INSPECTOR
 
-struct Inspection::Served {
-    Served(World& world, const inspect::ServerOptions& options) : server(world, options) {}
+struct Inspection::Served final : inspect::ServerHost {
+    Served(World& world, const InspectionTask& task)
+        : origins_by_guid(task.origins),
+          server(world, {.port = static_cast<std::uint16_t>(*task.port),
+                         .address = task.address,
+                         .token = task.token,
+                         .name = task.name,
+                         .allow_edits = task.allows_edits,
+                         .begin_paused = task.begins_paused,
+                         .host = this}) {}
+
+    bool is_stopped() override { return was_interrupted(); }
+    std::vector<LayerOrigin> origins(std::string_view, std::uint64_t guid) override {
+        return origins_by_guid ? origins_by_guid(guid) : std::vector<LayerOrigin>();
+    }
+
+    std::function<std::vector<LayerOrigin>(std::uint64_t guid)> origins_by_guid;
     inspect::Server server;
 };
 
 Status Inspection::start(World& world, const InspectionTask& task, Console& console) {
     if (!task.port) return {};
     note_first_signal();
-    const inspect::ServerOptions options{.port = static_cast<std::uint16_t>(*task.port),
-                                         .address = task.address,
-                                         .token = task.token,
-                                         .name = task.name,
-                                         .allow_edits = task.allows_edits,
-                                         .begin_paused = task.begins_paused,
-                                         .is_stopped = was_interrupted};
-    served_ = std::make_unique<Served>(world, options);
+    served_ = std::make_unique<Served>(world, task);
     const Status& status = served_->server.status();
     if (status) console.print_error(concat("inspect at ", served_->server.url(), "\n"));
     return status;

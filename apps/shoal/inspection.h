@@ -4,8 +4,10 @@
 
 #include "arguments.h"
 #include "shoal/base/status.h"
+#include "shoal/source/origins.h"
 #include "shoal/world/world.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +42,8 @@ struct InspectionTask {
     std::optional<std::uint64_t> port;  ///< nothing: it is not
     std::string address = "127.0.0.1", token, name;
     bool begins_paused = false, allows_edits = true;
+    /// As inspect::ServerHost has it, by GUID path; empty: the level is a blob, or there is none.
+    std::function<std::vector<shoal::LayerOrigin>(std::uint64_t guid)> origins;
 };
 
 /// Reads the flags. Errors: a port that is none.

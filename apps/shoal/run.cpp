@@ -609,6 +609,18 @@ void show_outcome(Console& console, const Task& task, const Outcome& outcome, co
     if (console.json()) print_json(console, task, outcome, diagnostics);
 }
 
+namespace {
+
+/// Composes the source again: it may have changed, and it is asked for by hand.
+std::vector<LayerOrigin> origins_in(const SourceSession& session, std::uint64_t guid) {
+    Diagnostics diagnostics;
+    const std::optional<Composition> composition =
+        compose(session.path, compose_options(session.options, session.registry), diagnostics);
+    return composition ? layer_origins(*composition, diagnostics, guid) : std::vector<LayerOrigin>();
+}
+
+}  // namespace
+
 int run_run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = read_task(arguments, task); !status)
@@ -624,6 +636,8 @@ int run_run(const Arguments& arguments, Files& files, Console& console) {
     }
     if (!level) return fail(console, session->diagnostics);
     task.level = session->path;
+    if (task.inspection.port && !level->is_blob)
+        task.inspection.origins = [&session](std::uint64_t guid) { return origins_in(*session, guid); };
     outcome.load_ns = level->load_ns;
     if (Status status = live(*level, level->blob, task, arguments, files, console, session->diagnostics, outcome);
         !status)

@@ -80,6 +80,7 @@
 #include "shoal/world/copy.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/schedule_graph.h"
 #include "shoal/world/state_rows.h"
 #include "shoal/world/text_uses.h"
 #include "shoal/world/trace.h"

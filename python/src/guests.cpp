@@ -59,7 +59,7 @@ void PythonHost::tell(Guest&, const GuestObserver& observer, const ObservedBatch
 }
 
 void PythonHost::end(const GuestObserver& observer) {
-    py::handle(reinterpret_cast<PyObject*>(observer.function)).dec_ref();
+    Py_DECREF(reinterpret_cast<PyObject*>(observer.function));
 }
 
 std::uint32_t WorldState::add_observer(const std::string& kind, const std::string& path, const py::object& function) {

@@ -102,16 +102,18 @@ Status write_times(const Trace& trace, Run& run) {
 }
 
 #if REEF_HAS_INSPECTOR
-using Inspection = std::optional<inspect::Server>;
+struct Inspection final : inspect::ServerHost {
+    bool is_stopped() override { return is_interrupted != 0; }
+    std::optional<inspect::Server> server;
+};
 
 /// Serves the page on which the sea is looked at, if that was asked for.
-Status inspect(Sea& sea, const Run& run, Inspection& server) {
+Status inspect(Sea& sea, const Run& run, Inspection& inspection) {
     if (!run.options.inspect) return {};
-    server.emplace(sea.world, inspect::ServerOptions{.port = *run.options.inspect, .name = "reef", .is_stopped = [] {
-                                                         return is_interrupted != 0;
-                                                     }});
-    if (server->status()) print(stderr, concat("inspect at ", server->url(), "\n"));
-    return server->status();
+    const inspect::ServerOptions options{.port = *run.options.inspect, .name = "reef", .host = &inspection};
+    const inspect::Server& server = inspection.server.emplace(sea.world, options);
+    if (server.status()) print(stderr, concat("inspect at ", server.url(), "\n"));
+    return server.status();
 }
 #else
 struct Inspection {};

@@ -9,6 +9,7 @@
 #include "shoal/inspect/describe.h"
 #include "shoal/react/relations.h"
 #include "shoal/save/state_difference.h"
+#include "shoal/source/origins.h"
 
 #include <algorithm>
 
@@ -79,6 +80,32 @@ void write_referrers(const World& world, const EntityWriter& writer, Entity enti
     json.builder.end();
 }
 
+/// Which prefabs an entity is made from, the innermost first, and what texts change of them.
+void write_origins(const std::vector<LayerOrigin>& origins, std::string_view own_file, JsonText& json) {
+    std::vector<std::string_view> named;
+    json.builder.begin_list("prefabs");
+    for (const LayerOrigin& origin : origins) {
+        if (origin.file == own_file || std::ranges::find(named, origin.file) != named.end()) continue;
+        named.push_back(origin.file);
+        json.builder.begin_mapping();
+        json.text("file", origin.file);
+        json.builder.unsigned_integer("line", origin.line);
+        json.builder.end();
+    }
+    json.builder.end();
+    json.builder.begin_list("changes");
+    for (const LayerOrigin& origin : origins)
+        for (const std::string& field : origin.fields) {
+            if (origin.declares) continue;
+            json.builder.begin_mapping();
+            json.text("field", concat(origin.component, '.', field));
+            json.text("by", origin.file);
+            json.builder.unsigned_integer("line", origin.line);
+            json.builder.end();
+        }
+    json.builder.end();
+}
+
 /// Where the level says it, if it was spawned while the inspector looked.
 void write_source(const Session& session, Entity entity, JsonText& json) {
     json.builder.key("source");
@@ -90,6 +117,9 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
         json.text("resource", spawn.resource);
         json.text("file", spawn.file_names[spawn.files[index]]);
         json.builder.unsigned_integer("line", spawn.lines[index]);
+        if (session.options.host != nullptr)
+            write_origins(session.options.host->origins(spawn.resource, spawn.guids[index]),
+                          spawn.file_names[spawn.files[index]], json);
         json.builder.end();
         return;
     }

@@ -178,7 +178,7 @@ struct HttpServer::Body {
         return told < 0 || static_cast<std::size_t>(told) == body.size();
     }
 
-    int handle(mg_connection* connection) const {
+    int respond_to(mg_connection* connection) const {
         const mg_request_info& info = *mg_get_request_info(connection);
         const Response response = respond(connection, info);
         std::string further;
@@ -282,7 +282,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
     callbacks.begin_request = [](mg_connection* connection) {
         const mg_request_info& info = *mg_get_request_info(connection);
         if (text_or_empty(info.local_uri) == "/api/stream" && mg_get_header(connection, "Upgrade") != nullptr) return 0;
-        return static_cast<const Body*>(info.user_data)->handle(connection);
+        return static_cast<const Body*>(info.user_data)->respond_to(connection);
     };
     callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // what clients do wrong is theirs
     mg_init_data start{&callbacks, &body, settings};

@@ -7,6 +7,7 @@
 #include "inspector/world_queue.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/source/origins.h"
 
 #include <algorithm>
 
@@ -84,7 +85,7 @@ public:
         session->pause_ended();
     }
     bool waits_for_more() const { return session->control.is_paused && session->control.num_steps == 0; }
-    bool is_over() const { return session->options.is_stopped && session->options.is_stopped(); }
+    bool is_over() const { return session->options.host != nullptr && session->options.host->is_stopped(); }
 
     std::optional<Session> session;  // empty: the world has ended
     WorldQueue queue;
@@ -94,14 +95,17 @@ public:
     std::atomic<std::int64_t> last_request_ns{0};
 };
 
+std::vector<LayerOrigin> ServerHost::origins(std::string_view, std::uint64_t) { return {}; }
+
 Server::Server(World& world, const ServerOptions& options)
-    : WorldService("inspector", ServiceStage::kInspector), body_(std::make_unique<Body>(world, options)) {
+    : WorldService("inspector", ServiceStage::kInspector), body_(new Body(world, options)) {
     SHOAL_ASSERT(world.services().find(ServiceStage::kInspector) == nullptr, "the world has another inspector");
     world.services().add(*this);
 }
 
 Server::~Server() {
     if (body_->session) body_->session->world.services().remove(*this);
+    delete body_;
 }
 
 const Status& Server::status() const { return body_->status; }

@@ -64,13 +64,15 @@ void Session::note_frame() {
 
 void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
     if (spawned.entities().empty()) return;
-    SpawnRecord record{std::string(blob.name()), {spawned.entities().begin(), spawned.entities().end()}, {}, {}, {}};
+    SpawnRecord record{
+        std::string(blob.name()), {spawned.entities().begin(), spawned.entities().end()}, {}, {}, {}, {}};
     std::unordered_map<std::string_view, std::uint32_t> number_of;  // of files
     for (std::uint32_t entity = 0; entity < blob.num_entities(); ++entity) {
         const std::string_view file = blob.source_file(entity);
         const auto [at, is_new] = number_of.try_emplace(file, static_cast<std::uint32_t>(record.file_names.size()));
         if (is_new) record.file_names.emplace_back(file);
         record.files.push_back(at->second);
+        record.guids.push_back(blob.guid(entity));
         record.lines.push_back(file.empty() ? 0 : blob.source_line(entity));
     }
     // Of a program that spawns and destroys all the time, those stay that have somebody alive.

@@ -58,6 +58,7 @@ struct SpawnRecord {
     std::vector<std::uint32_t> lines;  ///< of the blob's entities; 0: it does not say
     std::vector<std::uint32_t> files;  ///< the same: an index into file_names
     std::vector<std::string> file_names;
+    std::vector<std::uint64_t> guids;  ///< of the blob's entities
 };
 
 /// An answer that is given again until it is out of date.

@@ -3,6 +3,7 @@
 
 #include "inspector/http_client.h"
 #include "shoal/inspector/server.h"
+#include "shoal/source/origins.h"
 #include "support/json.h"
 #include "support/whole_world.h"
 
@@ -12,7 +13,7 @@
 
 namespace inspector_test {
 
-struct Inspected {
+struct Inspected final : shoal::inspect::ServerHost {
     explicit Inspected(shoal::inspect::ServerOptions options = {}) : server(sea.world, told(options)) {
         is_done = true;
         sea.run(20);
@@ -49,9 +50,16 @@ struct Inspected {
 
     /// The same options; a pause does not hold up a test whose request was answered.
     const shoal::inspect::ServerOptions& told(shoal::inspect::ServerOptions& options) {
-        options.is_stopped = [this] { return is_done.load(); };
+        options.host = this;
         return options;
     }
+    bool is_stopped() override { return is_done; }
+    std::vector<shoal::LayerOrigin> origins(std::string_view, std::uint64_t guid) override {
+        asked_guids.push_back(guid);
+        return {{"egg", "nest.sjson", 3, true, {"weight"}}, {"egg", "level.sjson", 3, false, {"weight"}}};
+    }
+
+    std::vector<std::uint64_t> asked_guids;
 
     std::atomic<bool> is_done{false};
     shoal_test::Sea sea;

@@ -5,6 +5,7 @@
 #include "inspector/inspected_sea.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/inspect/report.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/save/frames.h"
 #include "shoal/save/state_difference.h"
 #include "shoal/save/state_hash.h"
@@ -24,7 +25,7 @@ using nlohmann::json;
 
 std::string error_of(const Reply& reply) { return json::parse(reply.body)["error"]["message"]; }
 
-TEST(Inspector, what_it_says_of_a_world_is_what_the_report_says) {
+TEST(Inspector, what_it_says_of_a_world_is_what_the_report_says) {  // req: F12
     Inspected inspected;
     const World& world = inspected.sea.world;
     const WorldReport report = report_world(world);
@@ -244,16 +245,42 @@ TEST(Inspector, points_are_where_the_entities_are) {
     EXPECT_EQ(inspected.get("/api/points?color=zone").status, 200);
 }
 
-TEST(Inspector, an_entity_is_shown_with_where_its_level_says_it) {
+TEST(Inspector, an_entity_is_shown_with_what_all_stores_have_of_it) {  // req: A7
     Inspected inspected;
-    const Reply missing = inspected.get("/api/entity?id=boat");
-    EXPECT_EQ(missing.status, 400);
-    const std::string who = inspected.json("/api/entities")["entities"][0]["entity"];
-    const json shown = inspected.json("/api/entity?id=" + who);
-    EXPECT_EQ(shown["entity"], who);
-    EXPECT_TRUE(shown["alive"].get<bool>());
-    EXPECT_TRUE(shown["source"].is_null()) << "it was made by the program";
+    const World& world = inspected.sea.world;
+    std::size_t num_seen = 0;
+    for (const Entity entity : living_entities(world)) {
+        if (++num_seen > 20) break;
+        const json shown = inspected.json("/api/entity?id=" + entity_text(entity));
+        EXPECT_EQ(shown["entity"], entity_text(entity));
+        EXPECT_TRUE(shown["alive"].get<bool>());
+        EXPECT_TRUE(shown["source"].is_null()) << "it was made by the program";
+        for (const Store* store : world.directory().stores())
+            for (const Schema* schema : store->schemas()) {
+                if (schema->id() == schema_of<Properties>().id()) continue;  // whose values stand beside the components
+                EXPECT_EQ(shown["components"].contains(schema->name()), bool(store->find_row(schema->id(), entity, 0)))
+                    << entity_text(entity) << ' ' << schema->name();
+            }
+    }
     EXPECT_FALSE(inspected.json("/api/entity?id=999999:1")["alive"].get<bool>());
+    EXPECT_EQ(inspected.get("/api/entity?id=boat").status, 400);
+}
+
+TEST(Inspector, an_entity_that_was_spawned_is_shown_with_its_place_in_the_source_and_what_changed_it) {
+    Inspected inspected;
+    BlobWriter writer;
+    writer.add_entity({.guid = 5, .source_file = "level.sjson", .source_line = 2});
+    writer.add_entity({.guid = 6, .source_file = "level.sjson", .source_line = 3});
+    const Blob blob = *Blob::load(*writer.write());
+    const Spawned spawned = *inspected.sea.world.spawn(blob, {.copies = 2});
+    for (const std::uint32_t copy : {0u, 1u}) {
+        const json source = inspected.json("/api/entity?id=" + entity_text(spawned.entity(1, copy)))["source"];
+        EXPECT_EQ(source["line"], blob.source_line(1));
+        EXPECT_EQ(source["file"], blob.source_file(1));
+        EXPECT_EQ(source["prefabs"], json::parse(R"([{"file": "nest.sjson", "line": 3}])"));
+        EXPECT_EQ(source["changes"][0]["field"], "egg.weight");
+    }
+    EXPECT_EQ(inspected.asked_guids, (std::vector<std::uint64_t>{blob.guid(1), blob.guid(1)}));
 }
 
 TEST(Inspector, the_world_is_asked_in_sql_and_changed_where_that_is_allowed) {
@@ -279,6 +306,24 @@ TEST(Inspector, the_world_is_asked_in_sql_and_changed_where_that_is_allowed) {
         EXPECT_EQ(inspected.post("/api/sql", json({{"text", text}}).dump()).status, 400) << text;
     Inspected guarded({.allow_edits = false});
     EXPECT_EQ(guarded.post("/api/sql", R"({"text": "UPDATE fin SET drag = 7"})").status, 400);
+}
+
+TEST(Inspector, a_program_serves_it_in_three_lines) {
+    shoal_test::Sea sea;
+    World& world = sea.world;
+    const auto show = [](const std::string& url) { EXPECT_EQ(url.substr(0, 17), "http://127.0.0.1:"); };
+    bool is_running = true;
+    sea.world.schedule().add("end", [&](PassContext&) { is_running = false; });
+    const auto run = [&]() -> Status {
+        // [inspector/server]
+        inspect::Server server(world, {.port = 0});
+        if (!server.status()) return server.status();
+        show(server.url());  // http://127.0.0.1:8080/
+        while (is_running) world.step(1.0f / 60);
+        // [inspector/server]
+        return {};
+    };
+    EXPECT_TRUE(run().ok());
 }
 
 // --- what is refused --------------------------------------------------------------------------------------------------

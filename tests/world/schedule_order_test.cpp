@@ -427,6 +427,20 @@ TEST(ScheduleOrder, a_graph_has_what_passes_declare_and_the_waits_that_no_others
     schedule.add("look", {reads<&Fish::velocity>(fish)}, nothing);
     schedule.add("draw", {reads(fish)}, nothing);
     schedule.add("all", nothing);
+    std::string drawn;
+    const auto draw = [&](const PassNode& from, const PassNode& to, const std::vector<std::string>& on) {
+        drawn += from.name + " -> " + to.name + (on.empty() ? "" : ' ' + on.front()) + '\n';
+    };
+    const auto draw_all = [&]() -> Status {
+        // [world/schedule_graph]
+        const Result<ScheduleGraph> graph = schedule.graph();
+        if (!graph) return graph.status();
+        for (const PassEdge& edge : graph->edges) draw(graph->passes[edge.from], graph->passes[edge.to], edge.on);
+        // [world/schedule_graph]
+        return {};
+    };
+    ASSERT_TRUE(draw_all().ok());
+    EXPECT_EQ(drawn.substr(0, drawn.find('\n')), "swim -> eat fish.position");
     const Result<ScheduleGraph> graph = schedule.graph();
     ASSERT_TRUE(graph.ok());
     std::string text;

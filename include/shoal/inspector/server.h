@@ -1,9 +1,9 @@
 #pragma once
 // The live inspector: shows a world while it runs, in a browser, and answers programs that ask.
 //
-//     inspect::Server server(world, {.port = 8080});
-//     if (!server.status()) return report(server.status());
-//     std::printf("inspect at %s\n", server.url().c_str());  // http://127.0.0.1:8080/
+//     inspect::Server server(world, {.port = 0});
+//     if (!server.status()) return server.status();
+//     show(server.url());  // http://127.0.0.1:8080/
 //     while (is_running) world.step(1.0f / 60);
 //
 //     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
@@ -21,26 +21,40 @@
 #include "shoal/react/service.h"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace shoal {
 class World;
-}
+struct LayerOrigin;
+}  // namespace shoal
 
 namespace shoal::inspect {
 
+/// What a server asks the program.
+class ServerHost {
+public:
+    /// Asked while the world is paused, some ten times a second: true ends the pause for good.
+    virtual bool is_stopped() { return false; }
+    /// Says which texts the values of an entity come from (see source/origins.h), by the name of its resource and its GUID
+    /// path; empty: it is not known. Called while the world waits, when an entity with a source is shown.
+    SHOAL_API virtual std::vector<LayerOrigin> origins(std::string_view resource, std::uint64_t guid);
+
+protected:
+    ~ServerHost() = default;
+};
+
 struct ServerOptions {
-    std::uint16_t port = 0;              ///< 0: one that is free
-    std::string address = "127.0.0.1";   ///< of the machine's addresses; a token is needed for others
-    std::string token{};                 ///< not empty: requests need it
-    std::string name = "world";          ///< what the page calls the world
-    bool allow_edits = true;             ///< of fields, of which passes run, and going back in time
-    std::uint32_t keep_frames = 0;       ///< frames to go back to; 0: until the page asks for some
-    bool begin_paused = false;           ///< the first frame ends in a pause
-    std::function<bool()> is_stopped{};  ///< asked while the world is paused: true ends the pause for good
-    std::string page_folder{};           ///< the page's files are read from here, for those who work on it
+    std::uint16_t port = 0;             ///< 0: one that is free
+    std::string address = "127.0.0.1";  ///< of the machine's addresses; a token is needed for others
+    std::string token{};                ///< not empty: requests need it
+    std::string name = "world";         ///< what the page calls the world
+    bool allow_edits = true;            ///< of fields, of which passes run, and going back in time
+    std::uint32_t keep_frames = 0;      ///< frames to go back to; 0: until the page asks for some
+    bool begin_paused = false;          ///< the first frame ends in a pause
+    ServerHost* host = nullptr;         ///< Lifetime: that of the server
+    std::string page_folder{};          ///< the page's files are read from here, for those who work on it
 };
 
 class Server final : public WorldService {
@@ -56,7 +70,7 @@ public:
     SHOAL_API const std::string& url() const;
 
     /// Answers what waits, for programs that do not step all the time: until `seconds` have passed, or at once if 0, and as
-    /// long as the world is paused. Ends earlier when ServerOptions::is_stopped says so. Requires: the world is at rest.
+    /// long as the world is paused. Ends earlier when ServerHost::is_stopped() says so. Requires: the world is at rest.
     SHOAL_API void answer(double seconds = 0);
     /// Whether somebody has asked something in the last 2 seconds, or the world is paused.
     SHOAL_API bool is_watched() const;
@@ -72,7 +86,7 @@ private:
     void fields_changed() override;
     void world_ends() override;
 
-    std::unique_ptr<Body> body_;
+    Body* const body_;
 };
 
 }  // namespace shoal::inspect

@@ -1,7 +1,7 @@
 #pragma once
 // The passes of a schedule as a graph, for pictures and tools: what each declares, and which waits for which.
 //
-//     const Result<ScheduleGraph> graph = world.schedule().graph();
+//     const Result<ScheduleGraph> graph = schedule.graph();
 //     if (!graph) return graph.status();
 //     for (const PassEdge& edge : graph->edges) draw(graph->passes[edge.from], graph->passes[edge.to], edge.on);
 //

@@ -1,0 +1,34 @@
+#pragma once
+// Where the values of an entity come from: which text declares each of its components, and which ones change it.
+//
+//     for (const LayerOrigin& origin : layer_origins(*composition, diagnostics, guid))
+//         print(origin.file, origin.line, origin.component, origin.fields);
+//     // reef/coral.sjson   3   transform   position, scale
+//     // reef/garden.sjson  14  transform   position            changes it
+//
+// Thread: any.
+
+#include "shoal/source/composer.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+class Diagnostics;
+
+/// What one text says of a component.
+struct LayerOrigin {
+    std::string component;
+    std::string file;  ///< as it was opened
+    std::uint32_t line = 0;
+    bool declares = false;  ///< the entity has the component because of it; otherwise it changes what is there
+    std::vector<std::string> fields;  ///< that it sets, by their names in the text
+};
+
+/// Returns the layers of the components of an entity, component by component, each from the one that declares it on. Empty if no
+/// entity has this GUID path. `diagnostics`: that of the composition. Cost: O(entities).
+SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
+                                                 std::uint64_t guid);
+
+}  // namespace shoal
