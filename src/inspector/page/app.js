@@ -2,8 +2,7 @@
 
 import { ApiError, Live, get, post } from "./api.js";
 import { control_bar } from "./control_bar.js";
-import { fill, h, icon, notice, set_text } from "./dom.js";
-import { count_text } from "./format.js";
+import { fill, h, icon, notice } from "./dom.js";
 import { recalled, remember } from "./memo.js";
 import { Pins } from "./pins.js";
 import { parse_route, route_text } from "./route.js";

@@ -3,6 +3,8 @@
 // A query is a list of terms between commas (query/text_query.h): a prefix (& ? ! ^ $ #), a component type, and perhaps a
 // field, its part, an operator and a value.
 
+import { store_text } from "./format.js";
+
 const kOperators = ["==", "!=", "<", "<=", ">", ">="];
 const kPrefixes = /^[\s!&?^$]*/;
 const kParts = { vec2: ["x", "y"], vec3: ["x", "y", "z"], vec4: ["x", "y", "z", "w"], quat: ["x", "y", "z", "w"] };
@@ -34,7 +36,7 @@ function options_of(words, prefix, detail) {
 
 function component_options(components, typed) {
     const by_name = new Map(components.map((component) => [component.name, component]));
-    return options_of([...by_name.keys()], typed, (name) => by_name.get(name).store || "");
+    return options_of([...by_name.keys()], typed, (name) => store_text(by_name.get(name).store));
 }
 
 function field_options(component, typed) {

@@ -3,7 +3,7 @@
 import { entity_link, fill, h, icon_button, notice, set_text } from "./dom.js";
 import { components_of, properties_of } from "./entity_data.js";
 import { entity_tree } from "./entity_tree.js";
-import { value_text } from "./format.js";
+import { store_text, value_text } from "./format.js";
 import { FieldValue } from "./field_value.js";
 import { request_path } from "./route.js";
 
@@ -89,7 +89,7 @@ export class EntityDetails {
             this.field_line(name, component && component.fields.find((one) => one.name === field), field, rows.length > 1 ? i : null)));
         return h("section", { class: `component ${is_disabled ? "disabled" : ""}`, "data-component": name, "aria-label": name },
             h("h3", {}, h("a", { href: `#/entities?q=${encodeURIComponent(name)}`, title: "All that have it" }, name),
-                h("small", {}, component ? component.store : ""), is_disabled ? h("span", { class: "chip" }, "disabled") : null),
+                h("small", {}, component ? store_text(component.store) : ""), is_disabled ? h("span", { class: "chip" }, "disabled") : null),
             lines.length > 0 ? h("div", { class: "fields" }, lines) : h("p", { class: "hint" }, "No fields."));
     }
 

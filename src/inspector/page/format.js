@@ -68,6 +68,11 @@ export function value_text(value) {
     return String(value);
 }
 
+/// The kind of a store without its article: "a manager" -> "manager".
+export function store_text(kind) {
+    return (kind || "").replace(/^(?:an?|the) /, "");
+}
+
 /// A count with its noun: (1, "entity", "entities") -> "1 entity".
 export function counted_text(value, one, many) {
     return `${count_text(value)} ${value === 1 ? one : many}`;

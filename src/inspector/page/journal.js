@@ -13,7 +13,8 @@ const kMaxLinks = 12;
 const kBars = [["created", "green"], ["destroyed", "bad"], ["moved", "accent"]];
 
 function bar_chart(frames, name, color, choose) {
-    const most = Math.max(1, ...frames.map((frame) => frame[name] || 0));
+    const highest = Math.max(0, ...frames.map((frame) => frame[name] || 0));
+    const most = Math.max(1, highest);
     const width = 6;
     const height = 44;
     const bars = frames.map((frame, i) => {
@@ -23,7 +24,7 @@ function bar_chart(frames, name, color, choose) {
             svg("rect", { class: "hit", x: i * width, y: 0, width, height }),
             svg("rect", { class: color, x: i * width + 0.5, y: height - size, width: width - 1, height: size }));
     });
-    return h("div", { class: "bar-chart", "data-bars": name }, h("span", { class: "bar-title" }, h("b", {}, name), h("small", {}, `up to ${count_text(most)}`)),
+    return h("div", { class: "bar-chart", "data-bars": name }, h("span", { class: "bar-title" }, h("b", {}, name), h("small", {}, highest === 0 ? "none" : `up to ${count_text(highest)}`)),
         svg("svg", { viewBox: `0 0 ${Math.max(1, frames.length) * width} ${height}`, preserveAspectRatio: "none", role: "img",
                      "aria-label": `${name} in each frame` }, bars));
 }
@@ -90,13 +91,18 @@ class TimeSlider {
             ? `${counted_text(frames.last - frames.first + 1, "frame is", "frames are")} kept, in ${bytes_text(frames.bytes)}. Going back pauses the world.`
             : "No frame is kept. Set how many to keep, and let the world go on.");
         if (!has_some) return;
-        this.slider.min = String(frames.first);
-        this.slider.max = String(frames.last);
-        set_text(this.low, count_text(frames.first));
-        set_text(this.high, count_text(frames.last));
+        this.show_bounds(frames.first, frames.last);
+    }
+
+    show_bounds(first, last) {
+        this.slider.min = String(first);
+        this.slider.max = String(last);
+        set_text(this.low, count_text(first));
+        set_text(this.high, count_text(last));
     }
 
     show_world(world) {
+        if (world.frames_kept) this.show_bounds(world.frames_kept.first, world.frames_kept.last);
         if (document.activeElement === this.slider && !world.paused) this.slider.blur();
         if (document.activeElement !== this.slider) this.slider.value = String(world.frame);
         if (document.activeElement !== this.slider || world.paused) set_text(this.at, count_text(world.frame));

@@ -1,6 +1,7 @@
 // Lines over the last minutes, drawn by Chart.js (/lib/chart.js), and sparklines without it.
 
 import { svg } from "./dom.js";
+import { count_text } from "./format.js";
 import { css_color, on_theme } from "./theme.js";
 
 const kLeastSeconds = 20;
@@ -19,6 +20,7 @@ function shown_seconds(series, seconds, now) {
 }
 
 /// lines: [{title, color: a name of the style sheet, is_filled, is_stacked}]; text: of a value on the axis and in tooltips.
+/// A chart with a filled line begins at zero.
 export class LineChart {
     constructor(canvas, lines, text) {
         this.lines = lines;
@@ -42,8 +44,9 @@ export class LineChart {
                 plugins: { legend: { display: false }, tooltip },
                 scales: {
                     x: { type: "linear", min: -120, max: 0, ticks: { callback: axis_seconds_text, maxRotation: 0 }, grid: { display: false } },
-                    y: { stacked: lines.some((line) => line.is_stacked), ticks: { callback: (value) => text(value), maxTicksLimit: 5 },
-                         grid: {}, grace: is_from_zero ? 0 : "20%", suggestedMin: is_from_zero ? 0 : undefined },
+                    y: { stacked: lines.some((line) => line.is_stacked), ticks: { callback: (value) => text(value), maxTicksLimit: 5, precision: text === count_text ? 0 : undefined },
+                         grid: {}, grace: is_from_zero ? 0 : "20%",
+                         min: is_from_zero ? 0 : undefined, suggestedMax: is_from_zero ? 1 : undefined },
                 },
             },
         });
@@ -81,16 +84,17 @@ export class LineChart {
 
 /// A small line without axes, of the samples of a series.
 export function draw_sparkline(element, series, { width = 160, height = 36 } = {}) {
-    const summary = series.summary();
+    const summary = series.summary() || { low: 0, high: 0 };
     const first = series.times[0];
     const span = Math.max(1e-6, series.times[series.length - 1] - first);
-    const size = summary && summary.high > summary.low ? summary.high - summary.low : 1;
+    const size = summary.high > summary.low ? summary.high - summary.low : 1;
     const place = (i) => {
         const x = ((series.times[i] - first) / span) * (width - 4) + 2;
         const y = summary.high > summary.low ? height - 3 - ((series.values[i] - summary.low) / size) * (height - 6) : height / 2;
         return `${x.toFixed(1)},${y.toFixed(1)}`;
     };
-    const points = summary ? series.times.map((_, i) => place(i)).join(" ") : "";
+    const is_single = series.length === 1;  // a level line, since a point is not seen
+    const points = is_single ? `2,${height / 2} ${width - 2},${height / 2}` : series.times.map((_, i) => place(i)).join(" ");
     if (!element.firstChild) element.append(svg("polyline", { class: "sparkline" }));
     element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     element.firstChild.setAttribute("points", points);

@@ -10,6 +10,7 @@ import { recalled, remember } from "./memo.js";
 
 const kDivisions = [["component", "Components"], ["archetype", "Archetypes"], ["owner", "Owners"], ["zone", "Zones"]];
 const kMeasures = [["committed", "Committed"], ["used", "Used"], ["wasted", "Wasted"], ["reserved", "Reserved"]];
+const kRest_ms = 900;  // between two drawings: boxes that jump four times a second cannot be read
 const kHeight = 320;
 const kPadding = 12;  // of the style sheet
 
@@ -18,7 +19,7 @@ function tile(leaf, measure, colors, choose) {
     const [width, height] = [leaf.x1 - leaf.x0, leaf.y1 - leaf.y0];
     const share = measure === "committed" && part.committed > 0 ? Math.min(1, part.used / part.committed) : 1;
     const fits = width > 46 && height > 22;
-    const name = part.name.length * 6.8 > width - 12 ? `${part.name.slice(0, Math.max(1, Math.floor((width - 18) / 6.8)))}…` : part.name;
+    const name = part.name.length * 7.4 > width - 12 ? `${part.name.slice(0, Math.max(1, Math.floor((width - 18) / 7.4)))}…` : part.name;
     return svg("g", { class: "tile", transform: `translate(${leaf.x0} ${leaf.y0})`, "data-part": part.name, onclick: () => choose(part) },
         svg("title", {}, `${part.name} (${part.group})\n${bytes_text(part.used)} used of ${bytes_text(part.committed)} committed, ` +
             `${bytes_text(part.wasted)} wasted, ${bytes_text(part.reserved)} reserved`),
@@ -72,72 +73,87 @@ function totals_line(totals) {
     return Object.entries(totals).map(([name, value]) => part(name, value));
 }
 
-export function make_memory_view(context) {
-    let by = recalled("memory.by", "component");
-    let measure = recalled("memory.measure", "committed");
-    let memory = null;
-    let zones = null;
-    let largest = 1;
-    const colors = new ColorsByName();
-    const treemap = h("div", { class: "treemap-box" }, notice("Counting…", "", "loading"));
-    const totals = h("p", { class: "totals" });
-    const choose = (part) => {
-        table.choose(part.name);
-        const line = table.lines.get(part.name);
-        if (line) line.element.scrollIntoView({ block: "nearest" });
-    };
-    const table = new DataTable(table_columns(colors, () => largest), { name: "memory", label: "Memory", key_of: (row) => row.name,
-        order: { key: "committed", descending: true }, on_row: (row) => table.choose(row.name) });
-    const draw = () => {
-        if (!memory) return;
-        const parts = memory_parts(memory, zones, by);
-        largest = Math.max(1, ...parts.map((part) => part.committed || 0));
-        draw_treemap(treemap, parts, measure, colors, choose);
-        fill(totals, totals_line(memory_totals(parts)));
-        table.show(parts);
-    };
-    const load_zones = async () => {
-        if (by !== "zone") return;
-        const answer = await context.attempt(() => get("/api/zones"));
-        if (answer) zones = answer.zones;
-        draw();
-    };
-    const division = choice("Divided by", kDivisions, by, (value) => {
-        by = value;
-        remember("memory.by", value);
-        draw();
-        load_zones();
-    }, { id: "memory-by" });
-    const measures = choice("Size of a box", kMeasures, measure, (value) => {
-        measure = value;
-        remember("memory.measure", value);
-        draw();
-    }, { id: "memory-measure" });
-    let stop = null;
-    let drawn_at = 0;
-    const hear = (body, error) => {
-        if (error) return fill(treemap, notice("Memory cannot be shown.", error.message, "error"));
-        memory = body;
-        if (performance.now() - drawn_at < 900) return undefined;  // boxes that jump four times a second are not readable
-        drawn_at = performance.now();
-        return by === "zone" ? load_zones() : draw();
-    };
-    addEventListener("resize", () => stop && draw());
-    return {
-        element: h("div", { class: "view memory" },
+class MemoryView {
+    constructor(context) {
+        Object.assign(this, {
+            context, by: recalled("memory.by", "component"), measure: recalled("memory.measure", "committed"), memory: null, zones: null,
+            largest: 1, colors: new ColorsByName(), stop: null, drawn_at: 0,
+        });
+        this.treemap = h("div", { class: "treemap-box" }, notice("Counting…", "", "loading"));
+        this.totals = h("p", { class: "totals" });
+        this.table = new DataTable(table_columns(this.colors, () => this.largest), {
+            name: "memory", label: "Memory", key_of: (row) => row.name, order: { key: "committed", descending: true },
+            on_row: (row) => this.table.choose(row.name) });
+        const division = choice("Divided by", kDivisions, this.by, (value) => this.divide(value), { id: "memory-by" });
+        const measures = choice("Size of a box", kMeasures, this.measure, (value) => this.measure_by(value), { id: "memory-measure" });
+        this.element = h("div", { class: "view memory" },
             h("header", { class: "view-head" }, h("h1", {}, "Memory"), division, measures),
-            h("section", { class: "panel", "aria-label": "Treemap" }, totals, treemap,
+            h("section", { class: "panel", "aria-label": "Treemap" }, this.totals, this.treemap,
                 h("p", { class: "hint" }, "A box is as large as its memory; filled up to what is used of what is committed.")),
-            panel("Table", null, table.element)),
-        open() {
-            this.close();
-            drawn_at = 0;
-            stop = context.live.watch("/api/memory", hear);
-            load_zones();
-        },
-        close() {
-            if (stop) stop();
-            stop = null;
-        },
-    };
+            panel("Table", null, this.table.element));
+        addEventListener("resize", () => this.stop && this.draw());
+    }
+
+    divide(by) {
+        this.by = by;
+        remember("memory.by", by);
+        this.draw();
+        this.load_zones();
+    }
+
+    measure_by(measure) {
+        this.measure = measure;
+        remember("memory.measure", measure);
+        this.draw();
+    }
+
+    choose(part) {
+        this.table.choose(part.name);
+        const line = this.table.lines.get(part.name);
+        if (line) line.element.scrollIntoView({ block: "nearest" });
+    }
+
+    draw() {
+        if (!this.memory) return;
+        const parts = memory_parts(this.memory, this.zones, this.by);
+        this.largest = Math.max(1, ...parts.map((part) => part.committed || 0));
+        draw_treemap(this.treemap, parts, this.measure, this.colors, (part) => this.choose(part));
+        fill(this.totals, totals_line(memory_totals(parts)));
+        this.table.show(parts);
+    }
+
+    async load_zones() {
+        if (this.by !== "zone") return;
+        const answer = await this.context.attempt(() => get("/api/zones"));
+        if (answer) this.zones = answer.zones;
+        this.draw();
+    }
+
+    hear(body, error) {
+        if (error) {
+            fill(this.treemap, notice("Memory cannot be shown.", error.message, "error"));
+            return;
+        }
+        this.memory = body;
+        if (performance.now() - this.drawn_at < kRest_ms) return;
+        this.drawn_at = performance.now();
+        if (this.by === "zone") this.load_zones();
+        else this.draw();
+    }
+
+    open() {
+        this.close();
+        this.drawn_at = -kRest_ms;
+        this.stop = this.context.live.watch("/api/memory", (body, error) => this.hear(body, error));
+        this.load_zones();
+    }
+
+    close() {
+        if (this.stop) this.stop();
+        this.stop = null;
+    }
+}
+
+export function make_memory_view(context) {
+    return new MemoryView(context);
 }

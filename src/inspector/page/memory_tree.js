@@ -1,5 +1,7 @@
 // What the treemap of memory shows, and where the boxes of zones stand. No DOM.
 
+import { store_text } from "./format.js";
+
 /// The parts of each way to divide memory: [{name, group, used, committed, reserved, wasted}].
 export function memory_parts(memory, zones, by) {
     const wasted = (part) => (part.wasted === undefined ? Math.max(0, part.committed - part.used) : part.wasted);
@@ -8,7 +10,7 @@ export function memory_parts(memory, zones, by) {
             ...zone, name: `zone ${zone.zone}`, group: zone.state, rows: zone.entities, wasted: wasted(zone) }));
     }
     const parts = { component: memory.components, archetype: memory.archetypes, owner: memory.owners }[by] || [];
-    return parts.map((part) => ({ ...part, group: part.store || by, wasted: wasted(part) }));
+    return parts.map((part) => ({ ...part, group: store_text(part.store) || by, wasted: wasted(part) }));
 }
 
 /// The sums of used, committed, reserved and wasted.

@@ -27,8 +27,8 @@ const kCards = [
 
 function frames_per_second_text(world) {
     if (!(world.frame_ms > 0)) return "";
-    const share = world.dt > 0 ? ` · ${percent_text(world.frame_ms / (world.dt * 1000))} of ${ms_text(world.dt * 1000)}` : "";
-    return `${count_text(1000 / world.frame_ms)} frames/s${share}`;
+    const share = world.dt > 0 ? `, ${percent_text(world.frame_ms / (world.dt * 1000))} of ${ms_text(world.dt * 1000)}` : "";
+    return `${count_text(1000 / world.frame_ms)} frames/s possible${share}`;
 }
 
 function settle_text({ settle = {} }) {

@@ -106,103 +106,109 @@ function draw_details(box, { passes, edges }, state) {
         list_of("Time of each worker", (pass.worker_ms || []).map((time) => `${ms_digits(time)} ms`))));
 }
 
-/// What the three drawings and the table share: the answer, the chosen pass, and colours.
-class PassesState {
+// What the drawings depend on, apart from times.
+function shape_of({ passes, edges }) {
+    return JSON.stringify([passes.map((pass) => [pass.name, pass.level, pass.enabled, pass.reads, pass.writes]), edges]);
+}
+
+/// What the drawings and the table read of it: `body`, the answer; `timeline`; `chosen`, a pass or null; `colors`.
+class PassesView {
     constructor(context) {
-        Object.assign(this, { context, chosen: null, body: null, timeline: null, colors: new ColorsByName() });
-        this.on_change = () => {};
+        Object.assign(this, { context, chosen: null, body: null, timeline: null, colors: new ColorsByName(), stop: null, timer: 0 });
+        this.tab = recalled("passes.tab", "graph");
+        this.drawing = h("div", { class: "drawing" }, notice("Waiting for the schedule…", "", "loading"));
+        this.details = h("aside", { class: "pass-details", "aria-label": "Chosen pass" });
+        this.passes = pass_table(this);
+        const tabs = choice("Drawing", kTabs, this.tab, (tab) => this.show_tab(tab), { id: "passes-tabs" });
+        this.element = h("div", { class: "view passes" },
+            h("header", { class: "view-head" }, h("h1", {}, "Passes"), tabs),
+            h("section", { class: "panel", "aria-label": "Drawing of the schedule" }, this.drawing, this.details),
+            panel("Passes", null, this.passes.table.element));
     }
 
     bandwidth() {
         return (this.context.world.last && this.context.world.last.bandwidth_gb_per_s) || 10;
     }
 
+    show_tab(tab) {
+        this.tab = tab;
+        remember("passes.tab", tab);
+        fill(this.drawing);
+        this.draw();
+        this.load_timeline();
+    }
+
     choose(name) {
         this.chosen = this.chosen === name ? null : name;
         this.context.note_address("passes", { pass: this.chosen });
-        this.on_change();
+        this.draw_all();
     }
 
     async enable(pass, enabled) {
         await this.context.attempt(() => post("/api/enable", { pass, enabled }));
         const body = await this.context.attempt(() => get("/api/passes"));
-        if (body) {
-            this.body = body;
-            this.on_change();
+        if (!body) return;
+        this.body = body;
+        this.draw_all();
+    }
+
+    draw() {
+        if (!this.body) return;
+        if (this.tab === "graph") draw_schedule(this.drawing, this);
+        else if (this.tab === "timeline") draw_timeline(this.drawing, this);
+        else draw_access(this.drawing, this.body.passes, this);
+    }
+
+    draw_all() {
+        if (!this.body) return;
+        this.draw();
+        draw_details(this.details, this.body, this);
+        this.passes.show(this.body.passes);
+        this.passes.table.choose(this.chosen);
+    }
+
+    hear(body, error) {
+        if (error) {
+            fill(this.drawing, notice("The schedule cannot be shown.", error.message, "error"));
+            return;
         }
+        for (const pass of body.passes) this.colors.of(pass.name);
+        const is_same = this.body && shape_of(this.body) === shape_of(body);
+        this.body = body;
+        if (!is_same) {
+            this.draw_all();
+            return;
+        }
+        this.passes.show(body.passes);
+        if (this.tab === "graph") this.draw();
+    }
+
+    async load_timeline() {
+        if (this.tab !== "timeline" || document.hidden) return;
+        try {
+            this.timeline = await get("/api/timeline");
+            this.draw();
+        } catch (error) {
+            if (!this.timeline) fill(this.drawing, notice("The last frame cannot be shown.", error.message, "error"));
+        }
+    }
+
+    open(parameters) {
+        this.close();
+        if (parameters.pass) this.chosen = parameters.pass;
+        this.draw_all();
+        this.stop = this.context.live.watch("/api/passes", (body, error) => this.hear(body, error));
+        this.timer = setInterval(() => this.load_timeline(), kTimelineEvery_ms);
+        this.load_timeline();
+    }
+
+    close() {
+        if (this.stop) this.stop();
+        this.stop = null;
+        clearInterval(this.timer);
     }
 }
 
 export function make_passes_view(context) {
-    const state = new PassesState(context);
-    let tab = recalled("passes.tab", "graph");
-    const drawing = h("div", { class: "drawing" }, notice("Waiting for the schedule…", "", "loading"));
-    const details = h("aside", { class: "pass-details", "aria-label": "Chosen pass" });
-    const { table, show } = pass_table(state);
-    const draw = () => {
-        if (!state.body) return;
-        if (tab === "graph") draw_schedule(drawing, state);
-        else if (tab === "timeline") draw_timeline(drawing, state);
-        else draw_access(drawing, state.body.passes, state);
-    };
-    const draw_all = () => {
-        draw();
-        if (!state.body) return;
-        draw_details(details, state.body, state);
-        show(state.body.passes);
-        table.choose(state.chosen);
-    };
-    state.on_change = draw_all;
-    const tabs = choice("Drawing", kTabs, tab, (value) => {
-        tab = value;
-        remember("passes.tab", value);
-        fill(drawing);
-        draw();
-    }, { id: "passes-tabs" });
-    const hear = (body, error) => {
-        if (error) return fill(drawing, notice("The schedule cannot be shown.", error.message, "error"));
-        for (const pass of body.passes) state.colors.of(pass.name);
-        const is_same = state.body && shape_of(state.body) === shape_of(body);
-        state.body = body;
-        if (is_same) {
-            show(body.passes);
-            if (tab === "graph") draw();
-            return undefined;
-        }
-        return draw_all();
-    };
-    const load_timeline = async () => {
-        if (tab !== "timeline" || document.hidden) return;
-        try {
-            state.timeline = await get("/api/timeline");
-            draw();
-        } catch (error) {
-            if (!state.timeline) fill(drawing, notice("The last frame cannot be shown.", error.message, "error"));
-        }
-    };
-    let stop = null;
-    let timer = 0;
-    return {
-        element: h("div", { class: "view passes" },
-            h("header", { class: "view-head" }, h("h1", {}, "Passes"), tabs),
-            h("section", { class: "panel", "aria-label": "Drawing of the schedule" }, drawing, details),
-            panel("Passes", null, table.element)),
-        open(parameters) {
-            this.close();
-            if (parameters.pass) state.chosen = parameters.pass;
-            stop = context.live.watch("/api/passes", hear);
-            timer = setInterval(load_timeline, kTimelineEvery_ms);
-            load_timeline();
-        },
-        close() {
-            if (stop) stop();
-            stop = null;
-            clearInterval(timer);
-        },
-    };
-}
-
-// What the drawings depend on, apart from times.
-function shape_of({ passes, edges }) {
-    return JSON.stringify([passes.map((pass) => [pass.name, pass.level, pass.enabled, pass.reads, pass.writes]), edges]);
+    return new PassesView(context);
 }

@@ -9,6 +9,7 @@ import { recalled, remember } from "./memo.js";
 
 const kMeasures = [["entities", "Entities"], ["used", "Used"], ["committed", "Committed"]];
 const kTime = ["ms", "Time"];
+const kRest_ms = 450;  // between two drawings
 const kHeight = 420;
 const kPadding = 12;  // of the style sheet
 
@@ -54,6 +55,7 @@ function draw_chosen(box, zones, state, context) {
     const zone = zones.find((one) => one.zone === state.chosen);
     if (!zone) {
         const loaded = zones.filter((one) => one.state !== "unloaded");
+        if (loaded.length === 0) return fill(box, h("p", { class: "hint" }, "A zone is a part of the world whose entities lie together in memory."));
         const entities = loaded.reduce((sum, one) => sum + one.entities, 0);
         return fill(box, h("h3", {}, counted_text(loaded.length, "zone is loaded", "zones are loaded")),
             h("p", { class: "hint" }, `They have ${counted_text(entities, "entity", "entities")}. Choose a zone to see what it has.`));
@@ -99,68 +101,80 @@ function box_text(zone) {
     return `${corner(zone.low)} – ${corner(zone.high)}`;
 }
 
-export function make_zones_view(context) {
-    const state = { measure: recalled("zones.measure", "entities"), chosen: null, zones: null };
-    const map = h("div", { class: "map-box" }, notice("Waiting for the zones…", "", "loading"));
-    const unloaded = h("p", { class: "unloaded-list", hidden: true });
-    const details = h("aside", { class: "details", "aria-label": "Chosen zone" });
-    const largest = { entities: 1, committed: 1 };
-    const draw = () => {
-        if (!state.zones) return;
-        for (const name of Object.keys(largest)) largest[name] = Math.max(1, ...state.zones.map((zone) => zone[name] || 0));
+class ZonesView {
+    constructor(context) {
+        Object.assign(this, { context, measure: recalled("zones.measure", "entities"), chosen: null, zones: null, stop: null, drawn_at: 0 });
+        this.largest = { entities: 1, committed: 1 };
+        this.map = h("div", { class: "map-box" }, notice("Waiting for the zones…", "", "loading"));
+        this.unloaded = h("p", { class: "unloaded-list", hidden: true });
+        this.details = h("aside", { class: "details", "aria-label": "Chosen zone" });
+        this.measures = h("span");
+        this.table = zone_table(this, this.largest);
+        this.element = h("div", { class: "view zones" },
+            h("header", { class: "view-head" }, h("h1", {}, "Zones"), this.measures),
+            h("div", { class: "schedule" }, h("section", { class: "panel", "aria-label": "Map" }, this.map, this.unloaded), this.details),
+            panel("Table", null, this.table.element));
+        this.show_measures();
+        addEventListener("resize", () => this.stop && this.draw());
+    }
+
+    show_measures() {
+        const has_time = this.zones && this.zones.some((zone) => zone.ms !== undefined);
+        fill(this.measures, choice("Coloured by", has_time ? [...kMeasures, kTime] : kMeasures, this.measure, (value) => {
+            this.measure = value;
+            remember("zones.measure", value);
+            this.draw();
+        }, { id: "zones-measure" }));
+    }
+
+    choose(zone) {
+        this.chosen = this.chosen === zone ? null : zone;
+        this.context.note_address("zones", { zone: this.chosen });
+        this.draw();
+    }
+
+    draw() {
+        const { zones } = this;
+        if (!zones) return;
+        for (const name of Object.keys(this.largest)) this.largest[name] = Math.max(1, ...zones.map((zone) => zone[name] || 0));
         const focused = document.activeElement && document.activeElement.closest(".zone-map [data-zone]");
-        draw_map(map, state.zones, state);
+        draw_map(this.map, zones, this);
         if (focused) {
-            const again = map.querySelector(`[data-zone="${focused.dataset.zone}"]`);
+            const again = this.map.querySelector(`[data-zone="${focused.dataset.zone}"]`);
             if (again) again.focus();
         }
-        draw_unloaded(unloaded, state.zones);
-        draw_chosen(details, state.zones, state, context);
-        table.show(state.zones);
-        table.choose(state.chosen);
-    };
-    state.choose = (zone) => {
-        state.chosen = state.chosen === zone ? null : zone;
-        context.note_address("zones", { zone: state.chosen });
-        draw();
-    };
-    const table = zone_table(state, largest);
-    const measures = h("span");
-    const show_measures = () => {
-        const has_time = state.zones && state.zones.some((zone) => zone.ms !== undefined);
-        fill(measures, choice("Coloured by", has_time ? [...kMeasures, kTime] : kMeasures, state.measure, (value) => {
-            state.measure = value;
-            remember("zones.measure", value);
-            draw();
-        }, { id: "zones-measure" }));
-    };
-    show_measures();
-    let stop = null;
-    let drawn_at = 0;
-    const hear = (body, error) => {
-        if (error) return fill(map, notice("Zones cannot be shown.", error.message, "error"));
-        const is_first = state.zones === null;
-        state.zones = body.zones;
-        if (is_first) show_measures();
-        if (performance.now() - drawn_at < 450) return undefined;
-        drawn_at = performance.now();
-        return draw();
-    };
-    addEventListener("resize", () => stop && draw());
-    return {
-        element: h("div", { class: "view zones" },
-            h("header", { class: "view-head" }, h("h1", {}, "Zones"), measures),
-            h("div", { class: "schedule" }, h("section", { class: "panel", "aria-label": "Map" }, map, unloaded), details),
-            panel("Table", null, table.element)),
-        open(parameters) {
-            this.close();
-            drawn_at = 0;
-            if (parameters.zone !== undefined) state.chosen = Number(parameters.zone);
-            stop = context.live.watch("/api/zones", hear);
-        },
-        close() {
-            if (stop) stop();
-            stop = null;
-        },
-    };
+        draw_unloaded(this.unloaded, zones);
+        draw_chosen(this.details, zones, this, this.context);
+        this.table.show(zones);
+        this.table.choose(this.chosen);
+    }
+
+    hear(body, error) {
+        if (error) {
+            fill(this.map, notice("Zones cannot be shown.", error.message, "error"));
+            return;
+        }
+        const is_first = this.zones === null;
+        this.zones = body.zones;
+        if (is_first) this.show_measures();
+        if (performance.now() - this.drawn_at < kRest_ms) return;
+        this.drawn_at = performance.now();
+        this.draw();
+    }
+
+    open(parameters) {
+        this.close();
+        this.drawn_at = -kRest_ms;
+        if (parameters.zone !== undefined) this.chosen = Number(parameters.zone);
+        this.stop = this.context.live.watch("/api/zones", (body, error) => this.hear(body, error));
+    }
+
+    close() {
+        if (this.stop) this.stop();
+        this.stop = null;
+    }
+}
+
+export function make_zones_view(context) {
+    return new ZonesView(context);
 }

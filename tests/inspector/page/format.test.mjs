@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes_text, count_text, counted_text, ms_text, number_text, percent_text, value_text } from "../../../src/inspector/page/format.js";
+import { bytes_text, count_text, counted_text, ms_text, number_text, percent_text, store_text, value_text } from "../../../src/inspector/page/format.js";
 
 test("counts have a comma after three digits", () => {
     assert.equal(count_text(0), "0");
@@ -55,4 +55,8 @@ test("a value of any kind is one line", () => {
 test("a noun agrees with its count", () => {
     assert.equal(counted_text(1, "entity", "entities"), "1 entity");
     assert.equal(counted_text(1200, "entity", "entities"), "1,200 entities");
+});
+
+test("a store is named without its article", () => {
+    assert.deepEqual(["a manager", "the transforms", "database", undefined].map(store_text), ["manager", "transforms", "database", ""]);
 });
