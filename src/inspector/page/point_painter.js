@@ -6,14 +6,14 @@ import { kNoColor, to_pixels } from "./points.js";
 const kVertexShader = `
 attribute float point_x, point_y, slot, selected;
 uniform vec2 middle, scale;
-uniform float size, dims;
+uniform float size, dims, growth;
 uniform sampler2D colors;
 varying vec4 color;
 void main() {
     float is_first = max(selected, 1.0 - dims);
     vec4 own = texture2D(colors, vec2((slot * 255.0 + 0.5) / 256.0, 0.5));
     gl_Position = vec4((point_x - middle.x) * scale.x, (point_y - middle.y) * scale.y, own.a * 0.4 - 0.5 * selected, 1.0);
-    gl_PointSize = size * (1.0 + 0.7 * selected * dims);
+    gl_PointSize = size * (1.0 + growth * selected * dims);
     color = vec4(own.rgb, mix(0.16, 0.92, is_first));
 }`;
 
@@ -25,6 +25,8 @@ void main() {
     if (distance_squared > 0.25) discard;
     gl_FragColor = vec4(color.rgb * color.a, color.a);
 }`;
+
+const kFew = 20;
 
 /// The 256 colours of a legend: kinds by their place, or a ramp; the last is for points without a value.
 /// Layout: red, green, blue and depth of each. Few points of a kind are drawn before many, so that they are seen.
@@ -65,7 +67,7 @@ class WebGlPainter {
         this.names = ["point_x", "point_y", "slot", "selected"];
         this.buffers = this.names.map(() => gl.createBuffer());
         this.places = this.names.map((name) => gl.getAttribLocation(program, name));
-        this.uniforms = Object.fromEntries(["middle", "scale", "size", "dims"].map((name) => [name, gl.getUniformLocation(program, name)]));
+        this.uniforms = Object.fromEntries(["middle", "scale", "size", "dims", "growth"].map((name) => [name, gl.getUniformLocation(program, name)]));
         gl.useProgram(program);
         gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
         gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -81,6 +83,9 @@ class WebGlPainter {
     load(points, slots) {
         const { gl } = this;
         this.count = points.count;
+        let num_selected = 0;
+        for (let i = 0; i < points.count; ++i) num_selected += points.selected[i];
+        this.growth = num_selected * kFew < points.count ? 0.8 : 0;  // few are made larger, so that they are found
         [points.x, points.y, slots, points.selected].forEach((data, i) => {
             gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[i]);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
@@ -100,6 +105,7 @@ class WebGlPainter {
         gl.uniform2f(uniforms.scale, (2 * camera.scale) / width, (2 * camera.scale) / height);
         gl.uniform1f(uniforms.size, size * (gl.canvas.width / width));
         gl.uniform1f(uniforms.dims, dims ? 1 : 0);
+        gl.uniform1f(uniforms.growth, this.growth);
         if (this.count > 0) gl.drawArrays(gl.POINTS, 0, this.count);
     }
 }

@@ -1,6 +1,6 @@
 // SQL over the world: an editor with completion, a table of results that sorts and can be kept as CSV, and EXPLAIN.
 
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { sql_completion } from "./completion.js";
 import { csv_text } from "./csv.js";
 import { DataTable } from "./data_table.js";
@@ -11,17 +11,6 @@ import { recalled, remember } from "./memo.js";
 const kMaxHistory = 30;
 const kMaxShown = 2000;
 const kFirst = "SELECT zone, count(*) AS entities\nFROM entities\nGROUP BY zone\nORDER BY entities DESC\nLIMIT 20";
-const kParts = { vec2: ["x", "y"], vec3: ["x", "y", "z"], vec4: ["x", "y", "z", "w"] };
-
-/// The tables that completion offers: a table per component type, with the fields and their parts as columns.
-export function tables_of(components) {
-    const tables = { entities: ["entity", "name", "zone"] };
-    for (const component of components) {
-        const columns = component.fields.flatMap((field) => [field.name, ...(kParts[field.type] || []).map((part) => `${field.name}_${part}`)]);
-        tables[component.name] = ["entity", "zone", ...columns];
-    }
-    return tables;
-}
 
 function result_columns(names, rows) {
     return names.map((name, i) => {
@@ -34,7 +23,7 @@ function result_columns(names, rows) {
 
 class SqlView {
     constructor(context) {
-        Object.assign(this, { context, editor: null, marks: [], answer: null, tables: tables_of([]) });
+        Object.assign(this, { context, editor: null, marks: [], answer: null, tables: {} });
         this.box = h("div", { class: "editor", id: "sql-editor" });
         this.status = h("p", { class: "list-count", id: "sql-status", role: "status" });
         this.error = h("p", { class: "sql-error", id: "sql-error", role: "alert", hidden: true });
@@ -47,8 +36,6 @@ class SqlView {
                 h("button", { type: "button", class: "plain", id: "sql-explain", onclick: () => this.run("EXPLAIN QUERY PLAN ") }, "Explain"), this.csv, this.history),
             h("section", { class: "panel", "aria-label": "Query" }, this.box, this.error),
             h("section", { class: "panel grow", "aria-label": "Result" }, this.status, this.result));
-        document.addEventListener("shoal-components", () => { this.tables = tables_of(this.context.components); });
-        this.tables = tables_of(context.components);
         this.show_history();
     }
 
@@ -98,7 +85,8 @@ class SqlView {
         this.answer = answer;
         this.csv.disabled = answer.rows.length === 0;
         const more = answer.more ? ", and there are more" : "";
-        set_text(this.status, `${counted_text(answer.rows.length, "row", "rows")}${more}, ${ms_text(answer.ms)}`);
+        const updated = answer.updated ? `${counted_text(answer.updated, "row", "rows")} changed, ` : "";
+        set_text(this.status, `${updated}${counted_text(answer.rows.length, "row", "rows")}${more}, ${ms_text(answer.ms)}`);
         if (answer.rows.length === 0) return fill(this.result, notice("No rows.", "The query ran, and nothing matched."));
         const shown = answer.rows.slice(0, kMaxShown);
         const numbers = new Map(shown.map((row, i) => [row, i]));
@@ -149,8 +137,19 @@ class SqlView {
         this.editor.focus();
     }
 
+    /// The tables that completion offers: {name: [column, ...]}.
+    async load_tables() {
+        try {
+            const { tables } = await get("/api/tables");
+            this.tables = Object.fromEntries(tables.map((table) => [table.name, table.columns]));
+        } catch {
+            this.tables = {};  // writing goes on without completion
+        }
+    }
+
     open(parameters) {
         if (!this.editor) this.make_editor();
+        if (!this.context.world.last || this.context.world.last.sql !== false) this.load_tables();
         if (parameters.text) this.editor.setValue(parameters.text);
         this.editor.refresh();
         const world = this.context.world.last;
