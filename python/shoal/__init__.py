@@ -17,7 +17,7 @@ import os
 from . import _core
 from ._core import Batch, Blob, BusyError, Channel, CompileError, Error, Frame
 from .parts import Parts
-from .report import Report, table
+from .report import Report, frame, table
 
 __all__ = ["Batch", "Blob", "BusyError", "Channel", "CompileError", "Error", "Frame", "Parts", "Query", "Report", "Schema",
            "World", "compile", "load"]
@@ -351,6 +351,16 @@ class World(_core.World):
         return self._reload(before, after)
 
     # Looking inside.
+
+    def sql(self, text, *, updates=False, seconds=10, max_rows=10_000_000):
+        """Asks in SQL: ``world.sql("SELECT entity, mass FROM body WHERE mass > 10")``. A column is an array.
+
+        With pandas the answer is a data frame, without, a dict of arrays. Entities are ids, and 0 where there is none; a number that may
+        be NULL is a float. With ``updates=True``, ``UPDATE`` sets fields, and the answer is how many components it has set. A question
+        that takes longer than ``seconds``, or has more rows than ``max_rows``, is an error.
+        """
+        answer = self._sql(text, updates, seconds, max_rows)
+        return frame(answer) if isinstance(answer, dict) else answer
 
     def report(self):
         """Returns what the world costs: see Report."""

@@ -12,6 +12,15 @@ def table(rows, index):
     return pandas.DataFrame(rows).set_index(index) if rows else pandas.DataFrame()
 
 
+def frame(columns):
+    """Returns a pandas data frame of a dict of arrays if pandas is there, otherwise the dict."""
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    return pandas.DataFrame(columns)
+
+
 class Report:
     """What a world cost when the report was made: ``passes``, ``components`` and ``memory`` are tables.
 

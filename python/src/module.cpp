@@ -178,4 +178,5 @@ PYBIND11_MODULE(_core, module) {
     bind_rows(module);
     bind_guests(module);
     bind_world(module);
+    bind_sql(module);
 }

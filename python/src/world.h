@@ -290,6 +290,7 @@ private:
 
 void bind_schema(py::module_& module);
 void bind_world(py::module_& module);
+void bind_sql(py::module_& module);  ///< behind it
 void bind_rows(py::module_& module);
 void bind_guests(py::module_& module);
 

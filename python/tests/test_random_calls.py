@@ -116,6 +116,14 @@ class Player:
             if self.rng.random() < 0.1:
                 self.keep(batches)
 
+    def ask(self):
+        rng = self.rng
+        field = rng.choice(FIELDS).replace(".", "_").split("_", 1)
+        text = rng.choice(["SELECT * FROM {0}", "SELECT {1} FROM {0}", "SELECT * FROM {0} JOIN body USING (entity) LIMIT 5",
+                           "UPDATE {0} SET {1} = {2}", "SELECT entity, zone FROM {0} WHERE zone > {2}; SELECT * FROM entities"])
+        numbers = (field + ["x"])[:2] + [rng.randrange(-3, 300)]
+        self.keep(self.world.sql(text.format(*numbers), updates=rng.random() < 0.5))
+
     def use(self, batch):
         names = batch.columns + FIELDS
         for _ in range(self.rng.randrange(3)):
@@ -195,9 +203,9 @@ class Player:
         gc.collect()
 
     def call(self):
-        self.rng.choices([self.create, self.destroy, self.add, self.spawn, self.change, self.look, self.query,
+        self.rng.choices([self.create, self.destroy, self.add, self.spawn, self.change, self.look, self.query, self.ask,
                           self.use_kept, self.passes, self.step, self.renew, self.kept.clear, self.whole],
-                         [3, 2, 5, 1, 6, 5, 5, 3, 1, 2, 1, 2, 2])[0]()
+                         [3, 2, 5, 1, 6, 5, 5, 2, 3, 1, 2, 1, 2, 2])[0]()
 
 
 def test_random_calls_answer_or_raise():
