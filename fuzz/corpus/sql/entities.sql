@@ -1,0 +1,1 @@
+SELECT e.entity, name, tags, components, parent, value FROM entities e LEFT JOIN fish_ages USING (entity) WHERE e.entity IN (SELECT prey FROM fish)

@@ -1,0 +1,1 @@
+SELECT entity, mass, depth FROM fish JOIN wound USING (entity) WHERE fish.zone = 1 OR mass > 3 ORDER BY mass

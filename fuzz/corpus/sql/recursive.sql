@@ -1,0 +1,1 @@
+WITH RECURSIVE chain(e, depth) AS (SELECT entity('12:1'), 0 UNION ALL SELECT prey, depth + 1 FROM chain JOIN fish ON entity = e WHERE prey IS NOT NULL) SELECT entity_text(e), max(depth) FROM chain GROUP BY e

@@ -1,0 +1,1 @@
+UPDATE fish SET mass = mass * 20, mood = 'angry', prey = entity WHERE mass < 3; SELECT * FROM fish

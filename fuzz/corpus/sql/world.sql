@@ -1,0 +1,1 @@
+SELECT * FROM links; SELECT * FROM memory; SELECT * FROM zones; SELECT * FROM tags; EXPLAIN QUERY PLAN SELECT * FROM wound WHERE entity = 3
