@@ -79,6 +79,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_events(bench);
     measure_inspector(bench);
     measure_scripts(bench);
+    measure_sql(bench);
     measure_observers(bench);
     measure_database_queries(bench);
     measure_typed_databases(bench);

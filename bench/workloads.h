@@ -26,6 +26,7 @@ void measure_commands(Bench& bench);
 void measure_events(Bench& bench);
 void measure_inspector(Bench& bench);
 void measure_scripts(Bench& bench);
+void measure_sql(Bench& bench);
 void measure_frames(Bench& bench);
 void measure_observers(Bench& bench);
 void measure_saving(Bench& bench);

@@ -72,7 +72,9 @@ Status Session::open() {
     if (is_current(tables)) return {};
     close();
     tables_ = std::move(tables);
-    constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_PRIVATECACHE;
+    // A connection belongs to one thread, which would lock a mutex for each value.
+    constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_PRIVATECACHE |
+                           SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(":memory:", &database_, kFlags, nullptr) != SQLITE_OK ||
         add_component_module(*this) != SQLITE_OK || add_world_module(*this) != SQLITE_OK ||
         add_functions(database_) != SQLITE_OK) {

@@ -20,19 +20,25 @@ std::string Value::to_text() const {
     return kind == Kind::kText ? std::string(text) : result;
 }
 
+Row::Row(sqlite3_stmt* statement, const std::vector<Column>& columns) : statement_(statement), columns_(columns) {
+    for (const Column& column : columns) {
+        are_entities_.push_back(column.type == "entity");
+        are_floats_.push_back(column.type == "float");
+    }
+}
+
 Value Row::operator[](std::size_t column) const {
     SHOAL_ASSERT(column < columns_.size(), "the answer has no such column");
     const auto number = static_cast<int>(column);
-    const std::string& type = columns_[column].type;
     Value value;
     switch (sqlite3_column_type(statement_, number)) {
         case SQLITE_INTEGER:
-            value.kind = type == "entity" ? Kind::kEntity : Kind::kInteger;
+            value.kind = are_entities_[column] ? Kind::kEntity : Kind::kInteger;
             value.integer = sqlite3_column_int64(statement_, number);
             break;
         case SQLITE_FLOAT:
             value.kind = Kind::kReal;
-            value.is_float = type == "float";
+            value.is_float = are_floats_[column];
             value.real = sqlite3_column_double(statement_, number);
             break;
         case SQLITE_TEXT:

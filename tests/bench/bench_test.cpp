@@ -49,6 +49,12 @@ TEST_F(Benchmarks, cold_components_are_those_of_5000_entities_with_30_each) {
     EXPECT_EQ(sizes_of("^access/cold"), (std::map<std::string, std::size_t>{{"access/cold_components", 5000 * 30}}));
 }
 
+TEST_F(Benchmarks, questions_in_sql_have_the_answers_of_loops) {
+    const std::set<std::string> names = measured("^sql/|^baseline/class");  // of which one is there without SQLite, too
+    EXPECT_TRUE(names.size() == 1 ||
+                names.contains("sql/scan") + names.contains("sql/join") + names.contains("sql/rows") == 3);
+}
+
 TEST_F(Benchmarks, wrong_usage_is_told_and_ends_with_two) {
     EXPECT_EQ(run({"--filter", "("}).exit_code, 2);
     EXPECT_EQ(run({"--fast"}).exit_code, 2);

@@ -80,7 +80,7 @@ struct Options {
 /// One row that is being read. Lifetime: the call that it is given to.
 class Row {
 public:
-    Row(sqlite3_stmt* statement, const std::vector<Column>& columns) : statement_(statement), columns_(columns) {}
+    SHOAL_API Row(sqlite3_stmt* statement, const std::vector<Column>& columns);
     std::size_t num_columns() const { return columns_.size(); }
     /// Requires: column < num_columns().
     SHOAL_API Value operator[](std::size_t column) const;
@@ -88,6 +88,7 @@ public:
 private:
     sqlite3_stmt* statement_;
     const std::vector<Column>& columns_;
+    std::vector<bool> are_entities_, are_floats_;  // by column
 };
 
 /// Takes rows as they are found. It must not change the world.
