@@ -312,7 +312,7 @@ Status spawn_by_plugin(void* context, const SpawnBatch& batch) {
     const PluginType& type = *static_cast<const PluginType*>(context);
     require_batch(batch, type.schema);
     const PluginSpawn spawned(batch, type.schema);
-    const PluginCallScope scope(type.owner.plugins());
+    const GuestCallScope scope(type.owner.plugins());
     return call_plugin(concat("the spawn function of \"", type.component.name, "\""), [&](shoal_error* error) {
         return type.definition.spawn(type.definition.context, &spawned.view, error);
     });

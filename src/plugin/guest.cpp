@@ -2,6 +2,7 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/job/work_scope.h"
 #include "shoal/reload/reloader.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/table/entity_fields.h"
@@ -524,6 +525,14 @@ const Guest* GuestHost::find_user(const Schema& component, const Store& store, c
     for (const Guest* guest : guests)
         if (guest != but && guest->is_active && uses(*guest, component, store)) return guest;
     return nullptr;
+}
+
+void GuestHost::require_idle() const {
+    SHOAL_ASSERT(WorkScope::current() == nullptr,
+                 concat("a pass loaded or unloaded a ", words.guest, "; do it between steps").c_str());
+    SHOAL_ASSERT(num_calls == 0, concat("a function of a ", words.guest, " loaded or unloaded a ", words.guest,
+                                        "; let the program do it between steps")
+                                     .c_str());
 }
 
 Guest* GuestHost::find_guest(std::string_view name) const {

@@ -515,7 +515,7 @@ bool CommandScope::is_open(const shoal_commands* commands) { return commands == 
 void PluginHost::tell(Guest&, const GuestObserver& observer, const ObservedBatch& batch) {
     const shoal_change change{sizeof change, static_cast<std::uint32_t>(batch.entities.size()),
                               reinterpret_cast<const shoal_entity*>(batch.entities.data()), batch.values_before};
-    const PluginCallScope scope(*this);
+    const GuestCallScope scope(*this);
     reinterpret_cast<shoal_observer_function>(observer.function)(observer.context, &change);
 }
 

@@ -41,7 +41,6 @@ struct PluginHost : GuestHost {
     void tell(Guest& guest, const GuestObserver& observer, const ObservedBatch& batch) override;
 
     Array<shoal_component*> components{Owner("plugins")};
-    std::uint32_t num_calls = 0;    // of load(), unload(), verbs and observers that are under way
     std::mutex compiling;           // held while a compile function runs: sources are compiled on several threads
     std::vector<SavedStore> saved;  // of the plugin that is exchanged now
 };
@@ -141,18 +140,6 @@ public:
 
 private:
     const shoal_commands* before_;
-};
-
-/// While it lives, functions of plugins that are called may not load or unload others.
-class PluginCallScope {
-public:
-    explicit PluginCallScope(PluginHost& host) : host_(host) { ++host_.num_calls; }
-    PluginCallScope(const PluginCallScope&) = delete;
-    PluginCallScope& operator=(const PluginCallScope&) = delete;
-    ~PluginCallScope() { --host_.num_calls; }
-
-private:
-    PluginHost& host_;
 };
 
 /// A step of a migration, without pointers into the plugin but for the function.

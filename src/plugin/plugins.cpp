@@ -4,7 +4,6 @@
 #include "shoal/base/log.h"
 #include "shoal/base/shared_library.h"
 #include "shoal/base/text.h"
-#include "shoal/job/work_scope.h"
 
 #include <algorithm>
 #include <vector>
@@ -142,7 +141,7 @@ void log_lost(const shoal_world& plugin, const std::vector<SavedStore>& saved) {
 Plugins::Plugins(World& world) : shared_(make_owned<Shared>("plugins", world)) {}
 
 Plugins::~Plugins() {
-    require_idle();
+    shared_->require_idle();
     for (; !loaded_.empty(); loaded_.pop_back()) {
         const Status status = check_users(loaded_.back()->world, false);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
@@ -166,12 +165,6 @@ PluginInfo Plugins::plugin(std::size_t index) const {
     SHOAL_ASSERT(index < loaded_.size(), "there are fewer plugins; ask num_plugins()");
     const Loaded& loaded = *loaded_[index];
     return {loaded.name, loaded.version, loaded.path};
-}
-
-void Plugins::require_idle() const {
-    SHOAL_ASSERT(WorkScope::current() == nullptr, "a pass loaded or unloaded a plugin; do it between steps");
-    SHOAL_ASSERT(shared_->num_calls == 0,
-                 "a function of a plugin loaded or unloaded a plugin; let the program do it between steps");
 }
 
 // --- loading -----------------------------------------------------------------------------------------------------
@@ -206,7 +199,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     opened.world.is_loading = true;
     Status status;
     {
-        const PluginCallScope scope(*shared_);
+        const GuestCallScope scope(*shared_);
         if (opened.plugin.load(&plugin_host_table(), &opened.world, &opened.state, &error) == 0)
             status =
                 Status::error(concat("plugin \"", opened.name,
@@ -216,7 +209,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
     if (has_loaded && was_ordered) status = schedule.prepare();
     opened.world.is_loading = has_loaded && !status;
     if (has_loaded && !status) {  // its own unload() frees the state, and then all is taken back
-        const PluginCallScope scope(*shared_);
+        const GuestCallScope scope(*shared_);
         opened.world.remove_calls();
         if (opened.plugin.unload != nullptr) opened.plugin.unload(&opened.world, opened.state);
     }
@@ -232,7 +225,7 @@ Status Plugins::start(Loaded& opened, bool was_ordered) {
 void Plugins::stop(Loaded& loaded) {
     loaded.world.remove_calls();
     {
-        const PluginCallScope scope(*shared_);
+        const GuestCallScope scope(*shared_);
         if (loaded.plugin.unload != nullptr) loaded.plugin.unload(&loaded.world, loaded.state);
     }
     loaded.world.remove_calls();
@@ -240,7 +233,7 @@ void Plugins::stop(Loaded& loaded) {
 }
 
 Status Plugins::load(const std::string& path) {
-    require_idle();
+    shared_->require_idle();
     const Result<Loaded*> opened = open(path);
     if (!opened) return opened.status();
     Status status;
@@ -255,7 +248,7 @@ Status Plugins::load(const std::string& path) {
 }
 
 Status Plugins::unload(std::string_view name) {
-    require_idle();
+    shared_->require_idle();
     const std::size_t index = find(name);
     if (index == loaded_.size()) return Status::error(concat("no plugin \"", name, "\" is loaded"));
     for (const Loaded* other : loaded_)
@@ -275,7 +268,7 @@ Status Plugins::unload(std::string_view name) {
 }
 
 Status Plugins::reload(std::string_view name) {
-    require_idle();
+    shared_->require_idle();
     const std::size_t index = find(name);
     if (index == loaded_.size()) return Status::error(concat("no plugin \"", name, "\" is loaded"));
     Loaded* const older = loaded_[index];
@@ -370,7 +363,7 @@ PluginVerbInfo Plugins::verb(std::size_t index) const {
 
 Status Plugins::run_verb(std::size_t index, std::span<const std::string> words,
                          void (*print)(void* context, std::string_view text), void* context) {
-    require_idle();
+    shared_->require_idle();
     const PluginVerb& verb = verb_at(*shared_, index);
     Array<const char*> texts{Owner("plugins")};
     for (const std::string& word : words) texts.push_back(word.c_str());
@@ -383,7 +376,7 @@ Status Plugins::run_verb(std::size_t index, std::span<const std::string> words,
         const VerbCall& self = *static_cast<const VerbCall*>(of);
         if (text != nullptr) self.print_to(self.context, text);
     };
-    const PluginCallScope scope(*shared_);
+    const GuestCallScope scope(*shared_);
     return call_plugin(concat("the verb \"", verb.name, "\""),
                        [&](shoal_error* error) { return verb.run(verb.context, &call, error); });
 }

@@ -146,7 +146,7 @@ bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& 
                                    given(input.node), image.data()};
     const std::size_t num_errors = input.diagnostics.num_errors();
     const std::scoped_lock lock(type.owner.plugins().compiling);
-    const PluginCallScope scope(type.owner.plugins());
+    const GuestCallScope scope(type.owner.plugins());
     if (type.definition.compile(type.definition.context, &given_here) != 0)
         return input.diagnostics.num_errors() == num_errors;
     if (input.diagnostics.num_errors() == num_errors)

@@ -4,7 +4,6 @@
 #include "script/store.h"
 #include "shoal/base/file.h"
 #include "shoal/document/scalar_text.h"
-#include "shoal/job/work_scope.h"
 
 #include <algorithm>
 
@@ -12,11 +11,6 @@ namespace shoal::lua {
 namespace {
 
 Script* find_script(const State& state, std::string_view name) { return static_cast<Script*>(state.find_guest(name)); }
-
-void require_idle(const State& state) {
-    SHOAL_ASSERT(WorkScope::current() == nullptr, "a pass loaded or unloaded a script; do it between steps");
-    SHOAL_ASSERT(state.num_calls == 0, "a function of a script loaded or unloaded a script; do it between steps");
-}
 
 /// Returns "wheels" of "scripts/wheels.lua".
 std::string_view name_of(std::string_view path) {
@@ -189,7 +183,7 @@ Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) 
 }
 
 Scripts::~Scripts() {
-    require_idle(*shared_);
+    shared_->require_idle();
     shared_->is_exchanging = true;
     while (!shared_->guests.empty()) forget_script(static_cast<Script*>(shared_->guests.back()));
     destroy_owned("scripts", shared_);
@@ -210,7 +204,7 @@ std::string_view Scripts::version() { return version_text(); }
 
 Status Scripts::load(const std::string& path) {
     State& state = *shared_;
-    require_idle(state);
+    state.require_idle();
     const std::string_view name = name_of(path);
     if (const Script* same = find_script(state, name); same != nullptr)
         return error_in(
@@ -234,14 +228,14 @@ Status Scripts::register_components(ComponentRegistry& registry) const {
 
 Status Scripts::run(std::string_view text, std::string_view name) {
     State& state = *shared_;
-    require_idle(state);
+    state.require_idle();
     if (Status status = compile_text(state, text, concat("=", name)); !status) return status;
     if (Script* const script = find_script(state, name); script != nullptr) return run_chunk(*script);
     return add_script(state, name, "");
 }
 
 Status Scripts::unload(std::string_view name) {
-    require_idle(*shared_);
+    shared_->require_idle();
     Script* const script = find_script(*shared_, name);
     if (script == nullptr) return Status::error(concat("no script \"", name, "\" is loaded"));
     forget_script(script);
@@ -250,7 +244,7 @@ Status Scripts::unload(std::string_view name) {
 
 Status Scripts::reload(std::string_view name) {
     State& state = *shared_;
-    require_idle(state);
+    state.require_idle();
     Script* const older = find_script(state, name);
     if (older == nullptr) return Status::error(concat("no script \"", name, "\" is loaded"));
     if (older->path.empty())

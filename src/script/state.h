@@ -107,7 +107,6 @@ struct State : GuestHost {
     lua_State* running = nullptr;  // the coroutine that calls what is in C++, or `lua`
     std::size_t memory_used = 0;
     std::uint32_t num_unlimited = 1;  // while it is not 0, no allocation fails
-    std::uint32_t num_calls = 0;      // of scripts, one within the other
     int enter = LUA_NOREF;            // of the prelude: calls a function with the columns of a batch
     int reset = LUA_NOREF;            // of the prelude: begins a budget
     int frame = LUA_NOREF;            // the table that passes get

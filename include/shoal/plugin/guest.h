@@ -260,12 +260,27 @@ struct SHOAL_API GuestHost : WorldService {
     /// Returns a guest that has queries, passes or observers of a component type, or nullptr. `but`: not this one.
     const Guest* find_user(const Schema& component, const Store& store, const Guest* but = nullptr) const;
     Guest* find_guest(std::string_view name) const;
+    /// Ends the program if a pass, or a function of a guest, runs: for calls that load and unload guests.
+    void require_idle() const;
 
     World& world;
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< its language has one thread
     bool is_exchanging = false;     ///< guests: what rests now may go on when that is done
+    std::uint32_t num_calls = 0;    ///< of functions of guests that are under way, except those of passes
     Array<Guest*> guests{Owner("guests")};
+};
+
+/// A call of a function of a guest, which loads and unloads no others.
+class GuestCallScope {
+public:
+    explicit GuestCallScope(GuestHost& host) : host_(host) { ++host_.num_calls; }
+    GuestCallScope(const GuestCallScope&) = delete;
+    GuestCallScope& operator=(const GuestCallScope&) = delete;
+    ~GuestCallScope() { --host_.num_calls; }
+
+private:
+    GuestHost& host_;
 };
 
 }  // namespace shoal

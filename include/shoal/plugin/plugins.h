@@ -91,7 +91,6 @@ private:
     struct Loaded;
     struct Shared;
     std::size_t find(std::string_view name) const;
-    void require_idle() const;
     Result<Loaded*> open(const std::string& path) const;
     Status check_needs(const Loaded& opened) const;
     Status start(Loaded& opened, bool was_ordered);
