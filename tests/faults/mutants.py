@@ -1,6 +1,6 @@
 """Compiles many small slips into one copy of the sources, makes one at a time, and says which of them the tests catch.
 
-    mutants.py ROOT WORK [--room ROOM]... [--each N] [--seed N] [--minutes N] [--again] [--jobs N] [--json]
+    mutants.py ROOT WORK [--room ROOM]... [--with PROGRAM]... [--each N] [--seed N] [--minutes N] [--again] [--jobs N] [--json]
 
 Unlike the faults of run.py, nobody writes these: slips.py finds them. WORK is a folder for the copy and its build; ROOT is only
 read. A slip has a number, and a process makes the one that SHOAL_SLIP names, so all are built together. Each test case runs once to
@@ -221,7 +221,8 @@ def write_results(path, results, slips):
 class Trial:
     """Tries slips room by room."""
 
-    def __init__(self, copy, most_seconds):
+    def __init__(self, copy, more_programs, most_seconds):
+        self.more_programs = more_programs
         self.copy, self.runner, self.progress = copy, Runner(copy), Progress()
         self.end, self.cases = time.monotonic() + most_seconds, {}
 
@@ -238,7 +239,8 @@ class Trial:
         return self.cases[program]
 
     def room(self, room, slips):
-        cases = [case for program in programs_of(self.copy.root, room) for case in self.look_at(program)]
+        programs = dict.fromkeys(programs_of(self.copy.root, room) + self.more_programs)
+        cases = [case for program in programs for case in self.look_at(program)]
         cases.sort(key=lambda case: case.seconds)
 
         def attempt(slip):
@@ -275,6 +277,7 @@ def main():
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("--room", action="append", default=[])
+    parser.add_argument("--with", action="append", default=[], dest="more_programs", metavar="PROGRAM")
     parser.add_argument("--each", type=int, default=100, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=math.inf)
@@ -295,7 +298,7 @@ def main():
     slips = copy.find(rooms)
     copy.renew()
     results = read_results(work / "results.json")
-    chosen, trial = choose(slips, results, arguments), Trial(copy, arguments.minutes * 60)
+    chosen, trial = choose(slips, results, arguments), Trial(copy, arguments.more_programs, arguments.minutes * 60)
     for room in rooms:
         mine = [slip for slip in chosen if slip.room == room]
         if mine and time.monotonic() < trial.end:
