@@ -45,7 +45,7 @@ def test_a_missing_reference_is_the_null_entity(world):
     assert list(answer["who"]) == [ids[1], 0]
 
 
-def test_update_is_asked_for_and_says_how_many_it_has_set(world):
+def test_a_change_is_asked_for_and_says_how_many_it_has_set(world):
     ids = bodies(world, 4)
     with pytest.raises(shoal.Error, match="1:1: UPDATE is not allowed"):
         world.sql("UPDATE body SET mass = 3")

@@ -3,8 +3,9 @@
 //
 //     for (const LayerOrigin& origin : layer_origins(*composition, diagnostics, guid))
 //         print(origin.file, origin.line, origin.component, origin.fields);
-//     // reef/coral.sjson   3   transform   position, scale
-//     // reef/garden.sjson  14  transform   position            changes it
+//
+//     reef/coral.sjson   3   transform   position scale
+//     reef/garden.sjson  14  transform   position            it changes what is there
 //
 // Thread: any.
 
