@@ -293,7 +293,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
     if (body.context == nullptr)
         return Status::error(concat("the inspector cannot listen on ", ports, ": ",
                                     reason[0] == '\0' ? "the address cannot be used" : reason,
-                                    "; choose another port, or 0 for one that is free"));
+                                    "; give another address, or another port (0: one that is free)"));
     mg_server_port bound[4] = {};
     if (mg_get_server_ports(body.context, 4, bound) > 0) body.port = static_cast<std::uint16_t>(bound[0].port);
     mg_set_websocket_handler(body.context, "/api/stream", Body::connect_stream, Body::open_stream, Body::read_stream,

@@ -131,6 +131,13 @@ constexpr MessageCase kCases[] = {
     {"replay_damaged", "replay made/damaged.rec --verify"},
     {"record_to_standard_output", "run prefab/coral.sjson --record -"},
     {"record_while_watching", "run prefab/coral.sjson --record made/coral.rec --watch"},
+    // The inspector.
+    {"inspect_missing", "inspect made/nothing.save"},
+    {"inspect_no_port", "run prefab/coral.sjson --inspect=70000"},
+    {"inspect_without_token", "inspect prefab/coral.sjson --inspect-address 0.0.0.0"},
+    {"inspect_no_token", "inspect prefab/coral.sjson --inspect-token 'a b'"},
+    {"inspect_no_address", "inspect prefab/coral.sjson --inspect-address nowhere --inspect-token abc"},
+    {"inspect_flags_alone", "run prefab/coral.sjson --inspect-token abc"},
     // Schemas.
     {"schema_missing", "check schema/uses_crab.sjson --schema schema/nothing.sjson"},
     {"schema_directory", "check schema/uses_crab.sjson --schema schema"},
