@@ -18,7 +18,7 @@ local function draw(n)
     seed = (seed * 48271) % 2147483647
     return seed % n + 1
 end
-local pieces = {"a", "b", "c", "%a", "%d", "%s", "%w", "%A", "%.", "%%", ".", "[ab]", "[^a]", "[a-b]", "[]]", "[^]", "[", "]", "(", ")",
+local pieces = {"a", "b", "c", "%a", "%d", "%s", "%w", "%A", "%.", "%%", ".", "[ab]", "[^a]", "[a-b]", "[]]", "[a-]", "[-b]", "[%a-]", "[^]", "[", "]", "(", ")",
                 "()", "^", "$", "*", "+", "-", "?", "%1", "%2", "%bab", "%b", "%f[%w]", "%f", "%", "1", " "}
 if not is_jit then pieces[#pieces + 1] = "\0" end -- where a pattern of LuaJIT ends
 local subject_of = {"a", "b", "c", "1", " ", "]", "\0", "ab", "aab", "%"}
@@ -52,6 +52,8 @@ local function may_be_empty(text, pattern)
 end
 local replacements = {"x", "<%0>", "%1", "%%", "%2"}
 if not is_jit then replacements[6], replacements[7] = "%", "%x" end -- LuaJIT takes them
+replacements[#replacements + 1] = {a = "T", b = 7, ["1"] = false}
+replacements[#replacements + 1] = function(x) return x == "a" and "F" or x == "b" and 3 end
 local function one()
     local kind, text, pattern = draw(4), text_of(subject_of, 9), text_of(pieces, 7)
     local what, start = nil, draw(12) - 6

@@ -225,6 +225,11 @@ TEST(Scripts, wrong_arguments_get_messages_that_say_what_to_do) {
         {"shoal.pass{name = 'a', query = '&wheel', run = 5}", "\"run\" is missing"},
         {"shoal.pass{name = 'a', after = 5, run = print}", "\"after\" is a list of texts, not a number"},
         {"shoal.component{name = 'x', fields = {{'a', 'flaot'}}}", "there is no type \"flaot\""},
+        {"shoal.component{name = 'x', fields = {{'a'}}}", "a field is {\"name\", \"type\"}"},
+        {"shoal.component{name = 'x', fields = {'a'}}", "a field is {\"name\", \"type\"}"},
+        {"shoal.component{name = 'x', fields = {{'a', 'float', length = 65537}}}", "are from 0 to 65536"},
+        {"shoal.component{name = 'x', fields = {{'a', 'fixed_string', bytes = 65537}}}", "are from 0 to 65536"},
+        {"shoal.component{name = 'x', fields = {{'a', 'float', length = -1}}}", "are from 0 to 65536"},
         {"shoal.on_change('wheel.x', print)", "has no field \"x\""},
         {"shoal.spawn('components = {}')", "this program spawns compiled resources only"},
         {"shoal.spawn('\\0\\0\\0\\0')", ""},
@@ -502,6 +507,56 @@ TEST(Scripts, random_numbers_of_a_pass_are_the_same_in_every_run) {
         const std::string numbers = test.error_of("error(table.concat(list, ' '))");
         EXPECT_TRUE(i == 0 || numbers == first);
         first = numbers;
+    }
+}
+
+TEST(Scripts, random_numbers_fill_their_range_and_do_not_leave_it) {
+    ScriptWorld test;
+    ASSERT_TRUE(test.run(R"lua(
+        local least, most, seen = 1, 0, {}
+        for i = 1, 2000 do
+            local number = shoal.random()
+            least, most = math.min(least, number), math.max(most, number)
+            seen[shoal.random(3)], seen[shoal.random(-2, 0)] = true, true
+        end
+        assert(least >= 0 and least < 0.01 and most > 0.99 and most < 1)
+        for number = -2, 3 do assert(seen[number], number) end
+        assert(not seen[-3] and not seen[4] and shoal.random(5, 5) == 5 and shoal.random(1) == 1)
+    )lua"));
+    EXPECT_NE(test.error_of("shoal.random(2, 1)").find("there is no whole number from 2 to 1"), std::string::npos);
+    EXPECT_NE(test.error_of("shoal.random(0)").find("there is no whole number from 1 to 0"), std::string::npos);
+    EXPECT_NE(test.error_of("shoal.random(1, 'x')").find("argument 2 is a whole number"), std::string::npos);
+    EXPECT_NE(test.error_of("shoal.random(1.5)").find("argument 1 is a whole number"), std::string::npos);
+}
+
+TEST(Scripts, passes_are_enabled_unless_they_are_told_not_to_be) {
+    ScriptWorld test;
+    ASSERT_TRUE(test.run("n = 0 shoal.pass{name = 'count', run = function() n = n + 1 end}"));
+    const auto counted = [&](const std::string& text) {
+        EXPECT_TRUE(test.run(text + " n = 0"));
+        test.world.step(1);
+        return test.run("assert(n == 1)");
+    };
+    EXPECT_TRUE(counted(""));
+    EXPECT_FALSE(counted("shoal.enable('count', false)"));
+    EXPECT_TRUE(counted("shoal.enable('count')"));
+    EXPECT_FALSE(counted("shoal.enable('count', nil)"));
+    EXPECT_TRUE(counted("shoal.enable('count', true)"));
+}
+
+TEST(Scripts, what_is_logged_is_what_the_values_are) {
+    ScriptWorld test;
+    const shoal_test::Logged logged;
+    ASSERT_TRUE(test.run("shoal.log('a', 1.5, true, false, nil, {}, print)"));
+    ASSERT_TRUE(test.run("shoal.log()"));
+    if (Scripts::version() == "LuaJIT 2.1") {
+        ASSERT_TRUE(test.run("shoal.log(18446744073709551615ULL, -5LL)"));
+    }
+    ASSERT_GE(logged.lines.size(), 2u);
+    EXPECT_EQ(logged.lines[0], "test: a 1.5 true false nil a table a function");
+    EXPECT_EQ(logged.lines[1], "test:");
+    if (logged.lines.size() > 2) {
+        EXPECT_EQ(logged.lines[2], "test: 18446744073709551615 -5");
     }
 }
 
