@@ -155,9 +155,9 @@ void append_double_quoted(std::string& out, std::string_view text) {
 /// Words that other readers of YAML take for bools or something else.
 bool is_word_of_yaml_1_1(std::string_view text) {
     constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "=", "<<"};
-    std::string lower(text.substr(0, 6));
+    std::string lower(text.substr(0, 6));  // one more than the longest has
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords) && text.size() < 6;
+    return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
 /// Whether other readers may take it for a number, a date or a time.

@@ -297,6 +297,27 @@ TEST(SourceText, texts_with_a_meaning_in_yaml_are_quoted_and_others_are_plain) {
               "ends: \"one\\n\\n\"\ntab: |2\n  \tone\n  two\n");
 }
 
+TEST(SourceText, texts_that_only_begin_as_words_of_yaml_do_are_plain) {
+    EXPECT_EQ(sjson_to_yaml("a = \"yesterday\"\nb = \"false!\"\nc = \"YES\"\nd = [\"x:?y\" \"x:y\" \"?x\" \"x?\"]\n"),
+              "a: yesterday\nb: false!\nc: \"YES\"\nd: [\"x:?y\", x:y, \"?x\", x?]\n");
+}
+
+TEST(SourceText, texts_of_several_lines_in_yaml_mean_the_same_at_any_depth) {
+    for (const std::string_view lines :
+         {">2\n    lead\n   x\n", ">-\n  a\n  b\n", ">+\n  a\n\n\n", ">\n  a\n\n  b\n   c\n  d\n", "|2\n   a\n  b\n",
+          "|-\n  a\n   b\n", "|+\n  a\n\n", "\"a\n  b\"\n", "'a\n\n  b'\n", "\"a\\\n  b\"\n"}) {
+        SCOPED_TRACE(lines);
+        const std::string shallow = concat("a: ", lines, "b: 1\n");
+        std::string deep = "k:\n      m:\n        a: ";
+        for (const char sign : lines) deep += sign == '\n' ? std::string("\n        ") : std::string(1, sign);
+        deep += "\n      n: 2\n";
+        for (const SourceFormat format : kFormats) {
+            rewritten(Rewriting(shallow, SourceFormat::kYaml), format);
+            rewritten(Rewriting(deep, SourceFormat::kYaml), format);
+        }
+    }
+}
+
 TEST(SourceText, numbers_keep_their_spelling_where_the_format_has_it) {
     const Rewriting written("a = [0.10 1e3 1E+3 -0.0 -0 18446744073709551615 1.0 99999999999999999999 5e-324]");
     for (const SourceFormat format : kFormats) {
@@ -354,6 +375,8 @@ TEST(SourceText, lines_are_what_the_author_wrote_if_they_fit) {
     EXPECT_EQ(sjson("a={b=1 c=2}\nd={\ne=1}\n"), "a = { b = 1  c = 2 }\nd = {\n\te = 1\n}\n");
     EXPECT_EQ(sjson("a = [\n1\n2\n3\n]\nb = [\n1 2\n3 4\n]"), "a = [1 2 3]\nb = [\n\t1 2\n\t3 4\n]\n");
     EXPECT_EQ(sjson("a = 1\n\n\n\nb = 2\n"), "a = 1\n\nb = 2\n");
+    EXPECT_EQ(sjson("a = 0.10// c\nb = [1/* d */2]\n"), "a = 0.10 // c\nb = [\n\t1 /* d */\n\t2\n]\n");
+    EXPECT_EQ(sjson("a = []\nb = {}\nc = [[] {}]\n"), "a = []\nb = {}\nc = [[] {}]\n");
     EXPECT_EQ(sjson("a = {\n  b = {\n    c = 1 } }"), "a = {\n  b = {\n    c = 1\n  }\n}\n");
     const Rewriting wide("name = { first = \"a word\"  second = \"another word\" }");
     EXPECT_EQ(wide.as(SourceFormat::kSjson, {.width = 40}),
