@@ -40,11 +40,21 @@ protected:
         if (imported->has_gltf_components) schema(std::string(gltf_schema_text()));
         const Result<CompiledSource> blob = compiled("root/ship.sjson");
         EXPECT_TRUE(blob.ok()) << diagnostics.format() << imported->text;
-        return outline("root/ship.sjson");
+        const std::string lines = outline("root/ship.sjson");
+        const auto count = [&](std::string_view word) {
+            std::uint64_t number = 0;
+            for (std::size_t at = lines.find(word); at != std::string::npos; at = lines.find(word, at + 1)) ++number;
+            return number;
+        };
+        EXPECT_EQ(imported->num_entities, count("\n")) << lines;
+        EXPECT_EQ(imported->num_models, count(" model_pose{")) << lines;
+        EXPECT_EQ(imported->has_gltf_components, count(" gltf_") != 0) << lines;
+        return lines;
     }
     std::string messages_of(const std::string& members, const GltfOptions& with = {}) {
+        const std::string before = diagnostics.format();
         EXPECT_FALSE(import(members, with).has_value()) << members;
-        return diagnostics.format();
+        return messages_since(before);
     }
 };
 
@@ -127,6 +137,44 @@ TEST_F(Gltf, extras_are_components_and_properties) {
     EXPECT_NE(messages.find("warning: \"mixed\" is a list of several kinds"), std::string::npos) << messages;
 }
 
+TEST_F(Gltf, values_that_properties_do_not_have_are_left_out_with_a_warning) {
+    EXPECT_EQ(outline_of(R"("nodes": [ { "name": "a", "extras": { "path": [[1, 2], [3, 4]], "four": [[1, 2, 3, 4]],
+                            "five": [[1, 2, 3, 4, 5]], "one": [[1]], "odd": [[1, 2], [3, 4, 5]], "deep": [[1, [2]]],
+                            "words": ["a", "b"], "flags": [true, false], "mixed": [true, 1], "none": [1, null],
+                            "empty": [], "big": 1e39, ".x": 1, "x.": 1, "a..b": 1, "a[0]": 1, "a]": 1, "": 1,
+                            "h": { "i": 2, "": 3, "j": { "k": 4 } }, "h.i": 5, "z": false } },
+                            { "name": "b", "extras": 5 }, { "name": "c", "extras": null } ])"),
+              ". \"ship.gltf\" transform{}\n"
+              "./a \"a\" transform{} properties{path=[[1 2] [3 4]] four=[[1 2 3 4]] words=[a b] flags=[true false] "
+              "empty=[] h.i=2 h.j.k=4 z=false}\n"
+              "./b \"b\" transform{}\n./c \"c\" transform{}\n");
+    const std::string messages = diagnostics.format();
+    for (const std::string_view path : {"five", "one", "odd", "deep", "mixed", "none", "big"})
+        EXPECT_NE(messages.find(concat("warning: \"", path, "\" is a list of several kinds, or too large a number")),
+                  std::string::npos)
+            << path;
+    for (const std::string_view path : {".x", "x.", "a..b", "a[0]", "a]", "", "h."})
+        EXPECT_NE(messages.find(concat("warning: a value is called \"", path, "\"")), std::string::npos) << path;
+    EXPECT_NE(messages.find("warning: two values are called \"h.i\""), std::string::npos);
+    EXPECT_NE(messages.find("warning: `extras` is not an object; it is left out of the source"), std::string::npos);
+    EXPECT_EQ(diagnostics.num_warnings(), 16u) << messages;
+}
+
+TEST_F(Gltf, lights_and_cameras_of_each_kind_have_their_numbers) {
+    EXPECT_EQ(outline_of(R"("cameras": [ { "type": "orthographic", "orthographic": { "xmag": 2, "ymag": 3, "znear": 1,
+                            "zfar": 9 } } ], "extensions": { "KHR_lights_punctual": { "lights": [
+                            { "type": "directional" }, { "type": "point", "range": 7 },
+                            { "type": "spot", "spot": { "innerConeAngle": 0.125 } } ] } }, "nodes": [
+                            { "name": "a", "camera": 0, "extensions": { "KHR_lights_punctual": { "light": 0 } } },
+                            { "name": "b", "extensions": { "KHR_lights_punctual": { "light": 1 } } },
+                            { "name": "c", "extensions": { "KHR_lights_punctual": { "light": 2 } } } ])"),
+              ". \"ship.gltf\" transform{}\n"
+              "./a \"a\" transform{} gltf_camera{projection=orthographic xmag=2 ymag=3 znear=1 zfar=9} "
+              "gltf_light{kind=directional}\n"
+              "./b \"b\" transform{} gltf_light{kind=point range=7}\n"
+              "./c \"c\" transform{} gltf_light{kind=spot inner_cone=0.125}\n");
+}
+
 TEST_F(Gltf, extras_that_would_not_compile_are_refused_at_their_place) {
     for (const auto& [extras, message] :
          {std::pair{"\"tag\": 5", "ship.gltf:2:33: error: component \"tag\""},
@@ -200,6 +248,22 @@ TEST_F(Gltf, extensions_of_nodes_that_are_not_read_are_named_and_counted) {
     EXPECT_EQ(diagnostics.num_warnings(), 2u) << messages;
 }
 
+TEST_F(Gltf, extensions_of_scenes_cameras_and_lights_are_named_and_false_instances_are_none) {
+    ASSERT_TRUE(import(R"("scene": 0, "scenes": [ { "nodes": [0, 1, 2, 3], "extensions": { "EXT_sky": {} } } ],
+                  "cameras": [ { "type": "perspective", "extensions": { "EXT_lens": {} } } ],
+                  "extensions": { "KHR_lights_punctual": { "lights": [ { "type": "point", "extensions": { "EXT_halo": {} } } ] } },
+                  "accessors": [ { "count": -3 }, { "count": "a" }, { } ], "nodes": [
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 0 } } } },
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 1 } } } },
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 3 } } } },
+                  { "extensions": { "EXT_mesh_gpu_instancing": { "attributes": [ 0 ] } } } ])"));
+    const std::string messages = diagnostics.format();
+    for (const std::string_view what : {"\"EXT_sky\" of 1 scene", "\"EXT_lens\" of 1 camera", "\"EXT_halo\" of 1 light",
+                                        "\"EXT_mesh_gpu_instancing\" of 4 nodes"})
+        EXPECT_NE(messages.find(concat("warning: the extension ", what)), std::string::npos) << what << messages;
+    EXPECT_EQ(diagnostics.num_warnings(), 4u) << messages;
+}
+
 TEST_F(Gltf, a_scene_is_chosen_by_name_or_index) {
     const std::string members = R"("scenes": [ { "name": "day", "nodes": [0] }, { "nodes": [1] } ],
                                    "nodes": [ { "name": "sun" }, { "name": "moon" } ])";
@@ -261,12 +325,20 @@ TEST_F(Gltf, what_is_wrong_is_told_with_its_place) {
         EXPECT_NE(messages.find(message), std::string::npos) << message << "\n" << messages;
     }
     const auto of_asset = [&](const std::string& text) {
+        const std::string before = diagnostics.format();
         EXPECT_FALSE(import_gltf(diagnostics.add_file("a.gltf", text), registry, {}, diagnostics).has_value());
-        return diagnostics.format();
+        return messages_since(before);
     };
     EXPECT_NE(of_asset("{}").find("the file does not say its version"), std::string::npos);
     EXPECT_NE(of_asset("{ \"asset\": { \"version\": \"1.0\" } }").find("this is glTF \"1.0\""), std::string::npos);
     EXPECT_NE(of_asset("[]").find("a glTF file is an object"), std::string::npos);
+    EXPECT_NE(of_asset("{ \"asset\": { \"version\": \"2.1\", \"minVersion\": \"2.1\" } }").find("2.1"),
+              std::string::npos);
+    const auto is_taken = [&](const std::string& text) {
+        return import_gltf(diagnostics.add_file("b.gltf", text), registry, {}, diagnostics).has_value();
+    };
+    EXPECT_TRUE(is_taken("{ \"asset\": { \"version\": \"2.1\", \"minVersion\": \"2.0\" } }"));
+    EXPECT_TRUE(is_taken("{ \"asset\": { \"version\": \"2.7\" } }"));
     std::string deep = "\"nodes\": [";
     for (int i = 0; i < 300; ++i) append_text(deep, concat("{ \"children\": [", i + 1, "] },"));
     EXPECT_NE(messages_of(deep + " {} ]").find("nested more than 240 levels deep"), std::string::npos);

@@ -1,5 +1,7 @@
 #include "support/source_fixture.h"
 
+#include <map>
+
 namespace shoal_test {
 namespace {
 
@@ -57,10 +59,25 @@ TEST_F(Composer, a_missing_prefab_says_where_it_was_looked_for) {
 }
 
 TEST_F(Composer, a_prefab_name_cannot_leave_the_roots) {
-    for (const std::string_view name : {"../coral", "/etc/passwd", "a/../b", "a//b", "", "./a", "a\\\\b"}) {
+    for (const auto& [name, why] : std::map<std::string, std::string>{{"../coral", "leaves the roots"},
+                                                                      {"a/..", "leaves the roots"},
+                                                                      {"/etc/passwd", "is absolute"},
+                                                                      {"a/../b", "leaves the roots"},
+                                                                      {"a//b", "has an empty part"},
+                                                                      {"a/", "has an empty part"},
+                                                                      {"", "is empty"},
+                                                                      {"./a", "has the part \".\""},
+                                                                      {"$1/a", "begins with \"$\""},
+                                                                      {"a\\\\b", "holds a backslash"}}) {
         SCOPED_TRACE(name);
         file("x.sjson", concat("prefab = \"", name, "\""));
-        EXPECT_NE(errors("x.sjson").find("cannot be used: it"), std::string::npos) << diagnostics.format();
+        EXPECT_NE(errors("x.sjson").find("cannot be used: it " + why), std::string::npos) << diagnostics.format();
+    }
+    for (const std::string_view name : {"$/a", "$1", "$a/b", "..a", "a..", ".a", "1/a"}) {
+        SCOPED_TRACE(name);
+        file(concat(name, ".sjson"), "components = { glow = {} }");
+        file("x.sjson", concat("prefab = \"", name, "\""));
+        EXPECT_EQ(outline("x.sjson"), ". glow{}\n") << diagnostics.format();
     }
 }
 
@@ -113,8 +130,10 @@ TEST_F(Composer, a_source_is_one_entity_or_a_level_with_a_list_or_mapping) {  //
     EXPECT_EQ(outline("list.sjson"), "a\nb \"N\"\n[2]\n");
     file("mapping.sjson", "entities = { a = {} \"#b\" = {} }");
     EXPECT_EQ(outline("mapping.sjson"), "a\nb\n");
-    file("empty.sjson", "_type = \"level\"");
-    EXPECT_EQ(outline("empty.sjson"), "");
+    for (const std::string_view key : {"_type", "type"}) {
+        file("empty.sjson", concat(key, " = \"level\""));
+        EXPECT_EQ(outline("empty.sjson"), "");
+    }
     EXPECT_EQ(diagnostics.num_errors(), 0u) << diagnostics.format();
 }
 
