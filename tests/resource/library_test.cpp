@@ -54,6 +54,27 @@ TEST(Library, a_blob_stays_where_it_is_while_others_come_and_go) {
     EXPECT_EQ((*kept)->name(), "kept");
 }
 
+TEST(Library, only_what_is_loaded_is_replaced) {
+    ResourceLibrary library;
+    for (const std::string_view name : {"b", "d", "f"}) ASSERT_TRUE(library.load(named(name, 1)));
+    for (const std::string_view name : {"a", "c", "e", "g", "h", "i", "j", "k"}) {
+        const Result<Blob> replaced = library.replace(*Blob::load(named(name, 2)));
+        EXPECT_EQ(replaced.message(),
+                  concat("the resource \"", name, "\" cannot be replaced: it is not loaded; add it"));
+    }
+    EXPECT_EQ(library.num_blobs(), 3u);
+    for (const std::string_view name : {"b", "d", "f"}) {
+        ASSERT_NE(library.find(name), nullptr);
+        EXPECT_EQ(library.find(name)->name(), name);
+        const Blob* const place = library.find(name);
+        const Result<Blob> older = library.replace(*Blob::load(named(name, 2)));
+        ASSERT_TRUE(older) << older.message();
+        EXPECT_EQ(older->name(), name);
+        EXPECT_EQ(library.find(name), place) << "it stays where it was";
+        EXPECT_NE(place->header().checksum, older->header().checksum);
+    }
+}
+
 TEST(Library, a_name_is_needed_and_loaded_once) {
     ResourceLibrary library;
     EXPECT_FALSE(library.load(*BlobWriter().write()));

@@ -636,5 +636,32 @@ TEST(Migration, of_random_layouts_keeps_every_value_under_its_name) {
     }
 }
 
+TEST(Migration, steps_run_from_the_version_of_the_rows_on) {
+    const auto count_of = [](std::uint32_t version) {
+        ComponentDefinition definition;
+        definition.name = "count";
+        definition.version = version;
+        definition.fields.push_back(field("x", FieldType::kDouble));
+        return *Schema::make(definition);
+    };
+    ComponentRegistry registry;
+    const Schema newest = count_of(4);
+    Migrations& steps = registry.migrations(newest);
+    steps.from(1).convert("x", [](double x) { return x + 1; });
+    steps.from(2).convert("x", [](double x) { return 10 * x; });
+    const double expected[][2] = {{20, 60}, {10, 50}, {1, 5}, {1, 5}};
+    for (std::uint32_t version = 1; version <= 4; ++version) {
+        SCOPED_TRACE(version);
+        const double values[] = {1, 5};
+        const auto* const column = reinterpret_cast<const std::byte*>(values);
+        const Result<ConvertedColumns> made = migrate_rows(count_of(version), std::span(&column, 1), 2, newest, &steps);
+        ASSERT_TRUE(made.ok()) << made.message();
+        double converted[2];
+        std::memcpy(converted, made->columns[0], sizeof converted);
+        EXPECT_EQ(converted[0], expected[version - 1][0]);
+        EXPECT_EQ(converted[1], expected[version - 1][1]);
+    }
+}
+
 }  // namespace
 }  // namespace resource_test

@@ -79,6 +79,62 @@ TEST(Registry, another_schema_of_the_same_name_is_an_error_that_shows_both) {
     EXPECT_TRUE(registry.find("lamp")->schema->fields()[0].unit.empty()) << "the first stays";
 }
 
+TEST(Registry, a_schema_that_differs_in_anything_is_another) {
+    ComponentDefinition plain;
+    plain.name = "lamp";
+    plain.fields.push_back({.name = "power", .type = FieldType::kFloat, .has_range = true, .maximum = 9, .unit = "W"});
+    plain.fields.push_back({.name = "owner", .type = FieldType::kEntity, .relation = Relation::kKept});
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add(*Schema::make(plain)));
+    ASSERT_TRUE(registry.add(*Schema::make(plain))) << "the same";
+    const auto is_refused = [&](auto&& change) {
+        ComponentDefinition other = plain;
+        change(other);
+        const Result<Schema> schema = Schema::make(other);
+        EXPECT_TRUE(schema.ok()) << schema.message();
+        return !registry.add(*schema).ok();
+    };
+    EXPECT_TRUE(is_refused([](auto& other) { other.version = 2; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.enableable = true; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.whole = true; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.struct_bytes = 64; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[0].unit = "V"; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[0].has_range = false; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[0].minimum = -1; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[0].maximum = 10; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[0].default_value.assign(4, std::byte(0x3F)); }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[1].relation = Relation::kCleared; }));
+    EXPECT_TRUE(is_refused([](auto& other) { other.fields[1].relation = Relation::kNone; }));
+    EXPECT_FALSE(is_refused([](auto&) {}));
+    EXPECT_EQ(registry.find("lamp")->schema->fields()[0].unit, "W") << "the first stays";
+}
+
+TEST(Registry, functions_that_are_removed_leave_nothing_and_others_may_come) {
+    static constexpr std::string_view kMore[] = {"glow"};
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add<Stone>());
+    ASSERT_TRUE(registry.set_compile_function("stone", compile_nothing, &registry, 7, CompileScope::kLayer, kMore));
+    ASSERT_TRUE(registry.set_spawn_function("stone", spawn_nothing, &registry));
+    EXPECT_FALSE(registry.set_compile_function("stone", compile_nothing, nullptr, 7, CompileScope::kLayer, kMore));
+    EXPECT_FALSE(registry.set_compile_function("stone", compile_nothing, &registry, 7, CompileScope::kComponent));
+    EXPECT_FALSE(registry.set_spawn_function("stone", spawn_nothing, nullptr));
+    const RegisteredComponent& stone = *registry.find("stone");
+    ASSERT_EQ(stone.more_keys.size(), 1u);
+    EXPECT_EQ(stone.more_keys[0], "glow");
+    registry.remove_functions("pebble");
+    registry.remove_functions("stone");
+    EXPECT_TRUE(stone.compile == nullptr && stone.spawn == nullptr && !stone.has_spawn_function());
+    EXPECT_TRUE(stone.compile_context == nullptr && stone.spawn_context == nullptr && stone.more_keys.empty());
+    EXPECT_EQ(stone.spawn_order, 0);
+    EXPECT_NE(stone.schema, nullptr) << "fields stay";
+    EXPECT_TRUE(registry.set_compile_function("stone", compile_other, nullptr, 3));
+    EXPECT_TRUE(registry.set_spawn_function("stone", spawn_other, nullptr));
+    registry.remove("stone");
+    EXPECT_EQ(registry.find("stone"), nullptr);
+    EXPECT_TRUE(registry.components().empty());
+    EXPECT_FALSE(registry.set_compile_function("", compile_other, nullptr));
+}
+
 TEST(Registry, another_function_of_the_same_name_is_an_error) {
     ComponentRegistry registry;
     ASSERT_TRUE(registry.set_compile_function("lamp", compile_nothing, nullptr, 1));
