@@ -447,6 +447,38 @@ TEST(ReloadOfTheDead, leaves_an_entity_alone_that_has_the_id_of_one_that_died_al
     }
 }
 
+TEST(ReloadOfTheDead, knows_which_copies_live_though_the_list_of_deaths_has_dropped_them) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}};
+    Source edited = source;
+    for (Item& item : edited) item.hull->armor += 10;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    EntityManager entities({.minimum_free_ids = 1, .max_death_list = 1});
+    World world(entities);
+    Reloader reloader(world);
+    auto& hulls = world.manager<Hull>();
+    const Spawned ships = world.spawn(before, {.copies = 4}).value();
+    world.settle();
+    for (const std::uint32_t copy : {0u, 2u})
+        for (const std::uint32_t entity : {1u, 0u}) entities.destroy(ships.entity(entity, copy));
+    const Result<ReloadReport> first = reloader.reload(before, after);
+    ASSERT_TRUE(first.ok()) << first.message();
+    EXPECT_EQ(first->num_copies, 2u);
+    EXPECT_EQ(first->num_changed, 4u);
+    EXPECT_EQ(first->num_left_out, 0u);
+    const Spawned others = world.spawn(after, {.copies = 2}).value();  // with ids of the dead
+    entities.destroy(ships.entity(0, 3));
+    const Result<ReloadReport> second = reloader.reload(after, before);
+    ASSERT_TRUE(second.ok()) << second.message();
+    EXPECT_EQ(second->num_copies, 4u);
+    EXPECT_EQ(second->num_changed, 7u);
+    EXPECT_EQ(second->num_left_out, 1u);
+    world.settle();
+    for (const std::uint32_t entity : {0u, 1u}) {
+        EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships.entity(entity, 1))), float(entity + 1));
+        EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(others.entity(entity, 1))), float(entity + 1));
+    }
+}
+
 TEST_F(Reload, makes_new_entities_and_destroys_those_that_are_gone) {
     const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
     const Source edited = {{.guid = 4, .hull = Hull{4}, .target = 3},
@@ -864,6 +896,7 @@ TEST_F(Reload, links_children_as_the_source_says_and_keeps_their_local_poses) {
     const Spawned ships = spawned(before, {.copies = 2});
     const ReloadReport report = reloaded(before, after);
     EXPECT_EQ(report.num_linked, 6u);
+    EXPECT_EQ(report.num_changed, 6u);
     const TransformManager& transforms = world.transforms();
     ASSERT_TRUE(transforms.validate().ok());
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
@@ -912,6 +945,21 @@ TEST_F(Reload, leaves_a_child_where_it_is_when_the_program_has_put_its_new_paren
     };
     EXPECT_EQ(parent(2), ships.entity(1));
     EXPECT_EQ(parent(0), ships.entity(2));
+}
+
+TEST_F(Reload, leaves_out_a_link_of_a_child_whose_transform_the_program_has_removed) {
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 3, .transform = at(2)},
+                           {.guid = 2, .parent = 3, .transform = at(10)}};
+    Source edited = source;
+    edited[2].parent = 1;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    world.transforms().drop({&ships.entities()[2], 1});
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_linked, 0u);
+    EXPECT_EQ(report.num_changed, 0u);
+    EXPECT_EQ(report.num_left_out, 1u);
 }
 
 TEST_F(Reload, of_a_parent_that_loses_its_transform_links_the_children_to_the_one_above) {
@@ -1022,6 +1070,7 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
                                           .overrides = {{"n1", "cargo.mass", 9},
                                                         {"n2", "hull.armor", 8},
                                                         {"n2", "hull.level", 6, 1},
+                                                        {"n2", "hull.size.y", 7},
                                                         {"n2", "properties.paint", "red", 1},
                                                         {"n2", "properties.depth", 4}}});
     reloaded(first, second), world.settle();
@@ -1036,6 +1085,7 @@ TEST_F(Reload, overrides_what_comes_again_after_it_was_gone) {
     EXPECT_EQ(armor, 3 + 3 + 8 + 8);
     EXPECT_EQ(level, 6);
     for (const Entity entity : all_with_hull()) {
+        EXPECT_EQ(hull_of(entity).size, (hull_of(entity).armor != 8 ? Vec3{1, 1, 1} : Vec3{1, 7, 1}));
         if (hull_of(entity).armor != 8) continue;
         const Result<AnyValue> depth = world.get(entity, "properties.depth");
         EXPECT_EQ(depth ? depth->to_text() : "none", "4");
@@ -1079,6 +1129,10 @@ TEST_F(Reload, keeps_the_owner_that_was_overridden_when_the_source_names_another
     reloaded(before, after);
     EXPECT_EQ(world.ownership().owner(ships.entity(1, 0)), ships.entity(2, 0));
     EXPECT_EQ(world.ownership().owner(ships.entity(1, 1)), harbour);
+    ASSERT_TRUE(world.ownership().own(ships.entity(0, 1), ships.entity(1, 1)).ok());
+    reloaded(after, before);
+    EXPECT_EQ(world.ownership().owner(ships.entity(1, 0)), ships.entity(0, 0));
+    EXPECT_EQ(world.ownership().owner(ships.entity(1, 1)), ships.entity(0, 1)) << "the program goes on from there";
 }
 
 TEST_F(Reload, lets_overrides_of_a_list_go_with_their_values) {
@@ -1412,7 +1466,15 @@ TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_enabled_bi
         TagManager tags(world.manager<Tag>(), world.strings());
         ASSERT_TRUE(tags.add_tag(own, "mine").ok());
         const State state = state_of(world, entities);
+        const auto num_rows = [&] {  // those of the dead, too
+            std::size_t count = 0;
+            for (const Store* store : world.directory().stores())
+                for (const Table* table : store->tables()) count += table->num_rows();
+            return count;
+        };
+        const std::size_t num_rows_before = num_rows();
         const Result<ReloadReport> report = reloader.reload(before, refused);
+        EXPECT_EQ(num_rows(), num_rows_before);
         ASSERT_FALSE(report.ok());
         EXPECT_EQ(report.message(), "cannot reload \"levels/reef\": labels stick");
         EXPECT_TRUE(is_same_state(state_of(world, entities), state));
@@ -1441,6 +1503,20 @@ TEST(ReloadErrors, components_that_a_spawn_function_took_cannot_be_changed) {
         "cannot reload \"levels/reef\": \"hull\" of an entity that stays has changed, and it was taken by a spawn "
         "function, which cannot be told; spawn the resource again");
     EXPECT_TRUE(reloader.reload(before, more).ok()) << "of new entities, it is called";
+    const auto is_refused = [](std::string_view name, const Item& one, const Item& other) {
+        EntityManager others;
+        World plain(others);
+        Reloader again(plain);
+        EXPECT_TRUE(
+            plain.registry().set_spawn_function(name, [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
+        const Blob from = blob_of({one}), to = blob_of({other});
+        EXPECT_TRUE(plain.spawn(from).ok());
+        return again.reload(from, to).message().find("of an entity that stays has changed") != std::string::npos;
+    };
+    EXPECT_TRUE(is_refused("hull", {.guid = 1}, {.guid = 1, .hull = Hull{1}}));
+    EXPECT_TRUE(is_refused("hull", {.guid = 1, .hull = Hull{1}}, {.guid = 1}));
+    EXPECT_TRUE(is_refused("note", {.guid = 1, .notes = {{1, 1}}}, {.guid = 1, .notes = {{1, 1}, {2, 2}}}));
+    EXPECT_FALSE(is_refused("hull", {.guid = 1, .hull = Hull{1}}, {.guid = 1, .hull = Hull{1}, .notes = {{1, 1}}}));
 }
 
 TEST_F(Reload, what_was_spawned_before_there_was_a_reloader_stays_as_it_is) {
@@ -1837,6 +1913,7 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
         ASSERT_TRUE(before.ok()) << before.message();
         const Result<ReloadReport> report = reloader.reload(*before, *library.find("models"));
         ASSERT_TRUE(report.ok()) << report.message();
+        EXPECT_EQ(report->num_fields, 4u) << "in both copies one has another tree, and one a tree that has moved";
     }
     poses.compute();
     ASSERT_TRUE(poses.validate().ok()) << poses.validate().message();
