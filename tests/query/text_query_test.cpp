@@ -604,6 +604,7 @@ TEST(TextQuery, each_of_several_components_is_marked_in_the_columns_that_are_to_
         };
         EXPECT_EQ(marked(), "++++++") << "all, unless it is said";
         query->write_columns(0, 0b10);
+        EXPECT_EQ(query->components()[0].written_columns, 0b10u);
         EXPECT_EQ(marked(), "-+-+-+");
         query->write_columns(0, 0b01);
         EXPECT_EQ(marked(), "+-+-+-") << "what was said last holds";
@@ -686,6 +687,12 @@ TEST(TextQuery, mistakes_are_shown_where_they_are) {
         {"note == \"hello", "1:9: the text has no closing quote"},
         {"!body, ?crew", "1:1: no term says whose rows to visit; name a component type without a sign"},
         {"body,\n  !body", "2:4: \"body\" is both asked for and ruled out"},
+        {"zzzzzzzzzz",
+         "1:1: no store keeps a component \"zzzzzzzzzz\"; they keep health, note, body, crew, asleep, frozen"},
+        {"body. < 1", "1:1: \"body.\" is not the name of a field; write component.field, such as body.position"},
+        {"body[0] < 1", "1:1: \"body[0]\" is not the name of a field; write component.field, such as body.position"},
+        {"crew.size < -1", "1:13: \"crew.size\" is a uint8, which cannot hold -1"},
+        {"crew.size < 256", "1:13: \"crew.size\" is a uint8, which cannot hold 256"},
         {"body[1].mass < 1",
          "1:1: \"body[1].mass\" is not the name of a field; write component.field, such as body.position"},
     };
@@ -694,6 +701,8 @@ TEST(TextQuery, mistakes_are_shown_where_they_are) {
         ASSERT_FALSE(query.ok()) << text;
         EXPECT_EQ(query.status().message(), message) << text;
     }
+    for (const char* text : {"crew.size < 255", "crew.size >= 0", "crew.size == 255"})
+        EXPECT_TRUE(make_query(sea.entities, sea.stores, text).ok()) << text;
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("query", "body, helth < 10");
     EXPECT_FALSE(make_query(sea.entities, sea.stores, file, diagnostics).ok());
