@@ -1,5 +1,6 @@
 """Slips are found where they are, and a source with all of them compiles and makes the one that is asked for."""
 
+import argparse
 import os
 import pathlib
 import subprocess
@@ -7,7 +8,8 @@ import tempfile
 import unittest
 
 try:
-    from slips import Compiler, render
+    from mutants import CAUGHT, MISSED, choose, names_of, read_results, write_results
+    from slips import Compiler, Slip, render
 except ModuleNotFoundError as error:  # python3-clang-19, which only the soak needs
     raise unittest.SkipTest(str(error))
 
@@ -81,6 +83,33 @@ class Slips(unittest.TestCase):
         reached = {slip.what for slip in self.slips if path.read_bytes()[slip.number]}
         self.assertIn("without sum += found", reached)
         self.assertNotIn("without sum = 9", reached)
+
+
+class Results(unittest.TestCase):
+    def slips(self, line=1):
+        return [Slip("src/lower/one.cpp", "half", line + number, what, 0, 1, room="lower", number=number)
+                for number, what in enumerate(("without a", "without b", "without a"))]
+
+    def test_a_slip_is_known_again_when_lines_have_moved(self):
+        before, after = self.slips(), self.slips(line=100)
+        self.assertEqual(list(names_of(before)), list(names_of(after)))
+        self.assertEqual(len(set(names_of(before))), 3)
+        with tempfile.TemporaryDirectory() as folder:
+            path, results = pathlib.Path(folder) / "results.json", {}
+            for slip, result in zip(before, (CAUGHT, MISSED, MISSED)):
+                slip.result = result
+            write_results(path, results, before)
+            again = choose(after, read_results(path), argparse.Namespace(again=True))
+            self.assertEqual([slip.number for slip in again], [1, 2])
+
+    def test_the_same_are_drawn_for_a_seed(self):
+        def drawn(each, seed):
+            return [slip.number for slip in choose(self.slips(), {}, argparse.Namespace(again=False, each=each, seed=seed))]
+
+        self.assertEqual(len(drawn(2, 1)), 2)
+        self.assertEqual(drawn(2, 1), drawn(2, 1))
+        self.assertEqual(drawn(0, 1), [0, 1, 2])
+        self.assertEqual(drawn(9, 1), [0, 1, 2])
 
 
 if __name__ == "__main__":
