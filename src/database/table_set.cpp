@@ -49,6 +49,7 @@ Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) 
         ++epoch_;
         list_tables();
     }
+    ++list_version_;
     number_by_place_.set(pair_key(zone, type.number()), number);
     next_in_zone_[number] = first_in_zone_.find_or(zone, kNone);
     first_in_zone_.set(zone, number);
@@ -101,6 +102,7 @@ void TableSet::retire(DatabaseTable& table) {
     number_by_place_.erase(pair_key(table.zone(), table.type().number()));
     free_numbers_.push_back(number);
     tables_[number] = nullptr;
+    ++list_version_;
     empty_visits_[number] = 0;
     destroy_owned("database", &table);
 }

@@ -265,6 +265,10 @@ public:
     }
     const DatabaseDirectory& directory() const { return directory_; }
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
+    /// Whether an entity with a row is dead. One comparison, while none has died.
+    SHOAL_INLINE bool is_dead(Entity entity) const {
+        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
+    }
     bool has(Entity entity, ComponentType component) const;
     template <class T>
     bool has(Entity entity) const;
@@ -324,6 +328,8 @@ public:
     /// Grows when a table number is freed: whatever was derived from all_tables() is then out of date. While it stays
     /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
+    /// Grows when a table comes or goes. Lifetime of the reference: the database.
+    const std::uint64_t& table_list_version() const { return tables_.list_version(); }
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_structural_changes() const { return tables_.num_changes(); }
     SHOAL_API std::uint64_t num_rows() const;
@@ -479,10 +485,6 @@ private:
     /// Whether entities with rows here may be dead. Settling asks for them.
     SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
     bool is_alone() const { return component_directory() == alone_; }
-    /// Whether an entity with a row is dead. One comparison, while nobody has died.
-    SHOAL_INLINE bool is_dead(Entity entity) const {
-        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
-    }
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
 
     // Changes of several component types.

@@ -42,6 +42,8 @@ public:
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
+    /// Grows when a table comes or goes. Lifetime of the reference: the set.
+    const std::uint64_t& list_version() const { return list_version_; }
 
     /// Calls visit(table) for each table.
     template <class Visit>
@@ -95,7 +97,7 @@ private:
     Array<const Table*> listed_also_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> number_by_place_{Owner("database")};  // by zone and archetype
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
-    std::uint64_t epoch_ = 0;
+    std::uint64_t epoch_ = 0, list_version_ = 0;
     std::size_t next_visited_ = 0;
 };
 

@@ -27,25 +27,48 @@ namespace shoal {
 
 namespace detail {
 
+/// Where the columns of a component type are in each table of a database, for look-ups on several threads. A copy
+/// begins anew.
+struct NotedColumns {
+    NotedColumns() = default;
+    NotedColumns(const NotedColumns&) {}
+    NotedColumns& operator=(const NotedColumns&) { return noted = kNothing, *this; }
+
+    static constexpr std::uint64_t kNothing = ~std::uint64_t(0);
+    Array<const PhysicalColumn*> of_table{Owner("query")};  ///< by table number, nullptr: not there
+    std::uint64_t noted = kNothing;                         ///< the list of tables that they are noted of
+};
+
 /// Where a component type is kept, without C++ types.
 class LookupStore {
 public:
     /// Finds the store; has none if no store keeps the component type. Requires: one that keeps it shows its fields in
     /// columns, and has the layout of `component`.
     SHOAL_API static LookupStore find_in(const ComponentDirectory& directory, const Schema& component);
-    /// The same, and makes the store of a built-in component type. Requires: a store keeps the component type.
+    /// The same for many look-ups, and makes the store of a built-in component type. Requires: a store keeps the
+    /// component type.
     SHOAL_API static LookupStore require_in(ComponentDirectory& directory, const Schema& component);
 
     /// A row that has the component, enabled. Lifetime: until the next structural call.
     struct Row {
-        const Table* table = nullptr;  ///< nullptr: the entity has no such component
+        const PhysicalColumn* columns = nullptr;  ///< of the component; nullptr: the entity has no such component
         std::uint32_t row = kNilRow;
-        std::uint32_t first_column = 0;  ///< of the component
+        const Table* table = nullptr;    ///< in checked builds
+        std::uint32_t first_column = 0;  ///< the same
     };
     template <bool kCanBeDisabled>
     SHOAL_INLINE Row find(Entity entity) const {
-        const Row found = rows_ != nullptr ? find_owned(entity) : find_in_database<kCanBeDisabled>(entity);
-        return found.table != nullptr && SHOAL_LIKELY(entities_->alive(entity)) ? found : Row();
+        if (rows_ != nullptr) return find_owned(entity);
+        // Who has noted the columns of this list of tables did so before.
+        if (SHOAL_UNLIKELY(__atomic_load_n(&columns_.noted, __ATOMIC_ACQUIRE) != *table_list_version_))
+            return find_in_database(entity);
+        const DatabaseDirectory::Location at = database_->directory().find(entity);
+        if (SHOAL_UNLIKELY(!at)) return {};
+        const PhysicalColumn* const columns = columns_.of_table[at.table];
+        if (SHOAL_UNLIKELY(columns == nullptr) || database_->is_dead(entity)) return {};
+        if constexpr (kCanBeDisabled)
+            if (!database_->all_tables()[at.table]->has(type_, at.row)) return {};
+        return {columns, at.row};
     }
     /// See FieldPath::write_at().
     SHOAL_API Status set(Entity entity, std::uint32_t field, const std::byte* value) const;
@@ -53,24 +76,21 @@ public:
 private:
     LookupStore(const ComponentDirectory& directory, const Schema& component);
 
+    SHOAL_INLINE static Row row_of(const Table& table, std::uint32_t row, std::uint32_t first_column) {
+        return {&table.physical_column(first_column), row, &table, first_column};
+    }
     SHOAL_INLINE Row find_owned(Entity entity) const {
         const std::uint32_t row = rows_->index().find(entity);
         if (row == kNilRow) return {};
         const Table& table = rows_->table();
         if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
-        return {&table, row, first_column_};
+        return SHOAL_LIKELY(entities_->alive(entity)) ? row_of(table, row, first_column_) : Row();
     }
-    template <bool kCanBeDisabled>
-    SHOAL_INLINE Row find_in_database(Entity entity) const {
-        if (SHOAL_UNLIKELY(database_ == nullptr)) return {};
-        const DatabaseRow at = database_->find(entity);
-        if (!at) return {};
-        const std::uint32_t first_column = at.table->first_column(type_);
-        if (first_column == kNoColumn) return {};
-        if constexpr (kCanBeDisabled)
-            if (!at.table->has(type_, at.row)) return {};
-        return {&at.table->table(), at.row, first_column};
-    }
+    /// Also notes where the columns are now, for the look-ups that follow.
+    SHOAL_API Row find_in_database(Entity entity) const;
+    void note_columns() const;
+
+    static constexpr std::uint64_t kNoList = 0;
 
     const EntityManager* entities_;
     const Schema* component_;
@@ -78,8 +98,11 @@ private:
     OwnedRows* rows_ = nullptr;           // nullptr: of a database, or of no store
     const Database* database_ = nullptr;  // if the store is one
     ComponentType type_;                  // there
-    std::uint32_t first_column_ = 0;      // otherwise
-    bool needs_parent_ = false;           // see OwnedColumns
+    const std::uint64_t* table_list_version_ = &kNoList;
+    bool notes_columns_ = false;
+    mutable NotedColumns columns_;    // there, unless the build is checked
+    std::uint32_t first_column_ = 0;  // otherwise
+    bool needs_parent_ = false;       // see OwnedColumns
 };
 
 }  // namespace detail
@@ -107,17 +130,23 @@ public:
 
     /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an object
     /// that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
-    /// Total: any id is fine. Cost: a look-up in the store.
+    /// Total: any id is fine. Cost: a look-up in the store; in a database, the first after a table came or went looks
+    /// at each.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {
             using View = ReadColumn<kMember>;
             const detail::LookupStore::Row at =
                 store_.template find<detail::kCanBeDisabled<ComponentOf<kMember>>>(entity);
-            if (at.table == nullptr) return detail::optional_value(View(), kNilRow);
-            const auto first_of = [&](std::uint32_t c) SHOAL_INLINED { return at.table->column(at.first_column + c); };
-            return detail::optional_value(make_column<kMember, const ValueOf<kMember>>(
-                                              first_of, offset_, at.table->num_rows(), *at.table, at.first_column),
-                                          at.row);
+            if (at.columns == nullptr) return detail::optional_value(View(), kNilRow);
+            const auto first_of = [&](std::uint32_t c)
+                                      SHOAL_INLINED { return static_cast<const std::byte*>(at.columns[c].data); };
+            if constexpr (SHOAL_CHECKED != 0)
+                return detail::optional_value(make_column<kMember, const ValueOf<kMember>>(
+                                                  first_of, offset_, at.table->num_rows(), *at.table, at.first_column),
+                                              at.row);
+            else
+                return detail::optional_value(
+                    make_column<kMember, const ValueOf<kMember>>(first_of, offset_, std::size_t(at.row) + 1), at.row);
         } else {
             return static_cast<const ValueOf<kMember>*>(nullptr);
         }

@@ -80,10 +80,17 @@ public:
     SHOAL_INLINE bool mark_block(std::uint32_t column, RowRange rows) {
         return SHOAL_CHECKED == 0 && rows.end <= num_rows() && stamps_.mark_block(column, rows);
     }
+    /// The same for all rows, in columns that exist. Returns whether the rows are several, in one block.
+    SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns) {
+        return SHOAL_CHECKED == 0 && stamps_.mark_only_block(columns_end, num_columns, num_rows());
+    }
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
     /// Returns a column for a pass that calls mark_written() itself when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
+    /// Where a column lies, now and when it has come to lie elsewhere: those of a component are side by side.
+    /// Lifetime: the table.
+    const PhysicalColumn& physical_column(std::uint32_t column) const { return storage_.physical_column(column); }
     /// Whether `address` is in the memory of the columns: what is there may change with every structural call.
     bool contains(const void* address) const { return storage_.contains(address); }
     /// Grows when columns come to lie elsewhere or is_plain() changes; while it stays, addresses may be kept. Not 0.

@@ -62,6 +62,14 @@ public:
         stamps_[column * num_blocks_ + rows.begin / kRowsPerStampBlock] = now_;
         return true;
     }
+    /// The same for all `num_rows` rows of a table, in columns that exist; `columns_end` is behind the last of them.
+    /// Returns whether the rows are several, in one block.
+    SHOAL_INLINE bool mark_only_block(const std::uint16_t* columns_end, std::size_t num_columns,
+                                      std::uint32_t num_rows) {
+        if (num_rows - 2 >= kRowsPerStampBlock - 1) return false;
+        for (; num_columns != 0; --num_columns) stamps_[*--columns_end * num_blocks_] = now_;
+        return true;
+    }
     /// The same without a test that they exist.
     SHOAL_INLINE void mark_existing(std::uint32_t column, std::uint32_t row) {
         marks_[column * num_marks_ + row / kRowsPerChangeMark] = mark_;

@@ -44,6 +44,7 @@ public:
     std::uint32_t ready_rows() const { return ready_rows_; }
 
     std::byte* column(std::uint32_t column) const { return columns_[column].data; }
+    const PhysicalColumn& physical_column(std::uint32_t column) const { return columns_[column]; }
     SHOAL_INLINE std::byte* element(std::uint32_t column, std::uint32_t row) const {
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
