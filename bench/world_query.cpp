@@ -21,6 +21,18 @@ struct JoinVelocity {
     Vec3 value;
 };
 SHOAL_COMPONENT(JoinVelocity, value)
+struct ParentPlace {
+    Vec3 value;
+};
+SHOAL_COMPONENT(ParentPlace, value)
+struct ChildOffset {
+    Vec3 value;
+};
+SHOAL_COMPONENT(ChildOffset, value)
+struct ChildPlace {
+    Vec3 value;
+};
+SHOAL_COMPONENT(ChildPlace, value)
 
 namespace {
 
@@ -176,6 +188,65 @@ void from_text(Bench& bench, const char* name, std::size_t n, bool joins, double
                   {reset, [&] { compiled.for_each([](auto&& p, Vec3 v) { p += v * kDt; }); }, sum});
 }
 
+SHOAL_BENCH_LOOP void follow(Vec3* __restrict places, const Vec3* __restrict offsets, const Vec3* __restrict of_parents,
+                             const std::uint32_t* __restrict parents, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) places[i] = of_parents[parents[i]] + offsets[i];
+}
+
+/// `n` children take the place of their parent, with an offset; ten have one parent, beside each other or at random.
+/// Their components are kept by the database or by managers, and the transforms know the parents. By hand, the row of
+/// the parent lies in an array.
+void read_parents(Bench& bench, const char* name, std::size_t n, bool in_database, bool shuffled) {
+    if (!bench.wants(name)) return;
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> parents(n / 10), children(n), all;
+    need_ok(entities.create(parents));
+    need_ok(entities.create(children));
+    const std::vector<std::uint32_t> order = shuffled_numbers(n, 5);
+    std::vector<std::uint32_t> of_all(n / 10, kNilRow), of_children(n);
+    for (std::size_t i = 0; i < n; ++i) of_children[i] = static_cast<std::uint32_t>((shuffled ? order[i] : i) / 10);
+    all.insert(all.end(), parents.begin(), parents.end());
+    all.insert(all.end(), children.begin(), children.end());
+    of_all.insert(of_all.end(), of_children.begin(), of_children.end());
+    need_ok(world.transforms().add(all, std::vector<Transform>(all.size()), of_all));
+    std::vector<ParentPlace> places(n / 10);
+    for (std::size_t i = 0; i < places.size(); ++i) places[i].value = {float(i), 1, 2};
+    if (in_database) {
+        need_ok(world.database().insert<ParentPlace>(parents, 0, places));
+        need_ok(world.database().insert<ChildPlace, ChildOffset>(children, 0, std::vector<ChildPlace>(n),
+                                                                 std::vector<ChildOffset>(n, ChildOffset{{1, 2, 3}})));
+    } else {
+        need_ok(world.manager<ParentPlace>().add(parents, places));
+        need_ok(world.manager<ChildPlace>().add(children, ChildPlace{}));
+        need_ok(world.manager<ChildOffset>().add(children, ChildOffset{{1, 2, 3}}));
+    }
+    std::vector<Vec3> plain_parents(n / 10), plain(n), offsets(n, Vec3{1, 2, 3});
+    for (std::size_t i = 0; i < places.size(); ++i) plain_parents[i] = places[i].value;
+    const auto followers =
+        world.query<Write<&ChildPlace::value>, Read<&ChildOffset::value>, Parent<Read<&ParentPlace::value>>>();
+    const auto sum = [&] {
+        std::uint64_t result = 0;
+        world.query<Read<&ChildPlace::value>>().for_each([&](Vec3 place) { result += bits_of(place.x); });
+        return result;
+    };
+    const auto plain_sum = [&] {
+        std::uint64_t result = 0;
+        for (const Vec3 place : plain) result += bits_of(place.x);
+        return result;
+    };
+    bench.compare(
+        {name, n, 2},
+        {{},
+         [&] {
+             followers.for_each([](auto&& place, Vec3 offset, const Vec3* of_parent) {
+                 if (of_parent) place = *of_parent + offset;
+             });
+         },
+         sum},
+        {{}, [&] { follow(plain.data(), offsets.data(), plain_parents.data(), of_children.data(), n); }, plain_sum});
+}
+
 /// Adds up the local positions of transforms.
 void transform_term(Bench& bench, std::size_t n) {
     if (!bench.wants("query/transform_term")) return;
@@ -246,6 +317,12 @@ void measure_world_queries(Bench& bench) {
         join_on_two_workers(bench, n);
         from_text(bench, "query/from_text", n, true, n == 100'000 ? 1.3 : 0);
         from_text(bench, "query/from_text_in_order", n, false, 0);
+    }
+    for (const std::size_t n : bench.sizes({10'000, 100'000})) {
+        read_parents(bench, "query/parent_database", n, true, false);
+        read_parents(bench, "query/parent_database_shuffled", n, true, true);
+        read_parents(bench, "query/parent_managers", n, false, false);
+        read_parents(bench, "query/parent_managers_shuffled", n, false, true);
     }
     for (const std::size_t n : bench.sizes({1'000'000})) transform_term(bench, n);
     for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {

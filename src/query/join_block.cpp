@@ -9,7 +9,8 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::uint32_t kFetchDistance = 32;
-constexpr std::size_t kMostFetched = 16;  // columns of one store; what lies in more is fetched by the loop
+constexpr std::size_t kCachedRows = 1 << 16;  // the index of so many is mostly in the cache
+constexpr std::size_t kMostFetched = 16;      // columns of one store; what lies in more is fetched by the loop
 
 /// A bit for each of 64 rows: is it one? Bytes first, which vectorise; then the lowest bits of eight bytes at once.
 std::uint64_t rows_had(const std::uint32_t* rows) {
@@ -61,6 +62,26 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
         [](std::uint32_t) {});
 }
 
+/// Whether entities own the rows from `first` on, in order. As they lie in one store when they came there together,
+/// this spares most joins the look-ups.
+bool own_run(const OwnedRows& rows, std::uint32_t first, std::span<const Entity> entities) {
+    const std::span<const Entity> owners = rows.table().entities();
+    return first <= owners.size() && entities.size() <= owners.size() - first && rows.table().num_holes() == 0 &&
+           !rows.schema().many() &&
+           __builtin_memcmp(owners.data() + first, entities.data(), entities.size_bytes()) == 0;
+}
+
+/// Writes find(entity) for each of `entities` to `rows`. Neighbours are often linked to the same one.
+template <class Find>
+void find_linked_rows(std::span<const Entity> entities, std::uint32_t* rows, Find&& find) {
+    Entity before;
+    std::uint32_t row = kNilRow;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        if (entities[i] != before) before = entities[i], row = find(before);
+        rows[i] = row;
+    }
+}
+
 bool has_component(const TermStores& places, const JoinBlock& block, const AnyOfOption& place, std::uint32_t i) {
     const std::uint32_t row = block.found[place.store][i];
     if (place.store == places.database) return row != kNilRow && block.table_of(i)->has({place.component}, row);
@@ -80,6 +101,8 @@ std::uint8_t TermStores::add(const JoinedStore& store) {
             stores[i].needs_parent == store.needs_parent)
             return i;
     stores.push_back(store);
+    entities = store.rows != nullptr ? &store.rows->entity_manager()
+                                     : &static_cast<const Database&>(*store.store).entity_manager();
     return static_cast<std::uint8_t>(stores.size() - 1);
 }
 
@@ -138,13 +161,6 @@ bool TermStores::is_one_table() const {
     return only.rows != nullptr && visits_all(only);
 }
 
-const InactiveEntities* TermStores::left_out() const {
-    const JoinedStore& one = stores[0];
-    const EntityManager& entities =
-        one.rows != nullptr ? one.rows->entity_manager() : static_cast<const Database&>(*one.store).entity_manager();
-    return left_out_of(entities, sees_inactive);
-}
-
 Array<OwnedRows*> TermStores::locked() const {
     Array<OwnedRows*> rows("query");
     for (const JoinedStore& store : stores)
@@ -156,7 +172,7 @@ JoinFinder::JoinFinder(const PlanState& plan) : plan_(plan), places_(plan.places
 
 void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
     block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
-    block.of_database = part.of_database;
+    block.of_database = part.of_database, block.runs = 0;
     if (SHOAL_UNLIKELY(part.owners != nullptr)) {
         block.driver = TermStores::kNone, block.owners = part.owners;
         for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word) block.words[word] = block.rows_of_word(word);
@@ -183,6 +199,7 @@ void JoinFinder::choose_of_driver(JoinBlock& block) const {
     std::uint32_t* const rows = block.found[block.driver];
     const std::uint32_t first = block.rows.begin;
     for (std::uint32_t i = 0; i < JoinBlock::kRows; ++i) rows[i] = first + i;
+    block.note_run(block.driver);
     for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word)
         block.words[word] = store.is_excluded ? 0 : block.rows_of_word(word);
     if (store.rows != nullptr) return leave_out_holes(block, store);
@@ -207,23 +224,34 @@ void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) con
     }
 }
 
-/// Fetches the fields of the rows that it finds, and leaves out entities that must have a row and have none, or must have
-/// none.
-void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
+/// Finds the rows in a store and, unless they follow each other, fetches their fields.
+void JoinFinder::find_rows_in(std::uint8_t number, JoinBlock& block) const {
     const JoinedStore& store = places_.stores[number];
     std::uint32_t* const found = block.found[number];
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
+    if (const std::uint32_t first = store.rows->find(block.entities()[0]);
+        own_run(*store.rows, first, block.entities())) {
+        for (std::uint32_t i = 0; i < block.size(); ++i) found[i] = first + i;
+        return block.note_run(number);
+    }
     FetchedColumn fetched[kMostFetched];
     std::size_t num_fetched = 0;
     for (std::size_t i = 0; store.rows->num_rows() > kRowsPerStampBlock && i < plan_.fields.size(); ++i)
         if (plan_.store_of(i) == number && !plan_.field(i).is_related())
             add_fetched(plan_.field(i), store.rows->table(), places_.first_column[plan_.fields[i]], fetched,
                         num_fetched);
-    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
     const std::span<const FetchedColumn> columns(fetched, num_fetched);
     if (num_fetched == 1)
         find_rows<true>(store.rows->index(), block.entities(), found, columns);
     else
         find_rows<false>(store.rows->index(), block.entities(), found, columns);
+}
+
+/// Leaves out entities that must have a row and have none, or must have none.
+void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
+    const JoinedStore& store = places_.stores[number];
+    const std::uint32_t* const found = block.found[number];
+    find_rows_in(number, block);
     if (!store.is_required && !store.is_excluded) return;
     for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
         std::uint64_t had = rows_had(found + word * 64);
@@ -276,15 +304,15 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
 namespace {
 
 /// Returns the rows, with kNilRow for those that lack a component of the database: as they are, or copied to `out`.
-const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, DatabaseTable* const* tables,
-                                 const std::uint32_t* rows, std::uint32_t* out) {
-    const DatabaseTable* last = tables == nullptr ? block.of_database : only_table_of(tables, block.size());
-    if (last != nullptr && last->type().has(type) && last->presence(type) == nullptr) return rows;
-    last = nullptr;
+/// `only` is the table that all lie in, or nowhere; nullptr: `tables` says where each lies.
+const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, const DatabaseTable* only,
+                                 DatabaseTable* const* tables, const std::uint32_t* rows, std::uint32_t* out) {
+    if (only != nullptr && only->type().has(type) && only->presence(type) == nullptr) return rows;
+    const DatabaseTable* last = nullptr;
     bool is_there = false;
     const std::uint64_t* bits = nullptr;
     for (std::uint32_t i = 0; i < block.size(); ++i) {
-        const DatabaseTable* const table = tables == nullptr ? block.of_database : tables[i];
+        const DatabaseTable* const table = only != nullptr ? only : tables[i];
         if (table != last && table != nullptr) is_there = table->type().has(type), bits = table->presence(type);
         last = table;
         const bool has =
@@ -300,9 +328,11 @@ const std::uint32_t* keep_having(const JoinBlock& block, ComponentType type, Dat
 const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const {
     const std::uint8_t number = places_.store_of[term];
     const JoinedStore& store = places_.stores[number];
-    if (const ComponentType type = plan_.types[term])
-        return keep_having(block, type, block.of_database != nullptr ? nullptr : block.tables, block.found[number],
-                           room);
+    if (const ComponentType type = plan_.types[term]) {
+        const DatabaseTable* const only =
+            block.of_database != nullptr ? block.of_database : only_table_of(block.tables, block.size());
+        return keep_having(block, type, only, block.tables, block.found[number], room);
+    }
     if (!store.needs_parent) return block.found[number];
     for (std::uint32_t i = 0; i < block.size(); ++i)
         room[i] = store.has(block.found[number][i]) ? block.found[number][i] : kNilRow;
@@ -312,39 +342,59 @@ const std::uint32_t* JoinFinder::rows_of_term(const JoinBlock& block, std::uint3
 /// Finds the entities that a field of the rows names, and where they are in the database if fields of theirs lie there.
 void JoinFinder::find_linked(JoinBlock& block, std::size_t link) const {
     LinkedRows& linked = block.links[link];
-    const std::uint32_t number = plan_.links[link], size = block.size();
+    const std::uint32_t number = plan_.links[link];
     const PlanTerm& term = plan_.terms[number];
     const ComponentType type = plan_.types[number];
     std::uint32_t room[JoinBlock::kRows];
     // Of a store that is no database, a row that has not the component holds no entity: see OwnedColumns::needs_parent.
     const std::uint32_t* const rows = type ? rows_of_term(block, number, room) : block.found[places_.store_of[number]];
     const std::size_t bytes = term.component->columns()[term.first_column].element_bytes;
-    const DatabaseTable* last = nullptr;
+    const auto column_in = [&](Table& table, std::uint32_t first) {
+        return table.unmarked_column(first + term.first_column) + term.offset;
+    };
+    DatabaseTable* last = type ? block.of_database : nullptr;
     const std::byte* column = nullptr;
-    if (!type) {
-        Table& table = places_.stores[places_.store_of[number]].rows->table();
-        column = table.unmarked_column(places_.first_column[number] + term.first_column) + term.offset;
-    }
-    for (std::uint32_t i = 0; i < size; ++i) {
-        linked.entities[i] = {};
-        if (rows[i] == kNilRow) continue;
-        if (DatabaseTable* const table = type ? block.table_of(i) : nullptr; table != last) {
-            last = table;
-            column = table->table().unmarked_column(table->first_column(type) + term.first_column) + term.offset;
+    if (!type)
+        column = column_in(places_.stores[places_.store_of[number]].rows->table(), places_.first_column[number]);
+    else if (last != nullptr && rows[0] != kNilRow)
+        column = column_in(last->table(), last->first_column(type));
+    const bool are_run = block.are_run(places_.store_of[number], rows) || block.follow_each_other(rows);
+    if (column != nullptr && bytes == sizeof(Entity) && are_run) {
+        copy_bytes(linked.entities, column + rows[0] * bytes, block.size() * bytes);
+    } else {
+        last = nullptr;
+        for (std::uint32_t i = 0; i < block.size(); ++i) {
+            linked.entities[i] = {};
+            if (rows[i] == kNilRow) continue;
+            if (DatabaseTable* const table = type ? block.table_of(i) : nullptr; table != last)
+                last = table, column = column_in(table->table(), table->first_column(type));
+            copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
         }
-        copy_bytes(&linked.entities[i], column + rows[i] * bytes, sizeof(Entity));
     }
-    if (!linked.are_in_database) return;
-    const Database& database = plan_.database();
-    for (std::uint32_t i = 0; i < size; ++i) {
-        if (i + kFetchDistance < size) database.directory().prefetch(linked.entities[i + kFetchDistance]);
-        if (i > 0 && linked.entities[i] == linked.entities[i - 1]) {
-            linked.tables[i] = linked.tables[i - 1], linked.rows[i] = linked.rows[i - 1];
-            continue;
-        }
-        const auto at = database.find(linked.entities[i]);
-        linked.tables[i] = at.table, linked.rows[i] = at ? at.row : kNilRow;
-    }
+    if (linked.are_in_database) find_in_database(linked, block.size());
+}
+
+/// Finds where linked entities are in the database.
+void JoinFinder::find_in_database(LinkedRows& linked, std::uint32_t num_rows) const {
+    constexpr std::uint32_t kNone = 0xFFFFFFFF;
+    const DatabaseDirectory& directory = plan_.database().directory();
+    DatabaseTable* const* const tables = plan_.database().all_tables().data();
+    const std::span<const Entity> entities(linked.entities, num_rows);
+    const bool is_covered = directory.covers(entities);
+    const DatabaseDirectory::Covered covered = directory.covered();
+    if (directory.rows().entries().size() > kCachedRows)
+        for (const Entity entity : entities) directory.prefetch(entity);
+    std::uint32_t only = kNone;
+    bool are_several = false;
+    find_linked_rows(entities, linked.rows, [&](Entity entity) SHOAL_INLINED {
+        const DatabaseDirectory::Location at = is_covered ? covered.find(entity) : directory.find(entity);
+        if (only == kNone && at) only = at.table;
+        are_several |= at && at.table != only;
+        return at.row;
+    });
+    linked.only = are_several || only == kNone ? nullptr : tables[only];
+    for (std::uint32_t i = 0; linked.only == nullptr && i < num_rows; ++i)
+        linked.tables[i] = linked.rows[i] == kNilRow ? nullptr : tables[directory.table_of(entities[i].index())];
 }
 
 const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size_t field, std::uint32_t* room) const {
@@ -357,12 +407,15 @@ const std::uint32_t* JoinFinder::rows_of_field(const JoinBlock& block, std::size
     if (!term.is_related()) return rows_of_term(block, plan_.fields[field], room);
     const LinkedRows& linked = block.links[plan_.link_of(field)];
     if (plan_.is_of_database(field))
-        return keep_having(block, plan_.types[plan_.fields[field]], linked.tables, linked.rows, room);
+        return keep_having(block, plan_.types[plan_.fields[field]], linked.only, linked.tables, linked.rows, room);
     const JoinedStore& store = places_.stores[plan_.store_of(field)];
-    store.rows->index().find_each(
-        {linked.entities, block.size()}, kFetchDistance,
-        [&](std::size_t i, std::uint32_t row) SHOAL_INLINED { room[i] = store.has(row) ? row : kNilRow; },
-        [](std::uint32_t) {});
+    const std::span<const Entity> entities(linked.entities, block.size());
+    if (store.rows->num_rows() > kCachedRows)
+        for (const Entity entity : entities) store.rows->index().prefetch(entity);
+    find_linked_rows(entities, room, [&](Entity entity) SHOAL_INLINED {
+        const std::uint32_t row = store.rows->index().find(entity);
+        return store.has(row) ? row : kNilRow;
+    });
     return room;
 }
 

@@ -22,9 +22,14 @@ struct LinkedRows {
 
     bool are_in_database = false;    ///< fields of theirs lie there
     DatabaseTable* shown = nullptr;  ///< one of `tables`, while a loop goes over them
+    DatabaseTable* only = nullptr;   ///< the one table that they lie in, or nowhere; nullptr: see `tables`
     Entity entities[kRows];          ///< by row of the block; null: none
     DatabaseTable* tables[kRows];    ///< nullptr: none
     std::uint32_t rows[kRows];       ///< in these
+
+    DatabaseTable* table_of(std::uint32_t i) const {
+        return only == nullptr ? tables[i] : rows[i] != kNilRow ? only : nullptr;
+    }
 };
 
 /// Returns the one table that rows lie in, if all lie in it, or nowhere; nullptr otherwise.
@@ -46,6 +51,7 @@ struct JoinBlock {
     const Entity* owners = nullptr;  ///< of the driver's table
     DatabaseTable* of_database = nullptr;
     std::uint64_t words[kWords];              ///< the rows to visit
+    std::uint64_t runs = 0;                   ///< a bit for each store in which the rows were seen to follow each other
     std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
     DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
     std::span<LinkedRows> links;       ///< by link of the plan
@@ -73,6 +79,13 @@ struct JoinBlock {
         std::uint32_t differs = of_store[0] == kNilRow ? 1 : 0;
         for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
         return differs == 0;
+    }
+    /// Whether a list is that of the rows in a store, which were seen to follow each other.
+    bool are_run(std::uint8_t store, const std::uint32_t* of_store) const {
+        return of_store == found[store] && store < 64 && (runs >> store & 1) != 0;
+    }
+    void note_run(std::uint8_t store) {
+        if (store < 64) runs |= std::uint64_t(1) << store;
     }
     template <class Visit>
     void for_each_visited(Visit&& visit) const {
@@ -102,12 +115,12 @@ struct JoinBlock {
             const auto i = static_cast<std::uint32_t>(bit);
             bool goes_on = any && table_of(i) == own;
             for (const LinkedRows& linked : links)
-                goes_on &= !linked.are_in_database || linked.tables[i] == linked.shown;
+                goes_on &= !linked.are_in_database || linked.table_of(i) == linked.shown;
             if (!goes_on) {
                 if (any) visit(own, static_cast<const std::uint64_t*>(here));
                 for (std::uint64_t& word : here) word = 0;
                 own = table_of(i);
-                for (LinkedRows& linked : links) linked.shown = linked.are_in_database ? linked.tables[i] : nullptr;
+                for (LinkedRows& linked : links) linked.shown = linked.are_in_database ? linked.table_of(i) : nullptr;
             }
             here[i / 64] |= std::uint64_t(1) << (i % 64);
             any = true;
@@ -120,8 +133,8 @@ private:
     void combine(std::size_t link, DatabaseTable* table, const std::uint64_t* here, Visit& visit) {
         while (link < links.size() && !links[link].are_in_database) ++link;
         if (SHOAL_LIKELY(link == links.size())) return visit(table, here);
-        if (DatabaseTable* const only = only_table_of(links[link].tables, size()); SHOAL_LIKELY(only != nullptr)) {
-            links[link].shown = only;  // the lists of rows say who lies nowhere
+        if (SHOAL_LIKELY(links[link].only != nullptr)) {
+            links[link].shown = links[link].only;  // the lists of rows say who lies nowhere
             return combine(link + 1, table, here, visit);
         }
         for_each_of(links[link].tables, here, [&](DatabaseTable* of_link, const std::uint64_t* words_of_all) {
@@ -168,8 +181,10 @@ private:
     static void leave_out_those(const InactiveEntities& inactive, JoinBlock& block);
     void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
     void find_in(std::uint8_t number, JoinBlock& block) const;
+    void find_rows_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;
     void find_linked(JoinBlock& block, std::size_t link) const;
+    void find_in_database(LinkedRows& linked, std::uint32_t num_rows) const;
     const std::uint32_t* rows_of_term(const JoinBlock& block, std::uint32_t term, std::uint32_t* room) const;
     std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
 

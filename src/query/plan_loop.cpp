@@ -83,36 +83,6 @@ public:
                 told.add_visited(part.rows);
         }
     }
-    /// Runs all of a plain loop as run_part() and mark_part() do, with little to do for each table. Requires: is_plain().
-    void run_plain(CommandRecorder* commands) const {
-        FoundRows found{.commands = commands};
-        const std::span<const WrittenColumn> written(plan_.written.data(), plan_.written.size());
-        struct Mark {  // also when the function throws
-            Table& table;
-            const std::uint16_t* columns;
-            std::span<const WrittenColumn> written;
-            std::uint32_t num_rows;
-            SHOAL_INLINE ~Mark() {
-                for (const WrittenColumn one : written)
-                    mark_column(table, std::uint32_t(columns[one.field]) + one.column, {0, num_rows});
-            }
-        };
-        const auto run = [&](Table& table, const DatabaseTable* of_database) SHOAL_INLINED {
-            const std::uint32_t num_rows = table.num_rows();
-            if (num_rows == 0) return;
-            const std::uint16_t* const columns = plan_.columns_of(of_database);
-            found.owners = table.entities().data(), found.rows = {0, num_rows};
-            found.table = &table, found.of_database = of_database, found.columns = columns;
-            const Mark mark{table, columns, written, num_rows};
-            function_.call(function_.context, found);
-        };
-        if (!places_.has_database()) return run(places_.stores[plan_.alone].rows->table(), nullptr);
-        const auto run_one = [&](DatabaseTable& table) SHOAL_INLINED { run(table.table(), &table); };
-        if (SHOAL_UNLIKELY(plan_.in_zones))
-            plan_.match[0].for_each_table(plan_.zones, run_one);
-        else
-            plan_.match[0].for_each_table(run_one);
-    }
     /// What is done before the first part, and after the last.
     void begin() const {
         if (plan_.told.empty()) return;
@@ -344,16 +314,24 @@ private:
         sorts_ ? block.for_each_stretch(show_words) : block.for_each_combination(show_words);
         if (function_.looks_at_each) copy_bytes(block.words, kept, sizeof kept);
     }
-    /// Whether all rows of a block are visited and follow each other in the store of every field.
+    /// Whether all rows of a block are visited and follow each other in the store of every field but those of related
+    /// entities.
     bool are_side_by_side(Block& block, const std::uint64_t* words) const {
         if (!block.are_all(words)) return false;
-        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+            if (plan_.field(i).is_related() || block.are_run(plan_.store_of(i), block.of_fields[i])) continue;
             if (!block.follow_each_other(block.of_fields[i])) return false;
+        }
         return true;
     }
     void show_run(Block& block, FoundRows& found) const {
-        for (std::size_t i = 0; i < plan_.fields.size(); ++i)
-            block.fields[i].first_row = block.of_fields[i][0], block.fields[i].enabled = nullptr;
+        for (std::size_t i = 0; i < plan_.fields.size(); ++i) {
+            block.fields[i].enabled = nullptr;
+            if (plan_.field(i).is_related())
+                block.fields[i].rows = block.of_fields[i];
+            else
+                block.fields[i].first_row = block.of_fields[i][0];
+        }
         found.owners = block.owners + block.rows.begin, found.rows = {0, block.size()}, found.words = nullptr;
         function_.call(function_.context, found);
     }
@@ -436,10 +414,65 @@ ComponentDirectory* directory_of(const PlanState& plan, const LoopFunction& func
     return function.directory != nullptr ? function.directory : plan.directory;
 }
 
+/// Opens the commands of a loop on this thread, if its function takes them.
+CommandRecorder* open_commands_if_taken(const PlanState& plan, const LoopFunction& function) {
+    return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
+}
+
 /// Whether a loop is of the commonest kind: over whole tables of one store, of which nothing is left out or told.
 bool is_plain(const PlanState& plan, const LoopFunction& function) {
     return plan.is_plain && plan.since == 0 && function.marks && !function.looks_at_each && function.skips_disabled &&
            plan.places.left_out() == nullptr;
+}
+
+/// Calls the function for a table of a plain loop, and marks what it writes. It does what PlanLoop::run_part() and
+/// mark_part() do, and little besides, and is copied: what it needs lies in registers.
+struct PlainVisit {
+    const LoopFunction& function;
+    FoundRows& found;
+    const std::uint16_t* columns;  // of archetype 0: see PlanState::columns_of()
+    std::size_t num_written, num_noted;
+
+    SHOAL_INLINE void operator()(DatabaseTable& table) const {
+        found.of_database = &table;
+        visit(table.table(), columns + table.type_number() * num_noted);
+    }
+    /// Requires: the table has rows.
+    SHOAL_INLINE void visit(Table& table, const std::uint16_t* of_fields) const {
+        // Before the call, so that nothing is left to do if the function throws.
+        if (SHOAL_UNLIKELY(!table.mark_only_block(of_fields, num_written))) return visit_large(table, of_fields);
+        show(table, of_fields);
+    }
+
+private:
+    /// Apart, so that a small table does not pay for what this keeps in registers.
+    __attribute__((noinline)) void visit_large(Table& table, const std::uint16_t* of_fields) const {
+        for (std::size_t i = 1; i <= num_written; ++i) mark_column(table, *(of_fields - i), {0, table.num_rows()});
+        show(table, of_fields);
+    }
+    SHOAL_INLINE void show(Table& table, const std::uint16_t* of_fields) const {
+        found.owners = table.entities().data(), found.rows.end = table.num_rows();
+        found.table = &table, found.columns = of_fields;
+        function.call(function.context, found);
+    }
+};
+
+__attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFunction& function) {
+    const bool has_database = plan.places.has_database();
+    const DatabaseLock database(has_database ? &plan.database() : nullptr);
+    const RowLock rows(plan.locked.data(), plan.locked.size());
+    FoundRows found{.commands = open_commands_if_taken(plan, function)};
+    const LoopScope scope;
+    plan.refresh();
+    const PlainVisit visit{function, found, plan.columns_of(std::uint32_t(0)), plan.written.size(), plan.num_noted()};
+    if (!has_database) {
+        Table& table = plan.places.stores[plan.alone].rows->table();
+        if (table.num_rows() != 0) visit.visit(table, plan.columns_of(nullptr));
+    } else if (SHOAL_UNLIKELY(plan.in_zones)) {
+        plan.match[0].for_each_table(plan.zones, PlainVisit(visit));
+    } else {
+        plan.match[0].for_each_table(visit);
+    }
 }
 
 /// Calls visit(loop) for the loop of a plan, and for that of further values.
@@ -449,34 +482,10 @@ void for_each_loop(const PlanState& plan, const LoopFunction& function, Visit&& 
     for (const PlanState& further : plan.further) visit(PlanLoop(further, function));
 }
 
-}  // namespace
-
-void visit_unsorted(const PlanState& plan, const LoopFunction& function) {
-    const PlanLoop loop(plan, function, false);
-    loop.begin();
-    loop.for_each_part([&](const QueryPart& part) { loop.run_part(part, nullptr); });
-}
-
-void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
-    const PlanState& plan = *state_;
-    if (executor != nullptr && !PlanLoop(plan, function).is_small()) {
-        StartedPlan started(*this, executor, function);
-        started.finish();
-        return started.rethrow();
-    }
-    const auto open_commands_if_taken = [&] {
-        return function.takes_commands ? &open_commands_of_loop(directory_of(plan, function)) : nullptr;
-    };
-    if (SHOAL_LIKELY(is_plain(plan, function))) {
-        const DatabaseLock database(plan.places.has_database() ? &plan.database() : nullptr);
-        const RowLock rows(plan.locked.data(), plan.locked.size());
-        plan.refresh();
-        CommandRecorder* const commands = open_commands_if_taken();
-        const LoopScope scope;
-        return PlanLoop(plan, function).run_plain(commands);
-    }
+/// Runs a loop on this thread.
+void run_here(const PlanState& plan, Executor* executor, const LoopFunction& function) {
     const HeldPlan held(plan);
-    CommandRecorder* const commands = open_commands_if_taken();
+    CommandRecorder* const commands = open_commands_if_taken(plan, function);
     const LoopScope scope;
     // What is done at the end of a part and of a loop is done when the function throws, too.
     struct Mark {
@@ -497,6 +506,29 @@ void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
             loop.run_part(part, commands);
         });
     });
+}
+
+}  // namespace
+
+void visit_unsorted(const PlanState& plan, const LoopFunction& function) {
+    const PlanLoop loop(plan, function, false);
+    loop.begin();
+    loop.for_each_part([&](const QueryPart& part) { loop.run_part(part, nullptr); });
+}
+
+void QueryPlan::run(Executor* executor, const LoopFunction& function) const {
+    if (executor == nullptr && SHOAL_LIKELY(is_plain(*state_, function))) return run_plain(*state_, function);
+    run_any(executor, function);
+}
+
+__attribute__((noinline)) void QueryPlan::run_any(Executor* executor, const LoopFunction& function) const {
+    const PlanState& plan = *state_;
+    if (executor != nullptr && !PlanLoop(plan, function).is_small()) {
+        StartedPlan started(*this, executor, function);
+        started.finish();
+        return started.rethrow();
+    }
+    is_plain(plan, function) ? run_plain(plan, function) : run_here(plan, executor, function);
 }
 
 StartedPlan::StartedPlan(const QueryPlan& plan, Executor* executor, const LoopFunction& function)

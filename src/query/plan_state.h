@@ -52,7 +52,14 @@ struct PlanState {
     Database& database() const { return static_cast<Database&>(*places.stores[places.database].store); }
 
     /// Takes in what has changed since the last loop. What follows requires it.
-    void refresh() const;
+    SHOAL_INLINE void refresh() const {
+        if (SHOAL_UNLIKELY(has_lists)) refresh_lists();
+        if (!match.empty()) {
+            if (SHOAL_UNLIKELY(match[0].refresh() || num_archetypes == 0)) note_archetypes();
+            if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
+        }
+        if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
+    }
     /// The entities that are visited where these are not the rows of a store: sorted, or noted.
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
@@ -66,10 +73,17 @@ struct PlanState {
     bool has_holes() const { return alone != places.database && places.stores[alone].rows->table().num_holes() != 0; }
     /// Notes what follows from the terms and stores, and is asked by each loop.
     void note_shape();
-    /// By field: its first column, in a table of the only store. Requires: is_alone.
+    /// By field: its first column, in a table of the only store. Before it lie the columns that are written. Requires:
+    /// is_alone.
     const std::uint16_t* columns_of(const DatabaseTable* table) const {
-        return table == nullptr ? own_columns.data() : first_columns.data() + table->type_number() * fields.size();
+        return table == nullptr ? own_columns.data() + written.size() : columns_of(table->type_number());
     }
+    /// The same in tables of an archetype.
+    const std::uint16_t* columns_of(std::uint32_t archetype) const {
+        return noted_columns.data() + archetype * num_noted() + written.size();
+    }
+    /// How many columns are noted of an archetype.
+    std::size_t num_noted() const { return fields.size() + written.size(); }
     /// Whose table batches show where entities are listed: the store that would drive, or one of those that are named.
     std::uint8_t shown_store() const {
         for (const JoinedStore& store : places.stores)
@@ -86,9 +100,11 @@ struct PlanState {
     }
     /// The first column of a field's component in a table of the database; kNoColumn.
     std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
-        return first_columns[table.type_number() * fields.size() + field];
+        return columns_of(table.type_number())[field];
     }
     void note_archetypes() const;
+    void refresh_lists() const;
+    void refresh_further() const;
     /// A bit for each column of a store that the query writes.
     std::uint64_t written_columns(std::uint8_t store) const;
 
@@ -96,11 +112,13 @@ struct PlanState {
     Array<std::uint32_t> fields{Owner("query")};  // their terms
     Array<std::uint32_t> links{Owner("query")};   // terms that say which entities others are about, each once
     TermStores places;
-    Array<ComponentType> types{Owner("query")};                  // by term; none unless the database has it
-    Array<ComponentType> required{Owner("query")};               // enableable ones of the database: these bits are set
-    Array<ComponentType> excluded{Owner("query")};               // these are not
-    mutable Array<DatabaseMatch> match{Owner("query")};          // one, if a database has a part in the query
-    mutable Array<std::uint16_t> first_columns{Owner("query")};  // [archetype][field]; of other stores: any
+    Array<ComponentType> types{Owner("query")};          // by term; none unless the database has it
+    Array<ComponentType> required{Owner("query")};       // enableable ones of the database: these bits are set
+    Array<ComponentType> excluded{Owner("query")};       // these are not
+    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a database has a part in the query
+    // [archetype][written column, first column of each field]; of other stores: any
+    mutable Array<std::uint16_t> noted_columns{Owner("query")};
+    mutable std::size_t num_archetypes = 0;  // noted
     ComponentDirectory* directory = nullptr;
     Database* any_database = nullptr;  // for zones, if no term is about one
     ZoneSet zones;
@@ -113,7 +131,7 @@ struct PlanState {
     bool looks_up = false;   // fields that may be missing lie in other managers: the function looks them up, row by row
     bool is_plain = false;   // loops are what run_plain() does, if nothing is asked of the rows besides
     Array<WrittenColumn> written{Owner("query")};
-    Array<std::uint16_t> own_columns{Owner("query")};  // of the only store, if it is no database
+    Array<std::uint16_t> own_columns{Owner("query")};  // the same of the only store, if it is no database
     Array<OwnedRows*> locked{Owner("query")};          // while a loop runs
     Array<OwnedRows*> also_held{Owner("query")};       // the same, asked for by hold()
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.

@@ -204,40 +204,48 @@ void PlanState::note_shape() {
     looks_up = num_deciding < places.stores.size();
     is_alone = links.empty() && noted.empty() && places.any.empty() && num_deciding == 1 &&
                (alone == places.database || places.visits_all(places.stores[alone]));
+    // The function finds rows in the entries of paged indices only.
+    for (std::uint8_t store = 0; store < places.stores.size(); ++store)
+        if (!places.decides(store)) is_alone &= places.stores[store].rows->index().kind() == RowIndexKind::kPaged;
     has_all_fields = true, has_lists = false;
     written.clear(), own_columns.clear();
+    noted_columns.clear(), num_archetypes = 0;
     for (const JoinedStore& store : places.stores) has_lists |= store.lists != nullptr;
     for (std::uint32_t i = 0; i < fields.size(); ++i) {
         const PlanTerm& term = field(i);
         has_all_fields &= !term.is_optional;
-        own_columns.push_back(static_cast<std::uint16_t>(places.first_column[fields[i]]));
         for (std::uint32_t c = 0; term.writes && c < term.num_columns; ++c)
             if (term.writes_column(c))
                 written.push_back({static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(term.first_column + c)});
     }
+    for (const WrittenColumn one : written)
+        own_columns.push_back(static_cast<std::uint16_t>(places.first_column[fields[one.field]] + one.column));
+    for (const std::uint32_t term : fields)
+        own_columns.push_back(static_cast<std::uint16_t>(places.first_column[term]));
     is_plain = is_alone && has_all_fields && required.empty() && excluded.empty() && told.empty() && sorted.empty() &&
                also_held.empty() && further.empty();
 }
 
-void PlanState::refresh() const {
-    if (SHOAL_UNLIKELY(has_lists))
-        for (const JoinedStore& store : places.stores)
-            if (store.lists != nullptr) store.lists->refresh();
-    if (!match.empty()) {
-        match[0].refresh();
-        if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
-        const std::size_t num_archetypes = database().num_archetypes();
-        if (!fields.empty() && SHOAL_UNLIKELY(first_columns.size() != num_archetypes * fields.size()))
-            note_archetypes();
-    }
+void PlanState::refresh_lists() const {
+    for (const JoinedStore& store : places.stores)
+        if (store.lists != nullptr) store.lists->refresh();
+}
+
+void PlanState::refresh_further() const {
     for (const PlanState& one : further) one.refresh();
 }
 
 void PlanState::note_archetypes() const {
     const auto archetypes = database().archetypes();
-    for (std::size_t i = first_columns.size() / fields.size(); i < archetypes.size(); ++i)
+    for (; num_archetypes < archetypes.size(); ++num_archetypes) {
+        const auto first_column_of = [&](std::uint32_t term) {
+            return archetypes[num_archetypes]->first_column(types[term]);
+        };
+        for (const WrittenColumn one : written)
+            noted_columns.push_back(static_cast<std::uint16_t>(first_column_of(fields[one.field]) + one.column));
         for (const std::uint32_t term : fields)
-            first_columns.push_back(static_cast<std::uint16_t>(archetypes[i]->first_column(types[term])));
+            noted_columns.push_back(static_cast<std::uint16_t>(first_column_of(term)));
+    }
 }
 
 std::uint64_t PlanState::written_columns(std::uint8_t store) const {

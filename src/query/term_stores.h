@@ -71,7 +71,9 @@ public:
     /// Whether there is one store, not a database, of which every row is visited.
     bool is_one_table() const;
     /// The entities that loops pass over; nullptr: none.
-    const InactiveEntities* left_out() const;
+    const InactiveEntities* left_out() const {
+        return entities == nullptr ? nullptr : left_out_of(*entities, sees_inactive);
+    }
     /// The rows that stay where they are while a loop runs.
     Array<OwnedRows*> locked() const;
 
@@ -80,7 +82,8 @@ public:
     Array<std::uint8_t> store_of{Owner("query")};       ///< by term
     Array<std::uint32_t> first_column{Owner("query")};  ///< by term; of the database: any
     Array<AnyOfOption> any{Owner("query")};
-    bool sees_inactive = false;  ///< a loop visits inactive entities too
+    bool sees_inactive = false;               ///< a loop visits inactive entities too
+    const EntityManager* entities = nullptr;  ///< that of the stores; nullptr: there is none yet
 
 private:
     std::size_t num_terms_;

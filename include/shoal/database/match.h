@@ -20,9 +20,12 @@ public:
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
-    /// Takes in what has changed since the last call. Cost: a comparison when no table came or went.
-    void refresh() {
-        if (SHOAL_UNLIKELY(!is_fresh())) refresh_tables();
+    /// Takes in what has changed since the last call. Returns whether tables came or went. Cost: a comparison when none
+    /// did.
+    bool refresh() {
+        if (SHOAL_LIKELY(is_fresh())) return false;
+        refresh_tables();
+        return true;
     }
 
     /// Calls visit(table) for each matching table with rows, by table number. Requires: no table came or went since the

@@ -38,11 +38,13 @@ public:
 
     /// Returns the row of `entity`, or kNilRow. Total: any id is fine. Cost: one look-up.
     std::uint32_t find(Entity entity) const {
-        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) {
-            if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
-            return row_in(flat_[entity.index()], entity);
-        }
+        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) return find_in(entries(), entity);
         return find_other(entity);
+    }
+    /// The same in the entries of a paged index, which a loop keeps in registers.
+    SHOAL_INLINE static std::uint32_t find_in(std::span<const EntityBits> entries, Entity entity) {
+        if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return kNilRow;
+        return row_in(entries[entity.index()], entity);
     }
 
     /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.

@@ -74,8 +74,9 @@ struct FieldColumns {
     Table* table = nullptr;                  ///< nullptr: none of the rows has the component
     std::uint32_t first_column = 0;          ///< of the component
     std::uint32_t first_row = 0;             ///< row i of the run is row first_row + i of the table, modulo 2^32
-    const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run
-    const RowIndex* index = nullptr;         ///< which has the row of each owner; nullptr: as above
+    const std::uint32_t* rows = nullptr;     ///< by row of the block; kNilRow: it lacks the component. nullptr: a run.
+                                             ///< Of related entities always, also where the others are a run
+    const RowIndex* index = nullptr;         ///< a paged one, which has the row of each owner; nullptr: as above
     const std::byte* values = nullptr;       ///< what removed components were, in place of a table
     const std::uint64_t* enabled = nullptr;  ///< a bit for each row of the table; nullptr: all rows have it
 };
@@ -99,7 +100,7 @@ struct RowBits {
 /// Rows that a loop has found. Lifetime: the call that it is given to.
 struct FoundRows {
     const Entity* owners = nullptr;  ///< of row 0
-    RowRange rows{};
+    RowRange rows{};                 ///< not empty
     std::uint64_t* words = nullptr;  ///< of a block: a bit for each row from rows.begin on; nullptr: a run
     const RowBits* bits = nullptr;   ///< of a run: which of the rows are enabled; nullptr: all
     const std::uint16_t* columns =
@@ -166,6 +167,7 @@ public:
 private:
     friend struct PlanState;
     explicit QueryPlan(PlanState* state) : state_(state) {}
+    void run_any(Executor* executor, const LoopFunction& function) const;
 
     PlanState* state_;
 };

@@ -40,6 +40,7 @@ template <bool kMayChoose, class... Fields>
 struct SomeRows : SameRows {
     static constexpr bool kChooses = kMayChoose, kMayBlend = true;
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
+    static constexpr bool kIsOfParent[sizeof...(Fields) + 1] = {Fields::kIsOfParent..., false};
     static constexpr bool kMayBeDisabled[sizeof...(Fields) + 1] = {kCanBeDisabled<typename Fields::Component>...,
                                                                    false};
 
@@ -47,8 +48,10 @@ struct SomeRows : SameRows {
         if constexpr ((Fields::kIsOptional || ...))
             for (std::size_t field = 0; field < sizeof...(Fields); ++field) {
                 tables_[field] = found.fields[field].table;
-                indices_[field] = found.fields[field].index;
                 enabled_[field] = found.fields[field].enabled;
+                lists_[field] = found.fields[field].rows;
+                looks_up_[field] = found.fields[field].index != nullptr;
+                if (looks_up_[field]) entries_[field] = found.fields[field].index->entries();
             }
     }
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
@@ -56,8 +59,10 @@ struct SomeRows : SameRows {
     }
     template <std::size_t kField>
     SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
-        if constexpr (kIsOptional[kField]) {
-            if (const RowIndex* const index = indices_[kField]) return index->find(owners[owner_row]);
+        if constexpr (kIsOfParent[kField]) {
+            return lists_[kField][owner_row];
+        } else if constexpr (kIsOptional[kField]) {
+            if (looks_up_[kField]) return RowIndex::find_in(entries_[kField], owners[owner_row]);
             if (tables_[kField] == nullptr) return kNilRow;
             if constexpr (kMayBeDisabled[kField])
                 if (enabled_[kField] != nullptr && !test_bit(enabled_[kField], owner_row)) return kNilRow;
@@ -76,7 +81,9 @@ struct SomeRows : SameRows {
 private:
     const RowBits* bits_;
     const Table* tables_[sizeof...(Fields) + 1] = {};
-    const RowIndex* indices_[sizeof...(Fields) + 1] = {};
+    std::span<const EntityBits> entries_[sizeof...(Fields) + 1] = {};  // of what is looked up
+    bool looks_up_[sizeof...(Fields) + 1] = {};
+    const std::uint32_t* lists_[sizeof...(Fields) + 1] = {};  // of related entities
     const std::uint64_t* enabled_[sizeof...(Fields) + 1] = {};
 };
 
@@ -234,10 +241,14 @@ private:
                                         const Views&... views) {
         for (std::uint32_t begin = rows.begin; begin < rows.end;) {
             const std::uint32_t first = begin / 64 * 64;
-            const std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
+            std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
             std::uint64_t bits = lookup.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
-                for (std::uint32_t row = begin; row < end; ++row) call(function, lookup, row, FieldIndices(), views...);
+                // As many words as are full are one loop.
+                while (end != rows.end && lookup.word(end / 64) == ~std::uint64_t(0))
+                    end = rows.end - end < 64 ? rows.end : end + 64;
+                for (std::size_t row = begin; row < end; ++row)
+                    call(function, lookup, static_cast<std::uint32_t>(row), FieldIndices(), views...);
             } else if (kBlends<Function> && RowLookup::kMayBlend && end - begin == 64) {
                 blend_word(lookup, function, first, bits, views...);
             } else {

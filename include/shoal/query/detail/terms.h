@@ -255,9 +255,12 @@ using OptionalOf =
                        OptionalValue<View>, const typename View::Value*>;
 template <class View>
 SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row) {
-    if constexpr (std::is_pointer_v<OptionalOf<View>>)
-        return row == kNilRow ? nullptr : &view[row];
-    else
+    if constexpr (std::is_pointer_v<OptionalOf<View>>) {
+        if (row == kNilRow) return nullptr;
+        const OptionalOf<View> value = &view[row];
+        if (value == nullptr) __builtin_unreachable();  // the function tests the pointer, and the row was tested
+        return value;
+    } else
         return {view, row};
 }
 
