@@ -402,11 +402,6 @@ Status Query::find_columns() {
 
 void Query::forget_columns() { luaL_unref(state_of(guest).lua, LUA_REGISTRYINDEX, std::exchange(shapes, LUA_NOREF)); }
 
-void Query::destroy() {
-    drop(state_of(guest).queries, *this);
-    destroy_owned("scripts", this);
-}
-
 namespace {
 
 struct BatchCall {
@@ -462,7 +457,7 @@ namespace {
 Query* read_query(lua_State* lua, State& state) {
     Token token;
     if (!read_token(lua, state, 1, kQuery, "a query", token)) return nullptr;
-    Query* const query = find_kept(state.queries, token);
+    Query* const query = find_part<Query>(state, &Guest::queries, token);
     if (query == nullptr) return fail(state, "the script that has made the query was unloaded"), nullptr;
     if (!query->query) return fail(state, query->problem.message()), nullptr;
     return query;
@@ -481,13 +476,12 @@ bool check_query(State& state, const Query& query) {
 }
 
 /// Finds a query that the script has made before with the same words.
-const Kept<Query>* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
-    const auto is_same = [&](const Kept<Query>& kept) {
-        return kept.object != nullptr && &kept.object->guest == state.script && kept.object->text == text &&
-               std::ranges::equal(kept.object->column_names, names);
-    };
-    const auto at = std::ranges::find_if(state.queries, is_same);
-    return at == state.queries.end() ? nullptr : &*at;
+Query* find_same(const State& state, std::string_view text, const Array<std::string>& names) {
+    for (GuestQuery* query : state.script->queries)
+        if (static_cast<Query*>(query)->serial != 0 && query->query && query->text == text &&
+            std::ranges::equal(query->column_names, names))
+            return static_cast<Query*>(query);
+    return nullptr;
 }
 
 int query(lua_State* lua, State& state) {
@@ -502,14 +496,13 @@ int query(lua_State* lua, State& state) {
         lua_setfield(lua, -2, "columns");
         if (const Status status = read_texts(lua, 3, "columns", names); !status) return fail(state, status.message());
     }
-    if (const Kept<Query>* const same = find_same(state, text, names); same != nullptr && same->object->query)
-        return push_token(lua, state, {static_cast<std::uint32_t>(same - state.queries.begin()), same->serial, kQuery}),
-               1;
+    if (const Query* const same = find_same(state, text, names))
+        return push_token(lua, state, {0, same->serial, kQuery}), 1;
     if (!has_room(state, state.script->queries.size(), "queries")) return kFailed;
     auto* const made = make_owned<Query>("scripts", *state.script, text, std::move(names));
     if (const Status status = state.script->add(*made); !status) return fail(state, status.message());
-    const std::uint32_t serial = state.next_serial();
-    push_token(lua, state, {keep(state.queries, *made, serial), serial, kQuery});
+    made->serial = state.next_serial();
+    push_token(lua, state, {0, made->serial, kQuery});
     return 1;
 }
 

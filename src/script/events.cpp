@@ -8,17 +8,12 @@ namespace shoal::lua {
 
 // --- channels ----------------------------------------------------------------------------------------------------
 
-void Channel::destroy() {
-    drop(state_of(guest).channels, *this);
-    destroy_owned("scripts", this);
-}
-
 namespace {
 
 Channel* read_channel(lua_State* lua, State& state, bool writes) {
     Token token;
     if (!read_token(lua, state, 1, kChannel, "a channel of events", token)) return nullptr;
-    Channel* const channel = find_kept(state.channels, token);
+    Channel* const channel = find_part<Channel>(state, &Guest::channels, token);
     if (channel == nullptr) return fail(state, "the script that has opened the channel was unloaded"), nullptr;
     if (state.pass == nullptr || state.pass->is_everything) return channel;
     if (state.pass->declares(*channel, writes)) return channel;
@@ -40,8 +35,8 @@ int events(lua_State* lua, State& state) {
     if (!log) return fail(state, log.message());
     auto* const channel = make_owned<Channel>("scripts", *state.script, std::move(*schema), **log);
     state.script->channels.push_back(channel);
-    const std::uint32_t serial = state.next_serial();
-    push_token(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
+    channel->serial = state.next_serial();
+    push_token(lua, state, {0, channel->serial, kChannel});
     return 1;
 }
 

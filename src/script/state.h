@@ -43,9 +43,10 @@ inline constexpr std::uint32_t kNumSlots = 1024;
 
 struct Query final : GuestQuery {
     using GuestQuery::GuestQuery;
-    void destroy() override;
+    void destroy() override { destroy_owned("scripts", this); }
 
-    int shapes = LUA_NOREF;  // a list of arguments: the number of a column, or a table of such numbers
+    std::uint32_t serial = 0;  // in its tokens; 0: it has none
+    int shapes = LUA_NOREF;    // a list of arguments: the number of a column, or a table of such numbers
 
 private:
     Status find_columns() override;
@@ -55,8 +56,9 @@ private:
 struct Channel final : GuestChannel {
     Channel(Guest& of, Schema&& of_events, detail::EventLog& of_world)
         : GuestChannel(of, of_events.name(), of_world), schema(std::move(of_events)) {}
-    void destroy() override;
+    void destroy() override { destroy_owned("scripts", this); }
 
+    std::uint32_t serial = 0;  // in its tokens
     const Schema schema;
 };
 
@@ -85,13 +87,6 @@ struct Script final : Guest {
     Array<DeclaredType*> types{Owner("scripts")};  // that it has declared
 };
 
-/// A place in a list that tokens name.
-template <class T>
-struct Kept {
-    T* object = nullptr;
-    std::uint32_t serial = 0;
-};
-
 struct State : GuestHost {
     State(World& of_world, const ScriptOptions& given);
     ~State() override;
@@ -113,10 +108,8 @@ struct State : GuestHost {
     int base = LUA_NOREF;             // what environments are copies of
     int tokens = LUA_NOREF;           // the metatable of tokens
     Slot slots[kNumSlots];
-    std::uint32_t num_slots = 0;    // in use: those of batches that functions work on
-    std::uint32_t last_serial = 0;  // of batches, queries and channels
-    Array<Kept<Query>> queries{Owner("scripts")};
-    Array<Kept<Channel>> channels{Owner("scripts")};
+    std::uint32_t num_slots = 0;                                 // in use: those of batches that functions work on
+    std::uint32_t last_serial = 0;                               // of batches, queries and channels
     HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name, until stores may have changed
     // What runs now.
     Script* script = nullptr;
@@ -360,24 +353,13 @@ void detach_store(LuaStore& store);
 /// there are as many as there may be. `what` names them: "queries".
 bool has_room(State& state, std::size_t num_made, const char* what);
 inline constexpr double kStepsToMake = 1000;
-/// Puts an object in a list that tokens name, and returns its place.
-template <class T>
-std::uint32_t keep(Array<Kept<T>>& list, T& object, std::uint32_t serial) {
-    std::uint32_t place = 0;
-    while (place < list.size() && list[place].object != nullptr) ++place;
-    if (place == list.size()) list.emplace_back();
-    list[place] = {&object, serial};
-    return place;
-}
-template <class T>
-void drop(Array<Kept<T>>& list, const T& object) {
-    for (Kept<T>& kept : list)
-        if (kept.object == &object) kept = {};
-}
-template <class T>
-T* find_kept(const Array<Kept<T>>& list, const Token& token) {
-    if (token.slot >= list.size() || list[token.slot].serial != token.serial) return nullptr;
-    return list[token.slot].object;
+/// Finds the query or the channel that a token names; nullptr: it is gone.
+template <class T, class Part>
+T* find_part(const State& state, Array<Part*> Guest::* list, const Token& token) {
+    for (const Guest* guest : state.guests)
+        for (Part* part : guest->*list)
+            if (static_cast<T*>(part)->serial == token.serial) return static_cast<T*>(part);
+    return nullptr;
 }
 
 }  // namespace shoal::lua
