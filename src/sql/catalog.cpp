@@ -118,7 +118,6 @@ private:
 
 CatalogTable component_table(Store& store, const Schema& kept, const Schema& schema, std::string name) {
     CatalogTable table{std::move(name), &store, &kept, &schema};
-    table.layout_hash = schema.layout_hash();
     TableMaker maker(table, false);
     maker.add_fields();
     maker.add_zone();
@@ -127,7 +126,6 @@ CatalogTable component_table(Store& store, const Schema& kept, const Schema& sch
 
 CatalogTable list_table(const CatalogTable& of, const Field& field, std::string name) {
     CatalogTable table{std::move(name), of.store, of.kept, of.schema, field_part(*of.schema, field)};
-    table.layout_hash = of.layout_hash;
     TableMaker maker(table, true);
     maker.add_elements(field);
     maker.add_zone();
@@ -170,6 +168,22 @@ std::string CatalogTable::declaration() const {
     return text + ')';
 }
 
+namespace {
+
+/// Calls visit(store, kept, schema) for each component type that has columns: as the store says it, and as the columns are.
+template <class Visit>
+void for_each_component_type(const World& world, Visit&& visit) {
+    for (Store* store : world.directory().stores())
+        for (const auto& schemas : {store->schemas(), store->shown_schemas()})
+            for (const Schema* kept : schemas)
+                if (const Schema* schema = store->find_row(kept->id(), kNullEntity, 0).schema)
+                    visit(*store, *kept, *schema);
+}
+
+std::uint64_t address(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
+
+}  // namespace
+
 std::vector<CatalogTable> list_component_tables(const World& world) {
     std::vector<CatalogTable> tables;
     std::vector<std::string> names;
@@ -177,22 +191,32 @@ std::vector<CatalogTable> list_component_tables(const World& world) {
         names.push_back(table.name);
         tables.push_back(std::move(table));
     };
-    for (Store* store : world.directory().stores())
-        for (const auto& schemas : {store->schemas(), store->shown_schemas()})
-            for (const Schema* shown : schemas) {
-                // That of the store's columns, where it has any; a name of SQLite's own cannot be a table.
-                const Schema* const schema = store->find_row(shown->id(), kNullEntity, 0).schema;
-                if (schema == nullptr) continue;
-                const bool is_reserved = is_same_name(schema->name().substr(0, 7), "sqlite_");
-                add(component_table(*store, *shown, *schema,
-                                    free_name(concat(is_reserved ? "_" : "", shown->name()), names)));
-                const CatalogTable table = tables.back();
-                for (const Field& field : schema->fields())
-                    if (is_list(field) && field.type != FieldType::kOpaque)
-                        add(list_table(table, field,
-                                       free_name(concat(table.name, '_', column_name(field.name)), names)));
-            }
+    for_each_component_type(world, [&](Store& store, const Schema& kept, const Schema& schema) {
+        const bool is_reserved = is_same_name(kept.name().substr(0, 7), "sqlite_");  // by SQLite
+        add(component_table(store, kept, schema, free_name(concat(is_reserved ? "_" : "", kept.name()), names)));
+        const CatalogTable table = tables.back();
+        for (const Field& field : schema.fields())
+            if (is_list(field) && field.type != FieldType::kOpaque)
+                add(list_table(table, field, free_name(concat(table.name, '_', column_name(field.name)), names)));
+    });
     return tables;
+}
+
+std::vector<std::uint64_t> catalog_signature(const World& world) {
+    std::vector<std::uint64_t> numbers;
+    for_each_component_type(world, [&](Store& store, const Schema& kept, const Schema& schema) {
+        for (const void* object : {static_cast<const void*>(&store), static_cast<const void*>(&kept),
+                                   static_cast<const void*>(&schema), static_cast<const void*>(schema.fields().data())})
+            numbers.push_back(address(object));
+        numbers.push_back(kept.id().hash);
+        numbers.push_back(schema.layout_hash());
+        for (const Field& field : schema.fields())
+            for (const EnumeratorDefinition& e : field.enumerators) {
+                numbers.push_back(address(&e));
+                numbers.push_back(hash_text(e.name));
+            }
+    });
+    return numbers;
 }
 
 }  // namespace shoal::sql

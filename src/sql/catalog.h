@@ -40,7 +40,6 @@ struct CatalogTable {
     const Schema* schema = nullptr;   ///< of the columns, which may be more
     std::optional<FieldPart> list{};  ///< the field whose values are the rows
     std::vector<CatalogColumn> columns{};
-    std::uint64_t layout_hash = 0;  ///< of the schema: shows whether the table is still right
 
     /// As CREATE TABLE says it.
     std::string declaration() const;
@@ -49,6 +48,8 @@ struct CatalogTable {
 
 /// Returns the tables of all component types that stores keep or show, each followed by those of its arrays.
 std::vector<CatalogTable> list_component_tables(const World& world);
+/// Returns numbers that are others as soon as the tables are others, or refer to what has ended.
+std::vector<std::uint64_t> catalog_signature(const World& world);
 
 /// Returns the name as SQL reads it: in quotes.
 std::string sql_name(std::string_view name);

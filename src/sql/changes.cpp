@@ -10,12 +10,19 @@ namespace shoal::sql {
 void Changes::begin() {
     noted_.clear();
     done_.clear();
+    paths_.clear();
     num_noted_ = num_updated_ = 0;
 }
 
-Result<FieldPath> Changes::find_path(const CatalogTable& table, const CatalogColumn& column, std::uint32_t position) {
+Result<const FieldPath*> Changes::find_path(const CatalogTable& table, const CatalogColumn& column,
+                                            std::uint32_t position) {
+    const PathKey key(&column, position);
+    if (const auto known = paths_.find(key); known != paths_.end()) return &known->second;
     const std::string index = table.kept->many() ? concat('[', position, ']') : std::string();
-    return FieldPath::find_in(world_.directory(), concat(table.kept->name(), index, '.', column.path));
+    Result<FieldPath> path =
+        FieldPath::find_in(world_.directory(), concat(table.kept->name(), index, '.', column.path));
+    if (!path) return path.status();
+    return &paths_.emplace(key, std::move(*path)).first->second;
 }
 
 Status Changes::note_value(const FieldPath& path, Entity entity, sqlite3_value* value) {
@@ -32,7 +39,7 @@ Status Changes::note_value(const FieldPath& path, Entity entity, sqlite3_value* 
     if (given->is_text() && path.type().type == FieldType::kStringId)
         if (const Result<StringId> kept = world_.strings().intern_until_unused(given->text()); !kept)
             return kept.status();
-    noted_.push_back({path, entity, std::move(*converted)});
+    noted_.push_back({&path, entity, std::move(*converted)});
     return {};
 }
 
@@ -47,9 +54,9 @@ Status Changes::note(const CatalogTable& table, sqlite3_value** values) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const CatalogColumn& column = table.columns[i];
         if (column.shows != Shows::kField || sqlite3_value_nochange(values[i]) != 0) continue;
-        const Result<FieldPath> path = find_path(table, column, position);
+        const Result<const FieldPath*> path = find_path(table, column, position);
         if (!path) return path.status();
-        if (Status noted = note_value(*path, entity, values[i]); !noted) return noted;
+        if (Status noted = note_value(**path, entity, values[i]); !noted) return noted;
     }
     ++num_noted_;
     return {};
@@ -57,9 +64,9 @@ Status Changes::note(const CatalogTable& table, sqlite3_value** values) {
 
 Status Changes::apply() {
     for (const Change& change : noted_) {
-        Result<AnyValue> before = change.path.read(change.entity);
+        Result<AnyValue> before = change.path->read(change.entity);
         if (!before) return before.status();
-        if (Status written = change.path.write(change.entity, change.value); !written) return written;
+        if (Status written = change.path->write(change.entity, change.value); !written) return written;
         done_.push_back({change.path, change.entity, std::move(*before)});
     }
     noted_.clear();
@@ -69,7 +76,7 @@ Status Changes::apply() {
 
 void Changes::undo() {
     for (; !done_.empty(); done_.pop_back())
-        static_cast<void>(done_.back().path.write(done_.back().entity, done_.back().value));  // it was there before
+        static_cast<void>(done_.back().path->write(done_.back().entity, done_.back().value));  // it was there before
     begin();
 }
 

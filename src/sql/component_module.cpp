@@ -226,7 +226,8 @@ int give_column(sqlite3_vtab_cursor* cursor, sqlite3_context* to, int number) {
 int set_row(sqlite3_vtab* vtab, int num_values, sqlite3_value** values, sqlite3_int64*) {
     const auto& self = *static_cast<ComponentVtab*>(vtab);
     if (num_values < 2 || sqlite3_value_type(values[0]) == SQLITE_NULL) return SQLITE_READONLY;
-    const Status noted = self.session.changes().note(self.table, values + 2);
+    Status noted = self.session.guard().count_bytes(Changes::kBytesOfValue);
+    if (noted) noted = self.session.changes().note(self.table, values + 2);
     return noted ? SQLITE_OK : fail_table(vtab, noted.message());
 }
 

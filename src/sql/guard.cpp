@@ -84,15 +84,18 @@ void Guard::end(sqlite3* database) {
 }
 
 Status Guard::count_row(std::size_t num_bytes) {
-    num_bytes_ += num_bytes;
     if (++num_rows_ > options_.max_rows)
         return Status::error(concat("the answer has more than ", options_.max_rows,
                                     options_.max_rows == 1 ? " row" : " rows",
                                     "; narrow it down with WHERE or LIMIT, or allow more rows"));
-    if (num_bytes_ > options_.max_bytes)
-        return Status::error(concat("the answer has more than ", options_.max_bytes,
-                                    " bytes; narrow it down with WHERE or LIMIT, or allow more bytes"));
-    return {};
+    return count_bytes(num_bytes);
+}
+
+Status Guard::count_bytes(std::size_t num_bytes) {
+    num_bytes_ += num_bytes;
+    if (num_bytes_ <= options_.max_bytes) return {};
+    return Status::error(concat("the answer has more than ", options_.max_bytes,
+                                " bytes; narrow it down with WHERE or LIMIT, or allow more bytes"));
 }
 
 bool Guard::is_within_limits() {
@@ -105,6 +108,7 @@ bool Guard::is_within_limits() {
         reason_ = concat("it needs more than ", options_.max_bytes, " bytes of memory");
     else
         return true;
+    culprit_.clear();
     reason_ += "; ask about fewer rows, join tables by entity, or allow more";
     return false;
 }

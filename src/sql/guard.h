@@ -25,6 +25,8 @@ public:
 
     /// Counts a row of an answer. Errors: it is one too many.
     Status count_row(std::size_t num_bytes);
+    /// Counts what is kept beside an answer. Errors: it is too much.
+    Status count_bytes(std::size_t num_bytes);
     /// Why SQLite has refused or interrupted a statement; empty: it has its own reasons.
     const std::string& reason() const { return reason_; }
     void refuse(std::string why) { reason_ = std::move(why); }

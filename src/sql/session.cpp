@@ -59,19 +59,12 @@ const CatalogTable* Session::find_table(std::string_view name) const {
     return nullptr;
 }
 
-bool Session::is_current(const std::vector<CatalogTable>& tables) const {
-    return database_ != nullptr && std::equal(tables.begin(), tables.end(), tables_.begin(), tables_.end(),
-                                              [](const CatalogTable& a, const CatalogTable& b) {
-                                                  return a.name == b.name && a.store == b.store &&
-                                                         a.schema == b.schema && a.layout_hash == b.layout_hash;
-                                              });
-}
-
 Status Session::open() {
-    std::vector<CatalogTable> tables = list_component_tables(world_);
-    if (is_current(tables)) return {};
+    std::vector<std::uint64_t> signature = catalog_signature(world_);
+    if (database_ != nullptr && signature == signature_) return {};
     close();
-    tables_ = std::move(tables);
+    tables_ = list_component_tables(world_);
+    signature_ = std::move(signature);
     // A connection belongs to one thread, which would lock a mutex for each value.
     constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_PRIVATECACHE |
                            SQLITE_OPEN_NOMUTEX;

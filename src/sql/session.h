@@ -35,7 +35,6 @@ public:
 
 private:
     void close();
-    bool is_current(const std::vector<CatalogTable>& tables) const;
     Status make_tables();
     Status make_views();
     Status execute(const std::string& text);
@@ -47,6 +46,7 @@ private:
     Guard guard_;
     Changes changes_;
     std::vector<CatalogTable> tables_;
+    std::vector<std::uint64_t> signature_;  // of the tables
     std::vector<std::string> names_;
 };
 

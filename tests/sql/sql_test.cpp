@@ -291,6 +291,16 @@ TEST(SqlUpdate, sets_one_of_several_components) {
     EXPECT_EQ(sea.rows("SELECT depth FROM wound ORDER BY depth"), "2|9");
 }
 
+TEST(SqlUpdate, ends_at_the_limit_of_bytes) {
+    Sea sea;
+    for (int i = 0; i < 4000; ++i) sea.make_body({.mass = 1});
+    EXPECT_EQ(sea.rows("UPDATE body SET mass = 3", {.max_bytes = 800'000, .allow_updates = true}).substr(0, 43),
+              "1:1: the answer has more than 800000 bytes;");
+    EXPECT_EQ(sea.rows("UPDATE body SET mass = 3", {.max_bytes = 1000, .allow_updates = true}).substr(0, 30),
+              "1:1: it needs more than 1000 b");
+    EXPECT_EQ(sea.rows("SELECT count(*) FROM body WHERE mass = 3"), "0");
+}
+
 TEST(SqlUpdate, keeps_the_texts_of_string_ids) {
     Sea sea;
     DebugNameManager names(sea.world.manager<DebugName>(), sea.world.strings());
