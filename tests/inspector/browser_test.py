@@ -265,6 +265,15 @@ class Page(unittest.TestCase):
         total = self.get("/api/entities", query=component)["total"]
         self.until(lambda: self.text_of("#entities-count").startswith(f"{total:,} "), "the number of entities differs")
 
+    def test_13_more_entities_are_listed_as_the_list_is_scrolled(self):
+        total = self.get("/api/entities", limit=1)["total"]
+        self.open("entities?q=")
+        self.until(lambda: self.text_of("#entities-count").startswith(f"{total:,} "), "the list is not of all entities")
+        lines = len(self.find_all("#entity-list [data-entity]"))
+        self.assertLess(lines, total)
+        self.browser.execute_script("const list = document.querySelector('#entity-list'); list.scrollTop = list.scrollHeight")
+        self.until(lambda: len(self.find_all("#entity-list [data-entity]")) > lines, "no more are listed")
+
     def test_14_an_error_in_a_query_is_shown_at_the_box(self):
         self.open("entities?q=" + urllib.parse.quote("nothing_is_called_so, !so"))
         self.until(lambda: "nothing_is_called_so" in self.text_of("#view-entities .search-error"), "the error is not shown")

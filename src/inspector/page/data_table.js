@@ -17,7 +17,7 @@ export class DataTable {
         this.chosen = null;
         this.heads = columns.map((column) => this.make_head(column));
         this.body = h("tbody");
-        this.empty = h("p", { class: "table-empty" }, options.empty || "Nothing to show.");
+        this.empty = h("p", { class: "table-empty" }, "Loading…");  // until the first rows are shown
         const table = h("table", { "aria-label": options.label || "" }, h("thead", {}, h("tr", {}, this.heads)), this.body);
         this.element = h("div", { class: "table-box", "data-table": options.name || "" }, table, this.empty);
         this.show_order();
@@ -64,6 +64,7 @@ export class DataTable {
             if (element === place) place = place.nextSibling;
             else this.body.insertBefore(element, place);
         }
+        set_text(this.empty, this.options.empty || "Nothing to show.");
         this.empty.hidden = rows.length > 0;
         this.choose(this.chosen);
     }

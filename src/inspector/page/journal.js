@@ -126,6 +126,7 @@ class Comparison {
         ], { name: "compare", label: "Differences", empty: "No differences to show." });
         const form = h("form", { class: "inline", onsubmit: (event) => { event.preventDefault(); this.run(); } },
             this.from, " to ", this.to, h("button", { class: "plain", id: "compare-button" }, "Compare"));
+        this.table.show([]);
         this.element = panel("Compare two frames", form, this.note, this.table.element);
     }
 
