@@ -17,13 +17,11 @@ export function compare_values(a, b) {
 /// A sorted copy. Rows that compare equal stay in their order, and rows without a value stay last, whatever the direction.
 export function sorted_rows(rows, value_of, descending) {
     const sign = descending ? -1 : 1;
-    return rows
-        .map((row, index) => ({ row, index, value: value_of(row) }))
-        .sort((a, b) => {
-            const is_missing = kind_of(a.value) === 2 || kind_of(b.value) === 2;
-            return compare_values(a.value, b.value) * (is_missing ? 1 : sign) || a.index - b.index;
-        })
-        .map((entry) => entry.row);
+    const compare = (a, b) => {
+        const is_missing = kind_of(a.value) === 2 || kind_of(b.value) === 2;
+        return compare_values(a.value, b.value) * (is_missing ? 1 : sign);
+    };
+    return rows.map((row) => ({ row, value: value_of(row) })).sort(compare).map((entry) => entry.row);
 }
 
 /// What a click on the head of a column does: the first sorts (numbers from the largest), the next turns the order around.
