@@ -46,7 +46,7 @@ export async function post(path, body) {
     return (await request(path, options)).json();
 }
 
-const kRate = 4;  // a second
+const kRate = 4; // a second
 const kMaxPaths = 16;
 const kRetries_ms = [500, 1000, 2000, 4000];
 
@@ -55,7 +55,7 @@ const kRetries_ms = [500, 1000, 2000, 4000];
 export class Live {
     constructor(on_state) {
         this.on_state = on_state;
-        this.watchers = new Map();  // of each path, the functions that hear its bodies
+        this.watchers = new Map(); // of each path, the functions that hear its bodies
         this.socket = null;
         this.attempts = 0;
         this.is_sending_soon = false;
@@ -79,7 +79,10 @@ export class Live {
     }
 
     deliver({ path, status, body }) {
-        const error = status >= 400 ? new ApiError((body.error || {}).message || `status ${status}`, status, body.error || {}) : null;
+        const error =
+            status >= 400
+                ? new ApiError((body.error || {}).message || `status ${status}`, status, body.error || {})
+                : null;
         for (const hear of [...(this.watchers.get(path) || [])]) hear(error ? null : body, error);
     }
 

@@ -44,7 +44,7 @@ const kKeys = [
     ["?", "this list"],
 ];
 
-const made = new Map();  // of each view that was opened
+const made = new Map(); // of each view that was opened
 let opened = null;
 
 function toast(text, kind = "info") {
@@ -56,12 +56,19 @@ function toast(text, kind = "info") {
 const live = new Live((state) => show_connection(state));
 const world = new WorldState(live);
 const context = {
-    live, world, toast,
+    live,
+    world,
+    toast,
     components: [],
     component: (name) => context.components.find((one) => one.name === name),
-    go: (view, parameters) => { location.hash = route_text(view, parameters); },
+    go: (view, parameters) => {
+        location.hash = route_text(view, parameters);
+    },
     note_address: (view, parameters) => history.replaceState(null, "", route_text(view, parameters)),
-    attempt, control, undo: () => travel("undo"), redo: () => travel("redo"),
+    attempt,
+    control,
+    undo: () => travel("undo"),
+    redo: () => travel("redo"),
 };
 context.pins = new Pins(context);
 
@@ -99,8 +106,11 @@ function show_connection(state) {
     const banner = document.getElementById("banner");
     banner.hidden = state === "live";
     if (state === "gone") {
-        fill(banner, h("span", { class: "spinner", "aria-hidden": "true" }),
-            "The program does not answer. It may have ended, or stand in a debugger. Trying again…");
+        fill(
+            banner,
+            h("span", { class: "spinner", "aria-hidden": "true" }),
+            "The program does not answer. It may have ended, or stand in a debugger. Trying again…",
+        );
     }
     if (state === "live" && is_connected === false) toast("Connected again.");
     if (state === "live") load_components();
@@ -117,13 +127,39 @@ async function load_components() {
 // --- views ----------------------------------------------------------------------------------------------------------
 
 function make_sidebar() {
-    const links = kViews.map((view, i) => h("a", { href: `#/${view.id}`, "data-view": view.id, title: `${view.title} (${i + 1})` },
-        icon(view.id), h("span", {}, view.title), h("kbd", { "aria-hidden": "true" }, i + 1)));
-    const logo = h("a", { class: "logo", href: "#/overview", "aria-label": "shoal" },
-        h("img", { src: "/icon.svg", alt: "", width: 26, height: 26 }), h("b", {}, "shoal"));
-    const footer = h("div", { class: "footer" },
-        h("button", { type: "button", id: "help-button", onclick: show_help }, icon("help"), h("span", {}, "Keys"), h("kbd", {}, "?")),
-        h("button", { type: "button", id: "theme-button", onclick: switch_theme }, icon("theme"), h("span", {}, "Theme"), h("kbd", {}, "t")));
+    const links = kViews.map((view, i) =>
+        h(
+            "a",
+            { href: `#/${view.id}`, "data-view": view.id, title: `${view.title} (${i + 1})` },
+            icon(view.id),
+            h("span", {}, view.title),
+            h("kbd", { "aria-hidden": "true" }, i + 1),
+        ),
+    );
+    const logo = h(
+        "a",
+        { class: "logo", href: "#/overview", "aria-label": "shoal" },
+        h("img", { src: "/icon.svg", alt: "", width: 26, height: 26 }),
+        h("b", {}, "shoal"),
+    );
+    const footer = h(
+        "div",
+        { class: "footer" },
+        h(
+            "button",
+            { type: "button", id: "help-button", onclick: show_help },
+            icon("help"),
+            h("span", {}, "Keys"),
+            h("kbd", {}, "?"),
+        ),
+        h(
+            "button",
+            { type: "button", id: "theme-button", onclick: switch_theme },
+            icon("theme"),
+            h("span", {}, "Theme"),
+            h("kbd", {}, "t"),
+        ),
+    );
     fill(document.getElementById("sidebar"), logo, links, footer);
 }
 
@@ -164,9 +200,15 @@ function show_route() {
 
 function show_help() {
     const dialog = document.getElementById("help");
-    const rows = kKeys.map(([keys, what]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, keys)), h("td", {}, what)));
-    fill(dialog, h("h2", {}, "Keys"), h("table", {}, h("tbody", {}, rows)),
-        h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")));
+    const rows = kKeys.map(([keys, what]) =>
+        h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, keys)), h("td", {}, what)),
+    );
+    fill(
+        dialog,
+        h("h2", {}, "Keys"),
+        h("table", {}, h("tbody", {}, rows)),
+        h("form", { method: "dialog" }, h("button", { class: "plain" }, "Close")),
+    );
     if (!dialog.open) dialog.showModal();
 }
 
@@ -177,7 +219,8 @@ function is_typing(target) {
 function search() {
     const input = document.querySelector("#view input[role=combobox]");
     if (input) return input.select();
-    if (document.querySelector("#view .CodeMirror")) return document.querySelector("#view .CodeMirror").CodeMirror.focus();
+    if (document.querySelector("#view .CodeMirror"))
+        return document.querySelector("#view .CodeMirror").CodeMirror.focus();
     return context.go("entities");
 }
 

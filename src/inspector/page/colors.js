@@ -1,12 +1,35 @@
 // Colours of kinds and of amounts, the same in every view. No DOM.
 
 const kKinds = [
-    "#4cb5f5", "#f2a65a", "#6fcf97", "#e57ba5", "#a78bfa", "#f4d35e", "#56cfc1", "#ef6f6c",
-    "#8fb3ff", "#c3d350", "#d89cf6", "#f79d84", "#7fd6ff", "#b39c7d", "#9fe3a1", "#ff9ecb",
+    "#4cb5f5",
+    "#f2a65a",
+    "#6fcf97",
+    "#e57ba5",
+    "#a78bfa",
+    "#f4d35e",
+    "#56cfc1",
+    "#ef6f6c",
+    "#8fb3ff",
+    "#c3d350",
+    "#d89cf6",
+    "#f79d84",
+    "#7fd6ff",
+    "#b39c7d",
+    "#9fe3a1",
+    "#ff9ecb",
 ];
 // From little to much: deep blue over green to yellow, readable by people who do not tell red from green.
-const kRamp = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99],
-               [170, 220, 50], [253, 231, 37]];
+const kRamp = [
+    [68, 1, 84],
+    [71, 44, 122],
+    [59, 81, 139],
+    [44, 113, 142],
+    [33, 144, 141],
+    [39, 173, 129],
+    [92, 200, 99],
+    [170, 220, 50],
+    [253, 231, 37],
+];
 
 /// The colour of the kind with a number.
 export function kind_color(number) {

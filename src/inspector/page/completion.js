@@ -30,8 +30,12 @@ export function search_parameters(text, components) {
 function options_of(words, prefix, detail) {
     const lower = prefix.toLowerCase();
     const begins = words.filter((word) => word.toLowerCase().startsWith(lower));
-    const contains = words.filter((word) => !word.toLowerCase().startsWith(lower) && word.toLowerCase().includes(lower));
-    return [...begins, ...contains].filter((word) => word !== prefix).map((word) => ({ text: word, detail: detail(word) }));
+    const contains = words.filter(
+        (word) => !word.toLowerCase().startsWith(lower) && word.toLowerCase().includes(lower),
+    );
+    return [...begins, ...contains]
+        .filter((word) => word !== prefix)
+        .map((word) => ({ text: word, detail: detail(word) }));
 }
 
 function component_options(components, typed) {
@@ -85,9 +89,41 @@ export function query_completion(text, cursor, components) {
 }
 
 const kSqlWords = [
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "OFFSET", "JOIN", "LEFT JOIN", "USING", "ON", "AS",
-    "AND", "OR", "NOT", "IN", "IS NULL", "LIKE", "BETWEEN", "DISTINCT", "COUNT(*)", "avg(", "sum(", "min(", "max(", "CASE",
-    "WHEN", "THEN", "ELSE", "END", "ASC", "DESC", "EXPLAIN QUERY PLAN", "WITH",
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "ORDER BY",
+    "HAVING",
+    "LIMIT",
+    "OFFSET",
+    "JOIN",
+    "LEFT JOIN",
+    "USING",
+    "ON",
+    "AS",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "IS NULL",
+    "LIKE",
+    "BETWEEN",
+    "DISTINCT",
+    "COUNT(*)",
+    "avg(",
+    "sum(",
+    "min(",
+    "max(",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "ASC",
+    "DESC",
+    "EXPLAIN QUERY PLAN",
+    "WITH",
 ];
 
 /// As query_completion, for SQL. `tables`: {name: [column, ...]}. Behind `table.` stand its columns; else the tables, the
@@ -100,11 +136,18 @@ export function sql_completion(text, cursor, tables) {
         return { ...place, options: options_of(tables[table] || [], typed, () => `column of ${table}`) };
     }
     const words_in_text = new Set(text.match(/\w+/g) || []);
-    const columns = new Set(Object.keys(tables).filter((name) => words_in_text.has(name)).flatMap((name) => tables[name]));
+    const columns = new Set(
+        Object.keys(tables)
+            .filter((name) => words_in_text.has(name))
+            .flatMap((name) => tables[name]),
+    );
     const options = [
         ...options_of(Object.keys(tables), typed, () => "table"),
         ...options_of([...columns], typed, () => "column"),
         ...(typed === "" ? [] : options_of(kSqlWords, typed, () => "SQL")),
     ];
-    return { ...place, options: options.filter((one, i) => options.findIndex((other) => other.text === one.text) === i) };
+    return {
+        ...place,
+        options: options.filter((one, i) => options.findIndex((other) => other.text === one.text) === i),
+    };
 }

@@ -7,21 +7,35 @@ const kSpeeds = [0.01, 0.05, 0.1, 0.25, 0.5, 1];
 
 function speed_select(context) {
     const options = kSpeeds.map((speed) => h("option", { value: String(speed) }, `${speed}×`));
-    return h("select", {
-        id: "speed", "aria-label": "Speed", title: "Speed: 1× is as the program runs",
-        onchange: (event) => context.control("speed", { speed: Number(event.target.value) }),
-    }, options);
+    return h(
+        "select",
+        {
+            id: "speed",
+            "aria-label": "Speed",
+            title: "Speed: 1× is as the program runs",
+            onchange: (event) => context.control("speed", { speed: Number(event.target.value) }),
+        },
+        options,
+    );
 }
 
 function show_speed(select, speed) {
     const text = String(speed);
     if (document.activeElement === select || select.value === text) return;
-    if (![...select.options].some((option) => option.value === text)) select.append(h("option", { value: text }, `${text}×`));
+    if (![...select.options].some((option) => option.value === text))
+        select.append(h("option", { value: text }, `${text}×`));
     select.value = text;
 }
 
 function run_to_form(context) {
-    const input = h("input", { id: "run-to", type: "number", min: 0, step: 1, placeholder: "frame", "aria-label": "Run to frame" });
+    const input = h("input", {
+        id: "run-to",
+        type: "number",
+        min: 0,
+        step: 1,
+        placeholder: "frame",
+        "aria-label": "Run to frame",
+    });
     const go = (event) => {
         event.preventDefault();
         const frame = Number(input.value);
@@ -30,8 +44,13 @@ function run_to_form(context) {
         input.blur();
         return context.control("run_to", { frame });
     };
-    return h("form", { class: "run-to", onsubmit: go }, h("label", { for: "run-to" }, "to"), input,
-        h("button", { class: "plain", type: "submit", id: "run-to-button" }, "Run"));
+    return h(
+        "form",
+        { class: "run-to", onsubmit: go },
+        h("label", { for: "run-to" }, "to"),
+        input,
+        h("button", { class: "plain", type: "submit", id: "run-to-button" }, "Run"),
+    );
 }
 
 /// The elements of the bar.
@@ -40,8 +59,12 @@ export function control_bar(context) {
     const state = h("span", { class: "state", id: "world-state" });
     const frame = h("output", { id: "frame", "aria-label": "Frame" }, "–");
     const time = h("output", { id: "frame-time", "aria-label": "Frame time" }, "–");
-    const pause = icon_button("pause", "Pause (space)", () => context.control(context.world.last && context.world.last.paused ? "resume" : "pause"),
-        { id: "pause" });
+    const pause = icon_button(
+        "pause",
+        "Pause (space)",
+        () => context.control(context.world.last && context.world.last.paused ? "resume" : "pause"),
+        { id: "pause" },
+    );
     const step = icon_button("step", "One frame (.)", () => context.control("step", { frames: 1 }), { id: "step" });
     const undo = icon_button("undo", "Undo (Ctrl+Z)", context.undo, { id: "undo" });
     const redo = icon_button("redo", "Redo (Ctrl+Shift+Z)", context.redo, { id: "redo" });

@@ -17,15 +17,23 @@ export class DataTable {
         this.chosen = null;
         this.heads = columns.map((column) => this.make_head(column));
         this.body = h("tbody");
-        this.empty = h("p", { class: "table-empty" }, "Loading…");  // until the first rows are shown
-        const table = h("table", { "aria-label": options.label || "" }, h("thead", {}, h("tr", {}, this.heads)), this.body);
+        this.empty = h("p", { class: "table-empty" }, "Loading…"); // until the first rows are shown
+        const table = h(
+            "table",
+            { "aria-label": options.label || "" },
+            h("thead", {}, h("tr", {}, this.heads)),
+            this.body,
+        );
         this.element = h("div", { class: "table-box", "data-table": options.name || "" }, table, this.empty);
         this.show_order();
     }
 
     make_head(column) {
-        const sort = h("button", { type: "button", title: column.hint || `Sort by ${column.title}`, onclick: () => this.sort_by(column) },
-            column.title);
+        const sort = h(
+            "button",
+            { type: "button", title: column.hint || `Sort by ${column.title}`, onclick: () => this.sort_by(column) },
+            column.title,
+        );
         return h("th", { scope: "col", class: column.is_number ? "number" : null, "data-column": column.key }, sort);
     }
 

@@ -77,15 +77,30 @@ export function icon(name) {
 
 /// A button with an icon; `label` is its accessible name and tooltip.
 export function icon_button(name, label, onclick, attributes = {}) {
-    return h("button", { type: "button", class: "icon-button", title: label, "aria-label": label, onclick, ...attributes }, icon(name));
+    return h(
+        "button",
+        { type: "button", class: "icon-button", title: label, "aria-label": label, onclick, ...attributes },
+        icon(name),
+    );
 }
 
 /// A row of buttons of which one is chosen. `options`: [[value, title], ...].
 export function choice(label, options, chosen, on_choose, attributes = {}) {
-    const buttons = options.map(([value, title]) => h("button", {
-        type: "button", "data-value": value, "aria-pressed": String(value === chosen),
-        onclick: () => { element.choose(value); on_choose(value); },
-    }, title));
+    const buttons = options.map(([value, title]) =>
+        h(
+            "button",
+            {
+                type: "button",
+                "data-value": value,
+                "aria-pressed": String(value === chosen),
+                onclick: () => {
+                    element.choose(value);
+                    on_choose(value);
+                },
+            },
+            title,
+        ),
+    );
     const element = h("div", { class: "choice", role: "group", "aria-label": label, ...attributes }, buttons);
     element.choose = (value) => {
         for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
@@ -95,20 +110,32 @@ export function choice(label, options, chosen, on_choose, attributes = {}) {
 
 /// What a view shows in place of content: a headline and a sentence that says what to do.
 export function notice(title, text, kind = "empty") {
-    return h("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" },
-        h("strong", {}, title), text ? h("p", {}, text) : null);
+    return h(
+        "div",
+        { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" },
+        h("strong", {}, title),
+        text ? h("p", {}, text) : null,
+    );
 }
 
 /// A block with a title; `tools` stand at the right of the title.
 export function panel(title, tools, ...children) {
-    return h("section", { class: "panel", "aria-label": title },
-        h("header", {}, h("h2", {}, title), h("div", { class: "tools" }, tools)), children);
+    return h(
+        "section",
+        { class: "panel", "aria-label": title },
+        h("header", {}, h("h2", {}, title), h("div", { class: "tools" }, tools)),
+        children,
+    );
 }
 
 /// A link to an entity, with its name if it has one.
 export function entity_link(entity, name) {
-    return h("a", { class: "entity", href: `#/entities?id=${entity}`, "data-entity": entity },
-        h("span", { class: "id" }, entity), name ? h("span", { class: "name" }, name) : null);
+    return h(
+        "a",
+        { class: "entity", href: `#/entities?id=${entity}`, "data-entity": entity },
+        h("span", { class: "id" }, entity),
+        name ? h("span", { class: "name" }, name) : null,
+    );
 }
 
 /// Gives the browser a text to keep as a file.

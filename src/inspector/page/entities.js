@@ -15,10 +15,26 @@ const kKindTexts = { all: "all entities", id: "by id", name: "by name or tag", q
 /// The list of found entities: more of it is loaded as it is scrolled.
 class EntityList {
     constructor(context, on_open) {
-        Object.assign(this, { context, on_open, parameters: {}, last: null, has_more: false, is_loading: false, request: null, chosen: null });
+        Object.assign(this, {
+            context,
+            on_open,
+            parameters: {},
+            last: null,
+            has_more: false,
+            is_loading: false,
+            request: null,
+            chosen: null,
+        });
         this.count = h("p", { class: "list-count", id: "entities-count", role: "status" });
-        this.list = h("div", { class: "entity-list", id: "entity-list", role: "listbox", "aria-label": "Found entities", tabindex: 0,
-            onscroll: () => this.scrolled(), onkeydown: (event) => this.pressed(event) });
+        this.list = h("div", {
+            class: "entity-list",
+            id: "entity-list",
+            role: "listbox",
+            "aria-label": "Found entities",
+            tabindex: 0,
+            onscroll: () => this.scrolled(),
+            onkeydown: (event) => this.pressed(event),
+        });
     }
 
     /// Searches anew. Throws ApiError, which the search box shows.
@@ -41,19 +57,33 @@ class EntityList {
         this.list.append(...answer.entities.map((entity) => this.line(entity)));
         if (answer.entities.length > 0) this.last = answer.entities[answer.entities.length - 1].entity;
         const shown = this.list.querySelectorAll("[data-entity]").length;
-        set_text(this.count, counted_text(answer.total, "entity", "entities") + (shown < answer.total ? `, ${count_text(shown)} listed` : ""));
+        set_text(
+            this.count,
+            counted_text(answer.total, "entity", "entities") +
+                (shown < answer.total ? `, ${count_text(shown)} listed` : ""),
+        );
     }
 
     line(entity) {
-        return h("div", { class: "entity-line", role: "option", "data-entity": entity.entity, "aria-selected": String(entity.entity === this.chosen),
-            onclick: () => this.on_open(entity.entity) },
-        h("span", { class: "id" }, entity.entity), h("span", { class: "name" }, entity.name || ""),
-        h("span", { class: "with" }, entity.components.join(", ")));
+        return h(
+            "div",
+            {
+                class: "entity-line",
+                role: "option",
+                "data-entity": entity.entity,
+                "aria-selected": String(entity.entity === this.chosen),
+                onclick: () => this.on_open(entity.entity),
+            },
+            h("span", { class: "id" }, entity.entity),
+            h("span", { class: "name" }, entity.name || ""),
+            h("span", { class: "with" }, entity.components.join(", ")),
+        );
     }
 
     choose(id) {
         this.chosen = id;
-        for (const line of this.list.querySelectorAll("[data-entity]")) line.setAttribute("aria-selected", String(line.dataset.entity === id));
+        for (const line of this.list.querySelectorAll("[data-entity]"))
+            line.setAttribute("aria-selected", String(line.dataset.entity === id));
     }
 
     async scrolled() {
@@ -61,7 +91,9 @@ class EntityList {
         if (!this.has_more || this.is_loading || list.scrollTop + list.clientHeight < list.scrollHeight - 400) return;
         this.is_loading = true;
         const { parameters } = this;
-        const answer = await this.context.attempt(() => get("/api/entities", { ...parameters, after: this.last, limit: kPage }));
+        const answer = await this.context.attempt(() =>
+            get("/api/entities", { ...parameters, after: this.last, limit: kPage }),
+        );
         this.is_loading = false;
         if (answer && parameters === this.parameters) this.add(answer);
     }
@@ -83,26 +115,36 @@ class EntitiesView {
     constructor(context) {
         Object.assign(this, { context, id: null, stop_pins: null, has_searched: false });
         this.box = new SearchBox({
-            id: "entity-search", label: "Search entities", placeholder: "12:3, a name or tag, or a query: fish, hunter.rest > 2, !sated",
-            components: () => context.components, on_search: debounced((text) => this.search(text), 150),
+            id: "entity-search",
+            label: "Search entities",
+            placeholder: "12:3, a name or tag, or a query: fish, hunter.rest > 2, !sated",
+            components: () => context.components,
+            on_search: debounced((text) => this.search(text), 150),
         });
         this.kind = h("span", { class: "chip", id: "search-kind" });
         this.list = new EntityList(context, (id) => this.show(id));
         this.details = new EntityDetails(context);
         this.pins = new PinList(context.pins);
-        this.element = h("div", { class: "view entities" },
+        this.element = h(
+            "div",
+            { class: "view entities" },
             h("header", { class: "view-head" }, h("h1", {}, "Entities"), this.box.element, this.kind),
-            h("div", { class: "three" },
+            h(
+                "div",
+                { class: "three" },
                 h("section", { class: "panel list-panel", "aria-label": "Found" }, this.list.count, this.list.list),
                 h("section", { class: "panel details-panel", "aria-label": "Details" }, this.details.element),
-                panel("Pinned", null, this.pins.element)));
+                panel("Pinned", null, this.pins.element),
+            ),
+        );
         document.addEventListener("shoal-components", () => this.components_came());
     }
 
     // What was taken for a name may be a component.
     components_came() {
         const { kind } = kind_of_search(this.box.text, this.context.components);
-        if (this.has_searched && kind === "query" && this.kind.textContent !== kKindTexts.query) this.search(this.box.text);
+        if (this.has_searched && kind === "query" && this.kind.textContent !== kKindTexts.query)
+            this.search(this.box.text);
         this.show_kind();
     }
 
@@ -127,7 +169,8 @@ class EntitiesView {
     }
 
     note_address() {
-        if (location.hash.startsWith("#/entities")) this.context.note_address("entities", { id: this.id, q: this.box.text });
+        if (location.hash.startsWith("#/entities"))
+            this.context.note_address("entities", { id: this.id, q: this.box.text });
     }
 
     show(id) {
@@ -138,7 +181,12 @@ class EntitiesView {
     }
 
     open(parameters) {
-        const text = parameters.q !== undefined ? parameters.q : this.has_searched ? this.box.text : recalled("entities.search", "");
+        const text =
+            parameters.q !== undefined
+                ? parameters.q
+                : this.has_searched
+                  ? this.box.text
+                  : recalled("entities.search", "");
         const is_other = text !== this.box.text || !this.has_searched;
         this.box.text = text;
         this.show(parameters.id || this.id);

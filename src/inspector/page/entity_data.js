@@ -13,7 +13,9 @@ export function rows_of(data) {
 
 /// The components that are shown with fields: [name, rows]. Properties are no component: properties_of() has them.
 export function components_of(entity) {
-    return Object.entries(entity.components || {}).filter(([name]) => name !== "properties").map(([name, data]) => [name, rows_of(data)]);
+    return Object.entries(entity.components || {})
+        .filter(([name]) => name !== "properties")
+        .map(([name, data]) => [name, rows_of(data)]);
 }
 
 /// [name, value, is_own] of each property: those of the template, and those that the entity has of its own.
@@ -31,7 +33,10 @@ export function links_of(entity, component_of) {
     return components_of(entity).flatMap(([name, rows]) => {
         const component = component_of(name);
         const fields = component ? component.fields.filter((field) => field.type === "entity") : [];
-        return rows.flatMap((row) => fields.map((field) => ({ reference: reference_of(row[field.name]), field: `${name}.${field.name}` })))
+        return rows
+            .flatMap((row) =>
+                fields.map((field) => ({ reference: reference_of(row[field.name]), field: `${name}.${field.name}` })),
+            )
             .filter(({ reference }) => reference)
             .map(({ reference, field }) => ({ ...reference, field }));
     });
@@ -41,8 +46,12 @@ export function links_of(entity, component_of) {
 export function relatives_of(entity, component_of) {
     const one = (id) => (reference_of(id) ? [reference_of(id)] : []);
     return [
-        ["parent", one(entity.parent)], ["owner", one(entity.owner)], ["children", entity.children || []],
-        ["owns", entity.owned || []], ["links to", links_of(entity, component_of)], ["referred to by", entity.referrers || []],
+        ["parent", one(entity.parent)],
+        ["owner", one(entity.owner)],
+        ["children", entity.children || []],
+        ["owns", entity.owned || []],
+        ["links to", links_of(entity, component_of)],
+        ["referred to by", entity.referrers || []],
     ].filter(([, relatives]) => relatives.length > 0);
 }
 

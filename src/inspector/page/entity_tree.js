@@ -6,10 +6,22 @@ import { relatives_of } from "./entity_data.js";
 
 function node(context, relative) {
     const inner = h("div", { class: "branch" });
-    const details = h("details", { "data-node": relative.entity, ontoggle: () => {
-        if (details.open && !inner.firstChild) load(context, relative.entity, inner);
-    } },
-    h("summary", {}, entity_link(relative.entity, relative.name), relative.field ? h("small", {}, relative.field) : null), inner);
+    const details = h(
+        "details",
+        {
+            "data-node": relative.entity,
+            ontoggle: () => {
+                if (details.open && !inner.firstChild) load(context, relative.entity, inner);
+            },
+        },
+        h(
+            "summary",
+            {},
+            entity_link(relative.entity, relative.name),
+            relative.field ? h("small", {}, relative.field) : null,
+        ),
+        inner,
+    );
     return details;
 }
 
@@ -25,8 +37,14 @@ async function load(context, id, inner) {
 function groups(context, entity) {
     const found = relatives_of(entity, context.component);
     if (found.length === 0) return h("p", { class: "hint" }, "Nothing is joined to it.");
-    return found.map(([title, relatives]) => h("div", { class: "relatives", "data-relatives": title },
-        h("h4", {}, title, h("small", {}, ` ${relatives.length}`)), relatives.map((relative) => node(context, relative))));
+    return found.map(([title, relatives]) =>
+        h(
+            "div",
+            { class: "relatives", "data-relatives": title },
+            h("h4", {}, title, h("small", {}, ` ${relatives.length}`)),
+            relatives.map((relative) => node(context, relative)),
+        ),
+    );
 }
 
 /// The tree of an entity, as /api/entity tells it.

@@ -34,7 +34,9 @@ export class FieldValue {
     show_link(value) {
         if (this.place.dataset.link === value) return;
         this.place.dataset.link = value;
-        const edit = this.is_editable ? h("button", { type: "button", class: "edit small", onclick: () => this.edit() }, "change") : null;
+        const edit = this.is_editable
+            ? h("button", { type: "button", class: "edit small", onclick: () => this.edit() }, "change")
+            : null;
         const { entity, name } = reference_of(value);
         fill(this.place, entity_link(entity, name), edit);
     }
@@ -42,8 +44,15 @@ export class FieldValue {
     show_button(value) {
         const kind = kind_of_field(this.field, value);
         delete this.place.dataset.link;
-        fill_once(this.place, "BUTTON", () => h("button", {
-            type: "button", class: `edit ${kind}`, "data-edit": this.path, "aria-label": `Edit ${this.path}`, onclick: () => this.edit() }));
+        fill_once(this.place, "BUTTON", () =>
+            h("button", {
+                type: "button",
+                class: `edit ${kind}`,
+                "data-edit": this.path,
+                "aria-label": `Edit ${this.path}`,
+                onclick: () => this.edit(),
+            }),
+        );
         set_text(this.place.firstChild, value_text(value));
     }
 
@@ -51,10 +60,25 @@ export class FieldValue {
         if (this.editor) return;
         const kind = kind_of_field(this.field, this.value);
         const words = kind === "truth" ? ["false", "true"] : kind === "words" ? this.field.words : null;
-        const attributes = { "aria-label": this.path, "data-editor": this.path, onkeydown: (event) => this.pressed(event), onblur: () => this.left() };
+        const attributes = {
+            "aria-label": this.path,
+            "data-editor": this.path,
+            onkeydown: (event) => this.pressed(event),
+            onblur: () => this.left(),
+        };
         this.editor = words
-            ? h("select", { ...attributes, onchange: () => this.set() }, words.map((word) => h("option", { value: word }, word)))
-            : h("input", { type: "text", inputmode: kind === "number" ? "decimal" : null, autocomplete: "off", spellcheck: "false", ...attributes });
+            ? h(
+                  "select",
+                  { ...attributes, onchange: () => this.set() },
+                  words.map((word) => h("option", { value: word }, word)),
+              )
+            : h("input", {
+                  type: "text",
+                  inputmode: kind === "number" ? "decimal" : null,
+                  autocomplete: "off",
+                  spellcheck: "false",
+                  ...attributes,
+              });
         const reference = kind === "entity" && reference_of(this.value);
         this.editor.value = reference ? reference.entity : editable_text(this.value);
         delete this.place.dataset.link;

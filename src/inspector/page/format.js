@@ -10,7 +10,9 @@ function is_number(value) {
 /// 10137 -> "10,137"; what is not a number -> "–".
 export function count_text(value) {
     if (!is_number(value)) return kNone;
-    return Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+    return Math.round(value)
+        .toString()
+        .replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
 /// 1536 -> "1.5 KiB"
@@ -63,7 +65,9 @@ export function value_text(value) {
     if (typeof value === "boolean") return value ? "true" : "false";
     if (Array.isArray(value)) return `[${value.map(value_text).join(", ")}]`;
     if (typeof value === "object") {
-        return `{${Object.entries(value).map(([name, part]) => `${name}: ${value_text(part)}`).join(", ")}}`;
+        return `{${Object.entries(value)
+            .map(([name, part]) => `${name}: ${value_text(part)}`)
+            .join(", ")}}`;
     }
     return String(value);
 }

@@ -26,7 +26,8 @@ export function reachable(names, edges) {
 /// The passes that may run at the same time as `name`: no path leads from one to the other.
 export function side_by_side(name, reach) {
     return [...reach.keys()].filter(
-        (other) => other !== name && !reach.get(name).has(other) && !reach.get(other).has(name));
+        (other) => other !== name && !reach.get(name).has(other) && !reach.get(other).has(name),
+    );
 }
 
 function mean_place(name, neighbours, place) {
@@ -70,18 +71,25 @@ export function graph_layout(passes, edges, { node_width, node_height, gap_x, ga
     columns.forEach((column, c) => {
         const top = (height - (column.length * (node_height + gap_y) - gap_y)) / 2;
         column.forEach((name, i) => {
-            nodes.push({ name, level: levels[c], x: margin + c * (node_width + gap_x), y: top + i * (node_height + gap_y) });
+            nodes.push({
+                name,
+                level: levels[c],
+                x: margin + c * (node_width + gap_x),
+                y: top + i * (node_height + gap_y),
+            });
         });
     });
     const by_name = new Map(nodes.map((node) => [node.name, node]));
-    const drawn = edges.filter((edge) => by_name.has(edge.from) && by_name.has(edge.to)).map((edge) => {
-        const a = by_name.get(edge.from);
-        const b = by_name.get(edge.to);
-        const begin = [a.x + node_width, a.y + node_height / 2];
-        const end = [b.x, b.y + node_height / 2];
-        const bend = Math.max(gap_x / 2, (end[0] - begin[0]) / 2);
-        return { ...edge, points: [begin, [begin[0] + bend, begin[1]], [end[0] - bend, end[1]], end] };
-    });
+    const drawn = edges
+        .filter((edge) => by_name.has(edge.from) && by_name.has(edge.to))
+        .map((edge) => {
+            const a = by_name.get(edge.from);
+            const b = by_name.get(edge.to);
+            const begin = [a.x + node_width, a.y + node_height / 2];
+            const end = [b.x, b.y + node_height / 2];
+            const bend = Math.max(gap_x / 2, (end[0] - begin[0]) / 2);
+            return { ...edge, points: [begin, [begin[0] + bend, begin[1]], [end[0] - bend, end[1]], end] };
+        });
     const width = Math.max(1, columns.length) * (node_width + gap_x) - gap_x + 2 * margin;
     return { nodes, edges: drawn, width, height };
 }

@@ -10,7 +10,11 @@ const kFrames = 60;
 const kEvery_ms = 1000;
 const kUsualKeep = 64;
 const kMaxLinks = 12;
-const kBars = [["created", "green"], ["destroyed", "bad"], ["moved", "accent"]];
+const kBars = [
+    ["created", "green"],
+    ["destroyed", "bad"],
+    ["moved", "accent"],
+];
 
 function bar_chart(frames, name, color, choose) {
     const highest = Math.max(0, ...frames.map((frame) => frame[name] || 0));
@@ -19,37 +23,74 @@ function bar_chart(frames, name, color, choose) {
     const height = 44;
     const bars = frames.map((frame, i) => {
         const size = ((frame[name] || 0) / most) * height;
-        return svg("g", { class: "frame-bar", onclick: () => choose(frame.frame) },
+        return svg(
+            "g",
+            { class: "frame-bar", onclick: () => choose(frame.frame) },
             svg("title", {}, `frame ${frame.frame}: ${count_text(frame[name])} ${name}`),
             svg("rect", { class: "hit", x: i * width, y: 0, width, height }),
-            svg("rect", { class: color, x: i * width + 0.5, y: height - size, width: width - 1, height: size }));
+            svg("rect", { class: color, x: i * width + 0.5, y: height - size, width: width - 1, height: size }),
+        );
     });
-    return h("div", { class: "bar-chart", "data-bars": name }, h("span", { class: "bar-title" }, h("b", {}, name), h("small", {}, highest === 0 ? "none" : `up to ${count_text(highest)}`)),
-        svg("svg", { viewBox: `0 0 ${Math.max(1, frames.length) * width} ${height}`, preserveAspectRatio: "none", role: "img",
-                     "aria-label": `${name} in each frame` }, bars));
+    return h(
+        "div",
+        { class: "bar-chart", "data-bars": name },
+        h(
+            "span",
+            { class: "bar-title" },
+            h("b", {}, name),
+            h("small", {}, highest === 0 ? "none" : `up to ${count_text(highest)}`),
+        ),
+        svg(
+            "svg",
+            {
+                viewBox: `0 0 ${Math.max(1, frames.length) * width} ${height}`,
+                preserveAspectRatio: "none",
+                role: "img",
+                "aria-label": `${name} in each frame`,
+            },
+            bars,
+        ),
+    );
 }
 
 function entry_line(entry) {
     const links = (entry.entities || []).slice(0, kMaxLinks).map((entity) => entity_link(entity));
     const rest = entry.count - links.length;
-    return h("tr", { "data-kind": entry.kind }, h("td", { class: "number" }, count_text(entry.frame)),
-        h("td", {}, h("span", { class: `chip ${entry.kind}` }, entry.kind)), h("td", {}, entry.component),
+    return h(
+        "tr",
+        { "data-kind": entry.kind },
+        h("td", { class: "number" }, count_text(entry.frame)),
+        h("td", {}, h("span", { class: `chip ${entry.kind}` }, entry.kind)),
+        h("td", {}, entry.component),
         h("td", { class: "number" }, count_text(entry.count)),
-        h("td", { class: "entity-links" }, links, rest > 0 ? h("small", { class: "muted" }, `and ${count_text(rest)} more`) : null));
+        h(
+            "td",
+            { class: "entity-links" },
+            links,
+            rest > 0 ? h("small", { class: "muted" }, `and ${count_text(rest)} more`) : null,
+        ),
+    );
 }
 
 function frame_line(frame, compare) {
     const passes = (frame.passes || []).map((pass) => {
         if (pass.kind) return h("span", { class: "chip" }, `${pass.pass}: ${count_text(pass.count)} ${pass.kind}`);
-        const parts = ["created", "destroyed", "added", "removed", "moved"].filter((name) => pass[name] > 0)
+        const parts = ["created", "destroyed", "added", "removed", "moved"]
+            .filter((name) => pass[name] > 0)
             .map((name) => `${count_text(pass[name])} ${name}`);
         return parts.length > 0 ? h("span", { class: "chip" }, `${pass.pass}: ${parts.join(", ")}`) : null;
     });
-    const events = (frame.events || []).filter((event) => event.count > 0)
+    const events = (frame.events || [])
+        .filter((event) => event.count > 0)
         .map((event) => h("span", { class: "chip event" }, `${event.channel} ×${count_text(event.count)}`));
-    return h("tr", {}, h("td", { class: "number" }, count_text(frame.frame)), kBars.map(([name]) => h("td", { class: "number" }, count_text(frame[name]))),
+    return h(
+        "tr",
+        {},
+        h("td", { class: "number" }, count_text(frame.frame)),
+        kBars.map(([name]) => h("td", { class: "number" }, count_text(frame[name]))),
         h("td", { class: "wraps" }, events, passes),
-        h("td", {}, h("button", { type: "button", class: "small", onclick: () => compare(frame.frame) }, "compare")));
+        h("td", {}, h("button", { type: "button", class: "small", onclick: () => compare(frame.frame) }, "compare")),
+    );
 }
 
 /// The slider over the frames that are kept: it takes the world to one of them.
@@ -57,17 +98,54 @@ class TimeSlider {
     constructor(context) {
         Object.assign(this, { context, frames: null });
         const rewind = debounced((frame) => this.rewind(frame), 120);
-        this.slider = h("input", { type: "range", id: "time-slider", "aria-label": "Frame of the world", step: 1,
-            oninput: () => { set_text(this.at, count_text(Number(this.slider.value))); rewind(Number(this.slider.value)); } });
+        this.slider = h("input", {
+            type: "range",
+            id: "time-slider",
+            "aria-label": "Frame of the world",
+            step: 1,
+            oninput: () => {
+                set_text(this.at, count_text(Number(this.slider.value)));
+                rewind(Number(this.slider.value));
+            },
+        });
         this.at = h("output", { id: "time-at" }, "–");
         this.low = h("small");
         this.high = h("small");
-        this.keep = h("input", { type: "number", id: "frames-keep", min: 0, max: 10000, step: 1, "aria-label": "Frames to keep" });
+        this.keep = h("input", {
+            type: "number",
+            id: "frames-keep",
+            min: 0,
+            max: 10000,
+            step: 1,
+            "aria-label": "Frames to keep",
+        });
         this.note = h("p", { class: "hint" });
         this.line = h("div", { class: "time-line", hidden: true }, this.low, this.slider, this.high);
-        const form = h("form", { class: "inline", onsubmit: (event) => { event.preventDefault(); this.set_keep(); } },
-            h("label", { for: "frames-keep" }, "Keep the last "), this.keep, " frames ", h("button", { class: "plain", id: "frames-keep-button" }, "Set"));
-        this.element = panel("Time", form, h("div", { class: "time" }, h("span", { class: "meter" }, h("small", {}, "world at frame"), this.at), this.line), this.note);
+        const form = h(
+            "form",
+            {
+                class: "inline",
+                onsubmit: (event) => {
+                    event.preventDefault();
+                    this.set_keep();
+                },
+            },
+            h("label", { for: "frames-keep" }, "Keep the last "),
+            this.keep,
+            " frames ",
+            h("button", { class: "plain", id: "frames-keep-button" }, "Set"),
+        );
+        this.element = panel(
+            "Time",
+            form,
+            h(
+                "div",
+                { class: "time" },
+                h("span", { class: "meter" }, h("small", {}, "world at frame"), this.at),
+                this.line,
+            ),
+            this.note,
+        );
     }
 
     async rewind(frame) {
@@ -87,9 +165,12 @@ class TimeSlider {
         const has_some = frames.last !== null && frames.last !== undefined && frames.first !== null;
         this.line.hidden = !has_some;
         if (document.activeElement !== this.keep) this.keep.value = String(frames.max || frames.kept || kUsualKeep);
-        set_text(this.note, has_some
-            ? `${counted_text(frames.last - frames.first + 1, "frame is", "frames are")} kept, in ${bytes_text(frames.bytes)}. Going back pauses the world.`
-            : "No frame is kept. Set how many to keep, and let the world go on.");
+        set_text(
+            this.note,
+            has_some
+                ? `${counted_text(frames.last - frames.first + 1, "frame is", "frames are")} kept, in ${bytes_text(frames.bytes)}. Going back pauses the world.`
+                : "No frame is kept. Set how many to keep, and let the world go on.",
+        );
         if (!has_some) return;
         this.show_bounds(frames.first, frames.last);
     }
@@ -113,19 +194,39 @@ class TimeSlider {
 class Comparison {
     constructor(context) {
         this.context = context;
-        const number = (id, label) => h("input", { type: "number", id, min: 0, step: 1, "aria-label": label, placeholder: "frame" });
+        const number = (id, label) =>
+            h("input", { type: "number", id, min: 0, step: 1, "aria-label": label, placeholder: "frame" });
         this.from = number("compare-from", "Compare from frame");
         this.to = number("compare-to", "Compare to frame");
         this.note = h("p", { class: "hint" }, "Two frames of those that are kept. Comparing pauses the world.");
-        this.table = new DataTable([
-            { key: "entity", title: "Entity", draw: (cell, row) => fill(cell, entity_link(row.entity, row.name)) },
-            { key: "field", title: "Field", value: difference_name, text: difference_name },
-            { key: "kind", title: "What", draw: (cell, row) => fill(cell, h("span", { class: `chip ${row.kind}` }, row.kind)) },
-            { key: "from", title: "From", text: (row) => (row.from === undefined ? "" : value_text(row.from)) },
-            { key: "to", title: "To", text: (row) => (row.to === undefined ? "" : value_text(row.to)) },
-        ], { name: "compare", label: "Differences", empty: "No differences to show." });
-        const form = h("form", { class: "inline", onsubmit: (event) => { event.preventDefault(); this.run(); } },
-            this.from, " to ", this.to, h("button", { class: "plain", id: "compare-button" }, "Compare"));
+        this.table = new DataTable(
+            [
+                { key: "entity", title: "Entity", draw: (cell, row) => fill(cell, entity_link(row.entity, row.name)) },
+                { key: "field", title: "Field", value: difference_name, text: difference_name },
+                {
+                    key: "kind",
+                    title: "What",
+                    draw: (cell, row) => fill(cell, h("span", { class: `chip ${row.kind}` }, row.kind)),
+                },
+                { key: "from", title: "From", text: (row) => (row.from === undefined ? "" : value_text(row.from)) },
+                { key: "to", title: "To", text: (row) => (row.to === undefined ? "" : value_text(row.to)) },
+            ],
+            { name: "compare", label: "Differences", empty: "No differences to show." },
+        );
+        const form = h(
+            "form",
+            {
+                class: "inline",
+                onsubmit: (event) => {
+                    event.preventDefault();
+                    this.run();
+                },
+            },
+            this.from,
+            " to ",
+            this.to,
+            h("button", { class: "plain", id: "compare-button" }, "Compare"),
+        );
         this.table.show([]);
         this.element = panel("Compare two frames", form, this.note, this.table.element);
     }
@@ -146,7 +247,10 @@ class Comparison {
             const answer = await get("/api/compare", { from, to });
             this.table.show(answer.differences);
             const listed = answer.more ? ` The first ${count_text(answer.differences.length)} are listed.` : "";
-            set_text(this.note, `${counted_text(answer.total, "difference", "differences")} from frame ${count_text(Number(from))} to ${count_text(Number(to))}.${listed}`);
+            set_text(
+                this.note,
+                `${counted_text(answer.total, "difference", "differences")} from frame ${count_text(Number(from))} to ${count_text(Number(to))}.${listed}`,
+            );
         } catch (error) {
             this.table.show([]);
             set_text(this.note, error.message);
@@ -161,31 +265,107 @@ function difference_name(row) {
 
 class JournalView {
     constructor(context) {
-        Object.assign(this, { context, journal: null, kind: "", component: "", stop: null, timer: 0, has_bounds: false });
+        Object.assign(this, {
+            context,
+            journal: null,
+            kind: "",
+            component: "",
+            stop: null,
+            timer: 0,
+            has_bounds: false,
+        });
         this.time = new TimeSlider(context);
         this.comparison = new Comparison(context);
         this.bars = h("div", { class: "bar-charts" }, notice("Waiting for the journal…", "", "loading"));
-        this.note = h("p", { class: "hint", hidden: true }, "The journal is not complete: some frames came before it was kept.");
+        this.note = h(
+            "p",
+            { class: "hint", hidden: true },
+            "The journal is not complete: some frames came before it was kept.",
+        );
         this.entries = h("tbody", { id: "journal-entries" });
         this.frames = h("tbody", { id: "journal-frames" });
-        this.filter = h("input", { type: "text", id: "journal-filter", "aria-label": "Only this component", placeholder: "component", oninput: () => this.draw_entries() });
-        this.kind_select = h("select", { id: "journal-kind", "aria-label": "Only this kind", onchange: () => this.draw_entries() },
-            [["", "added and removed"], ["added", "added"], ["removed", "removed"]].map(([value, text]) => h("option", { value }, text)));
-        const head = (...names) => h("thead", {}, h("tr", {}, names.map(([name, is_number]) => h("th", { scope: "col", class: is_number ? "number" : null }, name))));
-        this.element = h("div", { class: "view journal" },
-            h("header", { class: "view-head" }, h("h1", {}, "Journal and time")), this.time.element,
+        this.filter = h("input", {
+            type: "text",
+            id: "journal-filter",
+            "aria-label": "Only this component",
+            placeholder: "component",
+            oninput: () => this.draw_entries(),
+        });
+        this.kind_select = h(
+            "select",
+            { id: "journal-kind", "aria-label": "Only this kind", onchange: () => this.draw_entries() },
+            [
+                ["", "added and removed"],
+                ["added", "added"],
+                ["removed", "removed"],
+            ].map(([value, text]) => h("option", { value }, text)),
+        );
+        const head = (...names) =>
+            h(
+                "thead",
+                {},
+                h(
+                    "tr",
+                    {},
+                    names.map(([name, is_number]) =>
+                        h("th", { scope: "col", class: is_number ? "number" : null }, name),
+                    ),
+                ),
+            );
+        this.element = h(
+            "div",
+            { class: "view journal" },
+            h("header", { class: "view-head" }, h("h1", {}, "Journal and time")),
+            this.time.element,
             panel(`The last ${kFrames} frames`, null, this.note, this.bars),
-            h("div", { class: "two" },
-                panel("What happened", [this.kind_select, this.filter], h("div", { class: "table-box tall" }, h("table", {},
-                    head(["Frame", true], ["What"], ["Component"], ["Count", true], ["Entities"]), this.entries))),
-                panel("Frames", null, h("div", { class: "table-box tall" }, h("table", {},
-                    head(["Frame", true], ["Created", true], ["Destroyed", true], ["Moved", true], ["Events and passes"], [""]), this.frames)))),
-            this.comparison.element);
+            h(
+                "div",
+                { class: "two" },
+                panel(
+                    "What happened",
+                    [this.kind_select, this.filter],
+                    h(
+                        "div",
+                        { class: "table-box tall" },
+                        h(
+                            "table",
+                            {},
+                            head(["Frame", true], ["What"], ["Component"], ["Count", true], ["Entities"]),
+                            this.entries,
+                        ),
+                    ),
+                ),
+                panel(
+                    "Frames",
+                    null,
+                    h(
+                        "div",
+                        { class: "table-box tall" },
+                        h(
+                            "table",
+                            {},
+                            head(
+                                ["Frame", true],
+                                ["Created", true],
+                                ["Destroyed", true],
+                                ["Moved", true],
+                                ["Events and passes"],
+                                [""],
+                            ),
+                            this.frames,
+                        ),
+                    ),
+                ),
+            ),
+            this.comparison.element,
+        );
     }
 
     async load() {
         const [journal, frames] = await Promise.all([
-            get("/api/journal", { frames: kFrames }).catch((error) => ({ error })), get("/api/frames").catch((error) => ({ error }))]);
+            get("/api/journal", { frames: kFrames }).catch((error) => ({ error })),
+            get("/api/frames").catch((error) => ({ error })),
+        ]);
         if (journal.error) {
             if (!this.journal) fill(this.bars, notice("The journal cannot be shown.", journal.error.message, "error"));
         } else if (JSON.stringify(journal) !== JSON.stringify(this.journal)) {
@@ -206,9 +386,23 @@ class JournalView {
     draw() {
         const { frames, complete } = this.journal;
         this.note.hidden = complete !== false;
-        if (frames.length === 0) fill(this.bars, notice("Nothing has happened yet.", "The journal is kept from the first look at this page; let the world go on."));
-        else fill(this.bars, kBars.map(([name, color]) => bar_chart(frames, name, color, (frame) => this.compare_with(frame))));
-        fill(this.frames, [...frames].reverse().map((frame) => frame_line(frame, (one) => this.compare_with(one))));
+        if (frames.length === 0)
+            fill(
+                this.bars,
+                notice(
+                    "Nothing has happened yet.",
+                    "The journal is kept from the first look at this page; let the world go on.",
+                ),
+            );
+        else
+            fill(
+                this.bars,
+                kBars.map(([name, color]) => bar_chart(frames, name, color, (frame) => this.compare_with(frame))),
+            );
+        fill(
+            this.frames,
+            [...frames].reverse().map((frame) => frame_line(frame, (one) => this.compare_with(one))),
+        );
         this.draw_entries();
     }
 
@@ -216,9 +410,15 @@ class JournalView {
         if (!this.journal) return;
         const part = this.filter.value.trim();
         const kind = this.kind_select.value;
-        const shown = this.journal.entries.filter((entry) => (!kind || entry.kind === kind) && entry.component.includes(part)).reverse();
+        const shown = this.journal.entries
+            .filter((entry) => (!kind || entry.kind === kind) && entry.component.includes(part))
+            .reverse();
         fill(this.entries, shown.slice(0, 300).map(entry_line));
-        if (shown.length === 0) fill(this.entries, h("tr", {}, h("td", { colspan: 5, class: "muted" }, "Nothing was added or removed in these frames.")));
+        if (shown.length === 0)
+            fill(
+                this.entries,
+                h("tr", {}, h("td", { colspan: 5, class: "muted" }, "Nothing was added or removed in these frames.")),
+            );
     }
 
     compare_with(frame) {

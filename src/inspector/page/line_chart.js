@@ -25,8 +25,14 @@ export class LineChart {
     constructor(canvas, lines, text) {
         this.lines = lines;
         const datasets = lines.map((line) => ({
-            label: line.title, data: [], borderWidth: 1.6, pointRadius: 0, pointHitRadius: 8, tension: 0.25,
-            fill: line.is_filled ? (line.is_stacked ? "stack" : "origin") : false }));
+            label: line.title,
+            data: [],
+            borderWidth: 1.6,
+            pointRadius: 0,
+            pointHitRadius: 8,
+            tension: 0.25,
+            fill: line.is_filled ? (line.is_stacked ? "stack" : "origin") : false,
+        }));
         const is_from_zero = lines.some((line) => line.is_filled);
         const tooltip = {
             displayColors: lines.length > 1,
@@ -39,14 +45,33 @@ export class LineChart {
             type: "line",
             data: { datasets },
             options: {
-                animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
+                animation: false,
+                parsing: false,
+                normalized: true,
+                responsive: true,
+                maintainAspectRatio: false,
                 interaction: { mode: "index", intersect: false, axis: "x" },
                 plugins: { legend: { display: false }, tooltip },
                 scales: {
-                    x: { type: "linear", min: -120, max: 0, ticks: { callback: axis_seconds_text, maxRotation: 0 }, grid: { display: false } },
-                    y: { stacked: lines.some((line) => line.is_stacked), ticks: { callback: (value) => text(value), maxTicksLimit: 5, precision: text === count_text ? 0 : undefined },
-                         grid: {}, grace: is_from_zero ? 0 : "20%",
-                         min: is_from_zero ? 0 : undefined, suggestedMax: is_from_zero ? 1 : undefined },
+                    x: {
+                        type: "linear",
+                        min: -120,
+                        max: 0,
+                        ticks: { callback: axis_seconds_text, maxRotation: 0 },
+                        grid: { display: false },
+                    },
+                    y: {
+                        stacked: lines.some((line) => line.is_stacked),
+                        ticks: {
+                            callback: (value) => text(value),
+                            maxTicksLimit: 5,
+                            precision: text === count_text ? 0 : undefined,
+                        },
+                        grid: {},
+                        grace: is_from_zero ? 0 : "20%",
+                        min: is_from_zero ? 0 : undefined,
+                        suggestedMax: is_from_zero ? 1 : undefined,
+                    },
                 },
             },
         });
@@ -77,7 +102,9 @@ export class LineChart {
         const { x } = this.chart.options.scales;
         x.min = -shown;
         x.ticks.stepSize = shown / 4;
-        series.forEach((one, i) => { this.chart.data.datasets[i].data = one.points(now - seconds, now); });
+        series.forEach((one, i) => {
+            this.chart.data.datasets[i].data = one.points(now - seconds, now);
+        });
         this.chart.update("none");
     }
 }
@@ -90,11 +117,16 @@ export function draw_sparkline(element, series, { width = 160, height = 36 } = {
     const size = summary.high > summary.low ? summary.high - summary.low : 1;
     const place = (i) => {
         const x = ((series.times[i] - first) / span) * (width - 4) + 2;
-        const y = summary.high > summary.low ? height - 3 - ((series.values[i] - summary.low) / size) * (height - 6) : height / 2;
+        const y =
+            summary.high > summary.low
+                ? height - 3 - ((series.values[i] - summary.low) / size) * (height - 6)
+                : height / 2;
         return `${x.toFixed(1)},${y.toFixed(1)}`;
     };
-    const is_single = series.length === 1;  // a level line, since a point is not seen
-    const points = is_single ? `2,${height / 2} ${width - 2},${height / 2}` : series.times.map((_, i) => place(i)).join(" ");
+    const is_single = series.length === 1; // a level line, since a point is not seen
+    const points = is_single
+        ? `2,${height / 2} ${width - 2},${height / 2}`
+        : series.times.map((_, i) => place(i)).join(" ");
     if (!element.firstChild) element.append(svg("polyline", { class: "sparkline" }));
     element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     element.firstChild.setAttribute("points", points);

@@ -7,7 +7,12 @@ export function memory_parts(memory, zones, by) {
     const wasted = (part) => (part.wasted === undefined ? Math.max(0, part.committed - part.used) : part.wasted);
     if (by === "zone") {
         return (zones || []).map((zone) => ({
-            ...zone, name: `zone ${zone.zone}`, group: zone.state, rows: zone.entities, wasted: wasted(zone) }));
+            ...zone,
+            name: `zone ${zone.zone}`,
+            group: zone.state,
+            rows: zone.entities,
+            wasted: wasted(zone),
+        }));
     }
     const parts = { component: memory.components, archetype: memory.archetypes, owner: memory.owners }[by] || [];
     return parts.map((part) => ({ ...part, group: store_text(part.store) || by, wasted: wasted(part) }));
@@ -37,9 +42,17 @@ export function zone_boxes(zones) {
     const placed = zones.filter((zone) => zone.low && zone.high);
     if (placed.length === 0) return grid_boxes(zones);
     const boxes = placed.map((zone) => ({
-        zone, x: zone.low[0], y: zone.low[1], width: zone.high[0] - zone.low[0], height: zone.high[1] - zone.low[1] }));
+        zone,
+        x: zone.low[0],
+        y: zone.low[1],
+        width: zone.high[0] - zone.low[0],
+        height: zone.high[1] - zone.low[1],
+    }));
     const low = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
-    const high = [Math.max(...boxes.map((box) => box.x + box.width)), Math.max(...boxes.map((box) => box.y + box.height))];
+    const high = [
+        Math.max(...boxes.map((box) => box.x + box.width)),
+        Math.max(...boxes.map((box) => box.y + box.height)),
+    ];
     return { boxes, low, high, is_grid: false };
 }
 
@@ -48,6 +61,11 @@ function grid_boxes(zones) {
     const columns = Math.max(1, Math.ceil(Math.sqrt(shown.length)));
     const lines = Math.max(1, Math.ceil(shown.length / columns));
     const boxes = shown.map((zone, i) => ({
-        zone, x: (i % columns) + 0.04, y: lines - 1 - Math.floor(i / columns) + 0.04, width: 0.92, height: 0.92 }));
+        zone,
+        x: (i % columns) + 0.04,
+        y: lines - 1 - Math.floor(i / columns) + 0.04,
+        width: 0.92,
+        height: 0.92,
+    }));
     return { boxes, low: [0, 0], high: [columns, lines], is_grid: true };
 }

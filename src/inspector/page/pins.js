@@ -9,14 +9,14 @@ import { request_path } from "./route.js";
 import { Series } from "./series.js";
 import { numeric_parts } from "./values.js";
 
-const kMaxEntities = 6;  // each is a path of the stream, which has room for 16
+const kMaxEntities = 6; // each is a path of the stream, which has room for 16
 const kSeconds = 60;
 
 export class Pins {
     constructor(context) {
         this.context = context;
-        this.pins = new Map();  // of "12:3 body.mass": {entity, field, series by part, last}
-        this.stops = new Map();  // of each entity that is watched
+        this.pins = new Map(); // of "12:3 body.mass": {entity, field, series by part, last}
+        this.stops = new Map(); // of each entity that is watched
         this.hearers = new Set();
         for (const { entity, field } of recalled("pins", [])) this.add(entity, field);
     }
@@ -27,8 +27,12 @@ export class Pins {
 
     toggle(entity, field) {
         if (this.has(entity, field)) this.remove(entity, field);
-        else if (!this.add(entity, field)) this.context.toast(`Fields of ${kMaxEntities} entities can be pinned; unpin one first.`, "error");
-        remember("pins", [...this.pins.values()].map((pin) => ({ entity: pin.entity, field: pin.field })));
+        else if (!this.add(entity, field))
+            this.context.toast(`Fields of ${kMaxEntities} entities can be pinned; unpin one first.`, "error");
+        remember(
+            "pins",
+            [...this.pins.values()].map((pin) => ({ entity: pin.entity, field: pin.field })),
+        );
         for (const hear of this.hearers) hear();
     }
 
@@ -36,7 +40,10 @@ export class Pins {
         if (!this.stops.has(entity)) {
             if (this.stops.size >= kMaxEntities) return false;
             const path = request_path("/api/entity", { id: entity });
-            this.stops.set(entity, this.context.live.watch(path, (body, error) => this.sample(entity, body, error)));
+            this.stops.set(
+                entity,
+                this.context.live.watch(path, (body, error) => this.sample(entity, body, error)),
+            );
         }
         this.pins.set(`${entity} ${field}`, { entity, field, series: new Map(), last: undefined, error: null });
         return true;
@@ -85,7 +92,8 @@ export class PinList {
             this.cards.delete(key);
         }
         if (pins.size === 0) {
-            if (!this.element.querySelector(".notice")) fill(this.element, notice("No field is pinned.", "The pin beside a value watches it over time."));
+            if (!this.element.querySelector(".notice"))
+                fill(this.element, notice("No field is pinned.", "The pin beside a value watches it over time."));
             return;
         }
         const empty = this.element.querySelector(".notice");
@@ -99,9 +107,20 @@ export class PinList {
     make_card(pin) {
         const value = h("output", {}, "–");
         const lines = h("div", { class: "sparklines" });
-        const element = h("div", { class: "pin", "data-pin": `${pin.entity} ${pin.field}` },
-            h("div", { class: "pin-head" }, entity_link(pin.entity, pin.field),
-                icon_button("close", `Unpin ${pin.field} of ${pin.entity}`, () => this.pins.toggle(pin.entity, pin.field))), value, lines);
+        const element = h(
+            "div",
+            { class: "pin", "data-pin": `${pin.entity} ${pin.field}` },
+            h(
+                "div",
+                { class: "pin-head" },
+                entity_link(pin.entity, pin.field),
+                icon_button("close", `Unpin ${pin.field} of ${pin.entity}`, () =>
+                    this.pins.toggle(pin.entity, pin.field),
+                ),
+            ),
+            value,
+            lines,
+        );
         this.element.append(element);
         return { element, value, lines, drawn: new Map() };
     }

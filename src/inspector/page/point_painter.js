@@ -39,7 +39,9 @@ export function slot_colors(legend, slots) {
         colors.set(Array.isArray(legend) ? hex_rgb(kind_color(i)) : ramp_rgb(i / (kNoColor - 1)), i * 4);
     }
     colors.set([128, 138, 155], kNoColor * 4);
-    by_count.forEach((slot, depth) => { colors[slot * 4 + 3] = depth; });
+    by_count.forEach((slot, depth) => {
+        colors[slot * 4 + 3] = depth;
+    });
     return colors;
 }
 
@@ -67,7 +69,9 @@ class WebGlPainter {
         this.names = ["point_x", "point_y", "slot", "selected"];
         this.buffers = this.names.map(() => gl.createBuffer());
         this.places = this.names.map((name) => gl.getAttribLocation(program, name));
-        this.uniforms = Object.fromEntries(["middle", "scale", "size", "dims", "growth"].map((name) => [name, gl.getUniformLocation(program, name)]));
+        this.uniforms = Object.fromEntries(
+            ["middle", "scale", "size", "dims", "growth"].map((name) => [name, gl.getUniformLocation(program, name)]),
+        );
         gl.useProgram(program);
         gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
         gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -85,7 +89,7 @@ class WebGlPainter {
         this.count = points.count;
         let num_selected = 0;
         for (let i = 0; i < points.count; ++i) num_selected += points.selected[i];
-        this.growth = num_selected * kFew < points.count ? 0.8 : 0;  // few are made larger, so that they are found
+        this.growth = num_selected * kFew < points.count ? 0.8 : 0; // few are made larger, so that they are found
         [points.x, points.y, slots, points.selected].forEach((data, i) => {
             gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[i]);
             gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
@@ -93,7 +97,17 @@ class WebGlPainter {
             if (i < 2) gl.vertexAttribPointer(this.places[i], 1, gl.FLOAT, false, 0, 0);
             else gl.vertexAttribPointer(this.places[i], 1, gl.UNSIGNED_BYTE, i === 2, 0, 0);
         });
-        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, slot_colors(points.legend, slots));
+        gl.texImage2D(
+            gl.TEXTURE_2D,
+            0,
+            gl.RGBA,
+            256,
+            1,
+            0,
+            gl.RGBA,
+            gl.UNSIGNED_BYTE,
+            slot_colors(points.legend, slots),
+        );
     }
 
     draw(camera, width, height, size, dims) {

@@ -6,7 +6,9 @@
 export function decode_points(buffer) {
     if (buffer.byteLength < 4) return { error: "the answer has no header" };
     const header_bytes = new DataView(buffer).getUint32(0, true);
-    if (header_bytes % 4 !== 0 || 4 + header_bytes > buffer.byteLength) return { error: "the header is longer than the answer" };
+    if (header_bytes % 4 !== 0) return { error: "the header is not padded to a multiple of 4" };
+    if (4 + header_bytes > buffer.byteLength)
+        return { error: "the header is longer than the answer" };
     let header = null;
     try {
         header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, header_bytes)));
@@ -34,7 +36,7 @@ export function entity_of_point(points, i) {
     return `${points.index[i]}:${points.generation[i]}`;
 }
 
-export const kNoColor = 255;  // the slot of points without a value
+export const kNoColor = 255; // the slot of points without a value
 
 /// The slot of each point in a table of 256 colours: by place in the legend, or between the legend's ends.
 export function color_slots(points) {

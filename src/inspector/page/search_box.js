@@ -13,15 +13,37 @@ export class SearchBox {
         this.offered = [];
         this.chosen = -1;
         const list_id = `completions-${++num_boxes}`;
-        this.list = h("ul", { class: "completions", id: list_id, role: "listbox", "aria-label": "Completions", hidden: true });
+        this.list = h("ul", {
+            class: "completions",
+            id: list_id,
+            role: "listbox",
+            "aria-label": "Completions",
+            hidden: true,
+        });
         this.input = h("input", {
-            type: "text", id: options.id, role: "combobox", "aria-label": options.label, "aria-controls": list_id,
-            "aria-expanded": "false", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false",
-            placeholder: options.placeholder, oninput: () => this.typed(), onkeydown: (event) => this.pressed(event),
-            onblur: () => setTimeout(() => this.close(), 120), onclick: () => this.offer(),
+            type: "text",
+            id: options.id,
+            role: "combobox",
+            "aria-label": options.label,
+            "aria-controls": list_id,
+            "aria-expanded": "false",
+            "aria-autocomplete": "list",
+            autocomplete: "off",
+            spellcheck: "false",
+            placeholder: options.placeholder,
+            oninput: () => this.typed(),
+            onkeydown: (event) => this.pressed(event),
+            onblur: () => setTimeout(() => this.close(), 120),
+            onclick: () => this.offer(),
         });
         this.error = h("p", { class: "search-error", role: "alert", hidden: true });
-        this.element = h("div", { class: "search" }, h("div", { class: "search-line" }, icon("search"), this.input), this.list, this.error);
+        this.element = h(
+            "div",
+            { class: "search" },
+            h("div", { class: "search-line" }, icon("search"), this.input),
+            this.list,
+            this.error,
+        );
     }
 
     get text() {
@@ -50,10 +72,25 @@ export class SearchBox {
         this.place = completion;
         this.offered = completion.options.slice(0, kMaxOptions);
         this.chosen = -1;
-        fill(this.list, this.offered.map((option, i) => h("li", {
-            role: "option", id: `${this.list.id}-${i}`, "aria-selected": "false",
-            onmousedown: (event) => { event.preventDefault(); this.take(i); },
-        }, h("span", {}, option.text), h("small", {}, option.detail))));
+        fill(
+            this.list,
+            this.offered.map((option, i) =>
+                h(
+                    "li",
+                    {
+                        role: "option",
+                        id: `${this.list.id}-${i}`,
+                        "aria-selected": "false",
+                        onmousedown: (event) => {
+                            event.preventDefault();
+                            this.take(i);
+                        },
+                    },
+                    h("span", {}, option.text),
+                    h("small", {}, option.detail),
+                ),
+            ),
+        );
         this.list.hidden = this.offered.length === 0 || document.activeElement !== this.input;
         this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     }

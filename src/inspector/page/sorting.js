@@ -21,7 +21,10 @@ export function sorted_rows(rows, value_of, descending) {
         const is_missing = kind_of(a.value) === 2 || kind_of(b.value) === 2;
         return compare_values(a.value, b.value) * (is_missing ? 1 : sign);
     };
-    return rows.map((row) => ({ row, value: value_of(row) })).sort(compare).map((entry) => entry.row);
+    return rows
+        .map((row) => ({ row, value: value_of(row) }))
+        .sort(compare)
+        .map((entry) => entry.row);
 }
 
 /// What a click on the head of a column does: the first sorts (numbers from the largest), the next turns the order around.

@@ -15,9 +15,18 @@ const kFirst = "SELECT zone, count(*) AS entities\nFROM entities\nGROUP BY zone\
 function result_columns(names, rows) {
     return names.map((name, i) => {
         const is_number = rows.length > 0 && rows.every((row) => row[i] === null || typeof row[i] === "number");
-        const draw = name === "entity" || name.endsWith("_entity")
-            ? (cell, row) => fill(cell, /^\d+:\d+$/.test(row[i]) ? entity_link(row[i]) : value_text(row[i])) : null;
-        return { key: String(i), title: name, is_number, value: (row) => row[i], text: (row) => (row[i] === null ? "NULL" : value_text(row[i])), draw };
+        const draw =
+            name === "entity" || name.endsWith("_entity")
+                ? (cell, row) => fill(cell, /^\d+:\d+$/.test(row[i]) ? entity_link(row[i]) : value_text(row[i]))
+                : null;
+        return {
+            key: String(i),
+            title: name,
+            is_number,
+            value: (row) => row[i],
+            text: (row) => (row[i] === null ? "NULL" : value_text(row[i])),
+            draw,
+        };
     });
 }
 
@@ -27,40 +36,85 @@ class SqlView {
         this.box = h("div", { class: "editor", id: "sql-editor" });
         this.status = h("p", { class: "list-count", id: "sql-status", role: "status" });
         this.error = h("p", { class: "sql-error", id: "sql-error", role: "alert", hidden: true });
-        this.result = h("div", { class: "sql-result", id: "sql-result" }, notice("No result yet.", "Write a SELECT and press Ctrl+Enter."));
-        this.csv = h("button", { type: "button", class: "plain", id: "sql-csv", disabled: true, onclick: () => this.save_csv() }, "CSV");
-        this.history = h("select", { id: "sql-history", "aria-label": "Queries run before", onchange: () => this.take_history() });
-        this.element = h("div", { class: "view sql" },
-            h("header", { class: "view-head" }, h("h1", {}, "SQL"),
-                h("button", { type: "button", class: "primary", id: "sql-run", title: "Ctrl+Enter", onclick: () => this.run() }, "Run"),
-                h("button", { type: "button", class: "plain", id: "sql-explain", onclick: () => this.run("EXPLAIN QUERY PLAN ") }, "Explain"), this.csv, this.history),
+        this.result = h(
+            "div",
+            { class: "sql-result", id: "sql-result" },
+            notice("No result yet.", "Write a SELECT and press Ctrl+Enter."),
+        );
+        this.csv = h(
+            "button",
+            { type: "button", class: "plain", id: "sql-csv", disabled: true, onclick: () => this.save_csv() },
+            "CSV",
+        );
+        this.history = h("select", {
+            id: "sql-history",
+            "aria-label": "Queries run before",
+            onchange: () => this.take_history(),
+        });
+        this.element = h(
+            "div",
+            { class: "view sql" },
+            h(
+                "header",
+                { class: "view-head" },
+                h("h1", {}, "SQL"),
+                h(
+                    "button",
+                    { type: "button", class: "primary", id: "sql-run", title: "Ctrl+Enter", onclick: () => this.run() },
+                    "Run",
+                ),
+                h(
+                    "button",
+                    {
+                        type: "button",
+                        class: "plain",
+                        id: "sql-explain",
+                        onclick: () => this.run("EXPLAIN QUERY PLAN "),
+                    },
+                    "Explain",
+                ),
+                this.csv,
+                this.history,
+            ),
             h("section", { class: "panel", "aria-label": "Query" }, this.box, this.error),
-            h("section", { class: "panel grow", "aria-label": "Result" }, this.status, this.result));
+            h("section", { class: "panel grow", "aria-label": "Result" }, this.status, this.result),
+        );
         this.show_history();
     }
 
     make_editor() {
         const { CodeMirror } = globalThis;
         this.editor = CodeMirror(this.box, {
-            value: recalled("sql.text", kFirst), mode: "text/x-sqlite", theme: "shoal", lineNumbers: true, viewportMargin: Infinity,
+            value: recalled("sql.text", kFirst),
+            mode: "text/x-sqlite",
+            theme: "shoal",
+            lineNumbers: true,
+            viewportMargin: Infinity,
             screenReaderLabel: "SQL",
             extraKeys: {
-                "Ctrl-Enter": () => this.run(), "Cmd-Enter": () => this.run(), "Ctrl-Space": () => this.offer(),
-                Tab: (editor) => editor.execCommand("insertSoftTab"), Esc: (editor) => editor.getInputField().blur(),
+                "Ctrl-Enter": () => this.run(),
+                "Cmd-Enter": () => this.run(),
+                "Ctrl-Space": () => this.offer(),
+                Tab: (editor) => editor.execCommand("insertSoftTab"),
+                Esc: (editor) => editor.getInputField().blur(),
             },
         });
         this.editor.on("change", () => {
             remember("sql.text", this.editor.getValue());
             this.clear_error();
         });
-        this.editor.on("inputRead", (_, change) => { if (/^[\w.]$/.test(change.text[0])) this.offer(); });
+        this.editor.on("inputRead", (_, change) => {
+            if (/^[\w.]$/.test(change.text[0])) this.offer();
+        });
     }
 
     offer() {
         const hint = (editor) => {
             const cursor = editor.indexFromPos(editor.getCursor());
             const { from, to, options } = sql_completion(editor.getValue(), cursor, this.tables);
-            const list = options.slice(0, 30).map((option) => ({ text: option.text, displayText: `${option.text}   ${option.detail}` }));
+            const list = options
+                .slice(0, 30)
+                .map((option) => ({ text: option.text, displayText: `${option.text}   ${option.detail}` }));
             return { list, from: editor.posFromIndex(from), to: editor.posFromIndex(to) };
         };
         this.editor.showHint({ hint, completeSingle: false });
@@ -68,7 +122,8 @@ class SqlView {
 
     async run(prefix = "") {
         const text = this.editor.getValue().replace(/[;\s]+$/, "");
-        if (text.trim() === "") return this.show_error({ message: "there is no query; write one, such as SELECT count(*) FROM entities" });
+        if (text.trim() === "")
+            return this.show_error({ message: "there is no query; write one, such as SELECT count(*) FROM entities" });
         this.clear_error();
         set_text(this.status, "Running…");
         try {
@@ -86,14 +141,26 @@ class SqlView {
         this.csv.disabled = answer.rows.length === 0;
         const more = answer.more ? ", and there are more" : "";
         const updated = answer.updated ? `${counted_text(answer.updated, "row", "rows")} changed, ` : "";
-        set_text(this.status, `${updated}${counted_text(answer.rows.length, "row", "rows")}${more}, ${ms_text(answer.ms)}`);
-        if (answer.rows.length === 0) return fill(this.result, notice("No rows.", "The query ran, and nothing matched."));
+        set_text(
+            this.status,
+            `${updated}${counted_text(answer.rows.length, "row", "rows")}${more}, ${ms_text(answer.ms)}`,
+        );
+        if (answer.rows.length === 0)
+            return fill(this.result, notice("No rows.", "The query ran, and nothing matched."));
         const shown = answer.rows.slice(0, kMaxShown);
         const numbers = new Map(shown.map((row, i) => [row, i]));
-        const table = new DataTable(result_columns(answer.columns, shown), { label: "Result", key_of: (row) => numbers.get(row) });
+        const table = new DataTable(result_columns(answer.columns, shown), {
+            label: "Result",
+            key_of: (row) => numbers.get(row),
+        });
         table.show(shown);
-        return fill(this.result, table.element,
-            shown.length < answer.rows.length ? h("p", { class: "hint" }, `The first ${kMaxShown} are shown; CSV has all.`) : null);
+        return fill(
+            this.result,
+            table.element,
+            shown.length < answer.rows.length
+                ? h("p", { class: "hint" }, `The first ${kMaxShown} are shown; CSV has all.`)
+                : null,
+        );
     }
 
     show_error(error) {
@@ -105,7 +172,11 @@ class SqlView {
         if (!has_place) return;
         const from = { line: error.line - 1, ch: Math.max(0, column - 1) };
         const word = this.editor.findWordAt(from);
-        this.marks.push(this.editor.markText(from, word.head.ch > from.ch ? word.head : { ...from, ch: from.ch + 1 }, { className: "sql-mark" }));
+        this.marks.push(
+            this.editor.markText(from, word.head.ch > from.ch ? word.head : { ...from, ch: from.ch + 1 }, {
+                className: "sql-mark",
+            }),
+        );
     }
 
     clear_error() {
@@ -127,7 +198,11 @@ class SqlView {
     show_history() {
         const texts = recalled("sql.history", []);
         this.history.hidden = texts.length === 0;
-        fill(this.history, h("option", { value: "" }, "History"), texts.map((text, i) => h("option", { value: String(i) }, text.replace(/\s+/g, " ").slice(0, 80))));
+        fill(
+            this.history,
+            h("option", { value: "" }, "History"),
+            texts.map((text, i) => h("option", { value: String(i) }, text.replace(/\s+/g, " ").slice(0, 80))),
+        );
     }
 
     take_history() {
@@ -143,7 +218,7 @@ class SqlView {
             const { tables } = await get("/api/tables");
             this.tables = Object.fromEntries(tables.map((table) => [table.name, table.columns]));
         } catch {
-            this.tables = {};  // writing goes on without completion
+            this.tables = {}; // writing goes on without completion
         }
     }
 

@@ -19,7 +19,8 @@ export function kind_of_field(field, value) {
 /// What stands in the control when editing begins: all digits, without brackets.
 export function editable_text(value) {
     if (value === null || value === undefined) return "";
-    if (Array.isArray(value)) return value.map((part) => (typeof part === "number" ? String(part) : value_text(part))).join(", ");
+    if (Array.isArray(value))
+        return value.map((part) => (typeof part === "number" ? String(part) : value_text(part))).join(", ");
     return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
@@ -30,8 +31,12 @@ function parsed_number(text) {
 }
 
 function parsed_list(text, length) {
-    const parts = text.replace(/^\s*\[|\]\s*$/g, " ").split(/[\s,;]+/).filter((part) => part !== "");
-    if (length && parts.length !== length) return { error: `${parts.length} numbers; expected ${length}, as in 1, 2, 3` };
+    const parts = text
+        .replace(/^\s*\[|\]\s*$/g, " ")
+        .split(/[\s,;]+/)
+        .filter((part) => part !== "");
+    if (length && parts.length !== length)
+        return { error: `${parts.length} numbers; expected ${length}, as in 1, 2, 3` };
     const numbers = parts.map(parsed_number);
     const wrong = numbers.indexOf(null);
     return wrong < 0 ? { value: numbers } : { error: `"${parts[wrong]}" is not a number` };
@@ -50,7 +55,8 @@ function out_of_range(field, value) {
 export function parsed_value(field, text, old_value) {
     const kind = kind_of_field(field, old_value);
     if (kind === "truth") {
-        if (text !== "true" && text !== "false") return { error: `"${text}" is not a truth value; expected true or false` };
+        if (text !== "true" && text !== "false")
+            return { error: `"${text}" is not a truth value; expected true or false` };
         return { value: text === "true" };
     }
     if (kind === "list") {
@@ -60,7 +66,9 @@ export function parsed_value(field, text, old_value) {
     if (kind === "entity") {
         const trimmed = text.trim();
         if (trimmed === "" || trimmed === "null" || trimmed === "none") return { value: null };
-        return /^\d+:\d+$/.test(trimmed) ? { value: trimmed } : { error: `"${trimmed}" is not an entity; expected one as 12:3` };
+        return /^\d+:\d+$/.test(trimmed)
+            ? { value: trimmed }
+            : { error: `"${trimmed}" is not an entity; expected one as 12:3` };
     }
     if (kind !== "number") return { value: text };
     const value = parsed_number(text);

@@ -8,7 +8,16 @@ import { debounced, entity_link, fill, h, icon_button, notice, set_text } from "
 import { count_text, counted_text, number_text } from "./format.js";
 import { recalled, remember } from "./memo.js";
 import { make_point_painter } from "./point_painter.js";
-import { PointGrid, color_slots, decode_points, entity_of_point, fitting_camera, to_pixels, to_world, zoomed } from "./points.js";
+import {
+    PointGrid,
+    color_slots,
+    decode_points,
+    entity_of_point,
+    fitting_camera,
+    to_pixels,
+    to_world,
+    zoomed,
+} from "./points.js";
 import { SearchBox } from "./search_box.js";
 import { css_color } from "./theme.js";
 
@@ -20,40 +29,98 @@ const kNumbers = /^(?:u?int|float|double|half|bool)[^[]*$/;
 const kParts = { vec2: ["x", "y"], vec3: ["x", "y", "z"], vec4: ["x", "y", "z", "w"] };
 
 function color_options(components) {
-    const fields = components.flatMap((component) => component.fields.flatMap((field) => {
-        const path = `${component.name}.${field.name}`;
-        if (field.type in kParts) return kParts[field.type].map((part) => `${path}.${part}`);
-        return kNumbers.test(field.type) ? [path] : [];
-    }));
+    const fields = components.flatMap((component) =>
+        component.fields.flatMap((field) => {
+            const path = `${component.name}.${field.name}`;
+            if (field.type in kParts) return kParts[field.type].map((part) => `${path}.${part}`);
+            return kNumbers.test(field.type) ? [path] : [];
+        }),
+    );
     return ["component", "zone", ...fields];
 }
 
 class WorldView {
     constructor(context) {
         Object.assign(this, {
-            context, points: null, grid: null, camera: recalled("world.camera", null), chosen: null, box: null, drag: null,
-            color: recalled("world.color", "component"), query: "", is_open: false, loaded_frame: -1, needs_load: true, error: "",
-            request: 0, fresh: true,
+            context,
+            points: null,
+            grid: null,
+            camera: recalled("world.camera", null),
+            chosen: null,
+            box: null,
+            drag: null,
+            color: recalled("world.color", "component"),
+            query: "",
+            is_open: false,
+            loaded_frame: -1,
+            needs_load: true,
+            error: "",
+            request: 0,
+            fresh: true,
         });
         this.canvas = h("canvas", { class: "points" });
-        this.marks = h("canvas", { class: "marks", tabindex: 0, role: "img", "aria-label": "Map of entities", id: "world-map" });
-        this.stage = h("div", { class: "stage" }, this.canvas, this.marks, this.message = h("div", { class: "stage-message" }));
-        this.color_select = h("select", { id: "world-color", "aria-label": "Colour by", onchange: () => this.set_color(this.color_select.value) });
-        this.search = new SearchBox({ id: "world-query", label: "Highlight by query", placeholder: "highlight: fish, sated.left < 5",
-            components: () => context.components, on_search: debounced((text) => this.set_query(text), 200) });
+        this.marks = h("canvas", {
+            class: "marks",
+            tabindex: 0,
+            role: "img",
+            "aria-label": "Map of entities",
+            id: "world-map",
+        });
+        this.stage = h(
+            "div",
+            { class: "stage" },
+            this.canvas,
+            this.marks,
+            (this.message = h("div", { class: "stage-message" })),
+        );
+        this.color_select = h("select", {
+            id: "world-color",
+            "aria-label": "Colour by",
+            onchange: () => this.set_color(this.color_select.value),
+        });
+        this.search = new SearchBox({
+            id: "world-query",
+            label: "Highlight by query",
+            placeholder: "highlight: fish, sated.left < 5",
+            components: () => context.components,
+            on_search: debounced((text) => this.set_query(text), 200),
+        });
         this.count = h("p", { class: "list-count", id: "world-count", role: "status" });
         this.legend = h("div", { class: "legend", "aria-label": "Legend" });
         this.chosen_box = h("div", { class: "chosen-point" });
         this.selected = h("div", { class: "selected-points", id: "world-selected" });
-        this.element = h("div", { class: "view world" },
-            h("header", { class: "view-head" }, h("h1", {}, "World"), this.search.element,
+        this.element = h(
+            "div",
+            { class: "view world" },
+            h(
+                "header",
+                { class: "view-head" },
+                h("h1", {}, "World"),
+                this.search.element,
                 h("label", { class: "inline" }, "Colour ", this.color_select),
-                icon_button("fit", "Show all (0)", () => this.fit(), { id: "world-fit" })),
-            h("div", { class: "world-box" }, this.stage,
-                h("aside", { class: "details", "aria-label": "Points" }, this.count, this.legend, this.chosen_box, this.selected)));
+                icon_button("fit", "Show all (0)", () => this.fit(), { id: "world-fit" }),
+            ),
+            h(
+                "div",
+                { class: "world-box" },
+                this.stage,
+                h(
+                    "aside",
+                    { class: "details", "aria-label": "Points" },
+                    this.count,
+                    this.legend,
+                    this.chosen_box,
+                    this.selected,
+                ),
+            ),
+        );
         this.listen();
         this.painter = make_point_painter(this.canvas);
-        if (!this.painter) fill(this.message, notice("Points cannot be drawn.", "This browser's WebGL does not compile the shaders.", "error"));
+        if (!this.painter)
+            fill(
+                this.message,
+                notice("Points cannot be drawn.", "This browser's WebGL does not compile the shaders.", "error"),
+            );
     }
 
     listen() {
@@ -94,7 +161,14 @@ class WorldView {
         fill(this.message);
         if (this.painter) this.painter.load(points, color_slots(points));
         if (!this.camera && points.count > 0) this.fit();
-        if (points.count === 0) fill(this.message, notice("No entity has a position.", "Points are entities with a transform, or with a field called position."));
+        if (points.count === 0)
+            fill(
+                this.message,
+                notice(
+                    "No entity has a position.",
+                    "Points are entities with a transform, or with a field called position.",
+                ),
+            );
         this.follow_chosen();
         this.show_count();
         this.show_legend();
@@ -135,7 +209,10 @@ class WorldView {
     show_colors() {
         const options = color_options(this.context.components);
         if (!options.includes(this.color)) options.push(this.color);
-        fill(this.color_select, options.map((name) => h("option", { value: name }, name)));
+        fill(
+            this.color_select,
+            options.map((name) => h("option", { value: name }, name)),
+        );
         this.color_select.value = this.color;
     }
 
@@ -157,7 +234,10 @@ class WorldView {
         const is_part = total !== undefined && total > count ? ` of ${count_text(total)}` : "";
         let num_selected = 0;
         for (let i = 0; this.query && i < count; ++i) num_selected += selected[i];
-        set_text(this.count, `${counted_text(count, "point", "points")}${is_part}${this.query ? `, ${count_text(num_selected)} match` : ""}`);
+        set_text(
+            this.count,
+            `${counted_text(count, "point", "points")}${is_part}${this.query ? `, ${count_text(num_selected)} match` : ""}`,
+        );
     }
 
     show_legend() {
@@ -166,15 +246,34 @@ class WorldView {
         if (this.legend.dataset.shown === key) return;
         this.legend.dataset.shown = key;
         if (!Array.isArray(legend)) {
-            fill(this.legend, h("h3", {}, color), h("p", { class: "ramp-legend" }, number_text(legend.min), h("i", { class: "ramp" }), number_text(legend.max)));
+            fill(
+                this.legend,
+                h("h3", {}, color),
+                h(
+                    "p",
+                    { class: "ramp-legend" },
+                    number_text(legend.min),
+                    h("i", { class: "ramp" }),
+                    number_text(legend.max),
+                ),
+            );
             return;
         }
         const shown = legend.slice(0, kMaxLegend);
-        fill(this.legend, h("h3", {}, color), h("ul", {}, shown.map((entry, i) => {
-            const dot = h("i", { class: "dot" });
-            dot.style.background = kind_color(i);
-            return h("li", {}, dot, entry.name);
-        })), legend.length > shown.length ? h("p", { class: "hint" }, `and ${legend.length - shown.length} more`) : null);
+        fill(
+            this.legend,
+            h("h3", {}, color),
+            h(
+                "ul",
+                {},
+                shown.map((entry, i) => {
+                    const dot = h("i", { class: "dot" });
+                    dot.style.background = kind_color(i);
+                    return h("li", {}, dot, entry.name);
+                }),
+            ),
+            legend.length > shown.length ? h("p", { class: "hint" }, `and ${legend.length - shown.length} more`) : null,
+        );
     }
 
     async choose(i) {
@@ -193,9 +292,13 @@ class WorldView {
     }
 
     show_chosen(found) {
-        fill(this.chosen_box, h("h3", {}, "Chosen"), entity_link(found.entity, found.name),
+        fill(
+            this.chosen_box,
+            h("h3", {}, "Chosen"),
+            entity_link(found.entity, found.name),
             h("p", { class: "hint" }, `zone ${found.zone}: ${Object.keys(found.components).join(", ")}`),
-            h("a", { class: "plain", href: `#/entities?id=${found.entity}` }, "Inspect"));
+            h("a", { class: "plain", href: `#/entities?id=${found.entity}` }, "Inspect"),
+        );
     }
 
     // The chosen entity may stand at another place of the next answer.
@@ -211,9 +314,12 @@ class WorldView {
         if (!this.points) return;
         const found = this.find_grid().inside(low[0], low[1], high[0], high[1]);
         const listed = found.slice(0, kMaxListed).map((i) => entity_link(entity_of_point(this.points, i)));
-        fill(this.selected, h("h3", {}, `${counted_text(found.length, "entity", "entities")} in the box`),
+        fill(
+            this.selected,
+            h("h3", {}, `${counted_text(found.length, "entity", "entities")} in the box`),
             listed.length > 0 ? h("div", { class: "entity-links" }, listed) : null,
-            found.length > kMaxListed ? h("p", { class: "hint" }, `The first ${kMaxListed} are listed.`) : null);
+            found.length > kMaxListed ? h("p", { class: "hint" }, `The first ${kMaxListed} are listed.`) : null,
+        );
     }
 
     find_grid() {
@@ -250,7 +356,7 @@ class WorldView {
         if (!this.points || !this.camera || !this.painter) return;
         const [width, height] = this.size;
         const all = fitting_camera(this.points.low, this.points.high, width, height);
-        const room = Math.sqrt((width * height) / Math.max(1, this.points.count));  // pixels from one point to the next
+        const room = Math.sqrt((width * height) / Math.max(1, this.points.count)); // pixels from one point to the next
         const size = Math.max(2.2, Math.min(10, 0.28 * room * Math.sqrt(this.camera.scale / all.scale)));
         this.painter.draw(this.camera, width, height, size, this.query !== "");
         this.draw_marks(width, height);
@@ -270,7 +376,13 @@ class WorldView {
             context.strokeRect(x + 0.5, y + 0.5, to_x - x, to_y - y);
         }
         if (!this.chosen || this.chosen.i < 0) return;
-        const [x, y] = to_pixels(this.camera, width, height, this.points.x[this.chosen.i], this.points.y[this.chosen.i]);
+        const [x, y] = to_pixels(
+            this.camera,
+            width,
+            height,
+            this.points.x[this.chosen.i],
+            this.points.y[this.chosen.i],
+        );
         context.lineWidth = 2;
         context.beginPath();
         context.arc(x, y, 9, 0, 2 * Math.PI);
@@ -309,7 +421,13 @@ class WorldView {
     pressed(event) {
         if (!this.camera || event.button !== 0) return;
         this.marks.setPointerCapture(event.pointerId);
-        this.drag = { x: event.offsetX, y: event.offsetY, camera: this.camera, is_box: event.shiftKey, has_moved: false };
+        this.drag = {
+            x: event.offsetX,
+            y: event.offsetY,
+            camera: this.camera,
+            is_box: event.shiftKey,
+            has_moved: false,
+        };
     }
 
     moved(event) {
@@ -319,10 +437,19 @@ class WorldView {
         drag.has_moved = drag.has_moved || Math.hypot(dx, dy) > 3;
         if (!drag.has_moved) return;
         if (drag.is_box) {
-            this.box = [Math.min(drag.x, event.offsetX), Math.min(drag.y, event.offsetY), Math.max(drag.x, event.offsetX), Math.max(drag.y, event.offsetY)];
+            this.box = [
+                Math.min(drag.x, event.offsetX),
+                Math.min(drag.y, event.offsetY),
+                Math.max(drag.x, event.offsetX),
+                Math.max(drag.y, event.offsetY),
+            ];
             this.draw();
         } else {
-            this.change_camera({ ...drag.camera, x: drag.camera.x - dx / drag.camera.scale, y: drag.camera.y + dy / drag.camera.scale });
+            this.change_camera({
+                ...drag.camera,
+                x: drag.camera.x - dx / drag.camera.scale,
+                y: drag.camera.y + dy / drag.camera.scale,
+            });
         }
     }
 
@@ -333,7 +460,10 @@ class WorldView {
         const [width, height] = this.size;
         if (drag.has_moved && drag.is_box) {
             const [x, y, to_x, to_y] = this.box;
-            this.select_box(to_world(this.camera, width, height, x, to_y), to_world(this.camera, width, height, to_x, y));
+            this.select_box(
+                to_world(this.camera, width, height, x, to_y),
+                to_world(this.camera, width, height, to_x, y),
+            );
             this.box = null;
             this.draw();
         } else if (!drag.has_moved) {
@@ -349,7 +479,11 @@ class WorldView {
         if (!this.camera || (!move && !factor)) return;
         event.preventDefault();
         if (factor) return this.change_camera(zoomed(this.camera, width, height, width / 2, height / 2, factor));
-        return this.change_camera({ ...this.camera, x: this.camera.x + move[0] / this.camera.scale, y: this.camera.y + move[1] / this.camera.scale });
+        return this.change_camera({
+            ...this.camera,
+            x: this.camera.x + move[0] / this.camera.scale,
+            y: this.camera.y + move[1] / this.camera.scale,
+        });
     }
 
     // --- opened and closed --------------------------------------------------------------------------------------------
@@ -362,7 +496,10 @@ class WorldView {
         }
         if (parameters.id) {
             this.chosen = { entity: parameters.id, i: -1 };
-            get("/api/entity", { id: parameters.id }).then((found) => this.show_chosen(found), () => {});
+            get("/api/entity", { id: parameters.id }).then(
+                (found) => this.show_chosen(found),
+                () => {},
+            );
         }
         this.show_colors();
         this.needs_load = true;

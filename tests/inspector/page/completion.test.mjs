@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kind_of_search, query_completion, search_parameters, sql_completion } from "../../../src/inspector/page/completion.js";
+import {
+    kind_of_search,
+    query_completion,
+    search_parameters,
+    sql_completion,
+} from "../../../src/inspector/page/completion.js";
 
 const field = (name, type, more = {}) => ({ name, type, unit: "", words: [], ...more });
 const kComponents = [
@@ -8,7 +13,8 @@ const kComponents = [
     { name: "swim", store: "database", fields: [field("velocity", "vec2"), field("speed", "float", { unit: "m/s" })] },
     { name: "flying_fish", store: "manager", fields: [] },
 ];
-const texts = (text, cursor = text.length) => query_completion(text, cursor, kComponents).options.map((option) => option.text);
+const texts = (text, cursor = text.length) =>
+    query_completion(text, cursor, kComponents).options.map((option) => option.text);
 
 test("what is typed is an id, a name or a query", () => {
     const kind = (text) => kind_of_search(text, kComponents).kind;
@@ -63,7 +69,10 @@ test("only the term at the cursor is replaced", () => {
     const text = "fish, swi, !flying_fish";
     const { from, to, options } = query_completion(text, 9, kComponents);
     assert.equal(text.slice(from, to), "swi");
-    assert.deepEqual(options.map((option) => option.text), ["swim"]);
+    assert.deepEqual(
+        options.map((option) => option.text),
+        ["swim"],
+    );
 });
 
 test("nothing is offered for tags, unknown components and broken terms", () => {

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes_text, count_text, counted_text, ms_text, number_text, percent_text, store_text, value_text } from "../../../src/inspector/page/format.js";
+import {
+    bytes_text,
+    count_text,
+    counted_text,
+    ms_text,
+    number_text,
+    percent_text,
+    store_text,
+    value_text,
+} from "../../../src/inspector/page/format.js";
 
 test("counts have a comma after three digits", () => {
     assert.equal(count_text(0), "0");
@@ -27,7 +36,13 @@ test("bytes are shown in the largest unit that they fill", () => {
 });
 
 test("milliseconds have fewer decimals the larger they are", () => {
-    assert.deepEqual([0, 0.0213, 1.2345, 12.345, 123.45].map(ms_text), ["0 ms", "0.021 ms", "1.23 ms", "12.3 ms", "123 ms"]);
+    assert.deepEqual([0, 0.0213, 1.2345, 12.345, 123.45].map(ms_text), [
+        "0 ms",
+        "0.021 ms",
+        "1.23 ms",
+        "12.3 ms",
+        "123 ms",
+    ]);
 });
 
 test("a share under one percent keeps a decimal", () => {
@@ -58,5 +73,10 @@ test("a noun agrees with its count", () => {
 });
 
 test("a store is named without its article", () => {
-    assert.deepEqual(["a manager", "the transforms", "database", undefined].map(store_text), ["manager", "transforms", "database", ""]);
+    assert.deepEqual(["a manager", "the transforms", "database", undefined].map(store_text), [
+        "manager",
+        "transforms",
+        "database",
+        "",
+    ]);
 });

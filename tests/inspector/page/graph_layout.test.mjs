@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { access_matrix, graph_layout, reachable, side_by_side, waiting_chain } from "../../../src/inspector/page/graph_layout.js";
+import {
+    access_matrix,
+    graph_layout,
+    reachable,
+    side_by_side,
+    waiting_chain,
+} from "../../../src/inspector/page/graph_layout.js";
 
 const kSizes = { node_width: 100, node_height: 40, gap_x: 20, gap_y: 10, margin: 5 };
 const pass = (name, level) => ({ name, level, reads: [], writes: [] });
@@ -49,27 +55,48 @@ test("a schedule without passes has a picture without boxes", () => {
 });
 
 test("passes run side by side if no path leads from one to the other", () => {
-    const reach = reachable(kPasses.map((one) => one.name), kEdges);
+    const reach = reachable(
+        kPasses.map((one) => one.name),
+        kEdges,
+    );
     assert.deepEqual(side_by_side("c", reach), ["b", "d"]);
     assert.deepEqual(side_by_side("a", reach), []);
 });
 
 test("the chain of waits leads from the first pass to the one that ended last", () => {
     const timeline = {
-        workers: [[{ pass: "a", begin_ms: 0, end_ms: 1 }, { pass: "d", begin_ms: 2, end_ms: 5 }], [{ pass: "b", begin_ms: 1, end_ms: 2 }]],
-        waits: [{ pass: "b", for: "a", ms: 0.1 }, { pass: "d", for: "b", ms: 0.1 }],
+        workers: [
+            [
+                { pass: "a", begin_ms: 0, end_ms: 1 },
+                { pass: "d", begin_ms: 2, end_ms: 5 },
+            ],
+            [{ pass: "b", begin_ms: 1, end_ms: 2 }],
+        ],
+        waits: [
+            { pass: "b", for: "a", ms: 0.1 },
+            { pass: "d", for: "b", ms: 0.1 },
+        ],
     };
     assert.deepEqual(waiting_chain(timeline), ["a", "b", "d"]);
     assert.deepEqual(waiting_chain({ workers: [[], []], waits: [] }), []);
 });
 
 test("waits that go in a circle end", () => {
-    const timeline = { workers: [[{ pass: "a", begin_ms: 0, end_ms: 1 }]], waits: [{ pass: "a", for: "b" }, { pass: "b", for: "a" }] };
+    const timeline = {
+        workers: [[{ pass: "a", begin_ms: 0, end_ms: 1 }]],
+        waits: [
+            { pass: "a", for: "b" },
+            { pass: "b", for: "a" },
+        ],
+    };
     assert.deepEqual(waiting_chain(timeline), ["b", "a"]);
 });
 
 test("the matrix tells reading, writing and both, with everything first", () => {
-    const passes = [{ name: "a", reads: ["x.y", "b.c"], writes: ["x.y"] }, { name: "b", reads: [], writes: ["*"] }];
+    const passes = [
+        { name: "a", reads: ["x.y", "b.c"], writes: ["x.y"] },
+        { name: "b", reads: [], writes: ["*"] },
+    ];
     const { fields, cells } = access_matrix(passes);
     assert.deepEqual(fields, ["*", "b.c", "x.y"]);
     assert.equal(cells.get("x.y a"), "RW");

@@ -10,7 +10,16 @@ const kMemory = {
     archetypes: [{ name: "body", rows: 3, used: 10, committed: 25, reserved: 90 }],
     owners: [],
 };
-const zone = (number, low, high, state = "loaded") => ({ zone: number, state, entities: 1, used: 1, committed: 2, reserved: 3, low, high });
+const zone = (number, low, high, state = "loaded") => ({
+    zone: number,
+    state,
+    entities: 1,
+    used: 1,
+    committed: 2,
+    reserved: 3,
+    low,
+    high,
+});
 
 test("what is wasted is as the server says, or what is committed and not used", () => {
     assert.equal(memory_parts(kMemory, null, "component")[0].wasted, 15);
@@ -18,26 +27,53 @@ test("what is wasted is as the server says, or what is committed and not used", 
 });
 
 test("parts are grouped by store, zones by state", () => {
-    assert.deepEqual(memory_parts(kMemory, null, "component").map((part) => part.group), ["database", "manager"]);
+    assert.deepEqual(
+        memory_parts(kMemory, null, "component").map((part) => part.group),
+        ["database", "manager"],
+    );
     assert.equal(memory_parts(kMemory, [zone(3, null, null)], "zone")[0].name, "zone 3");
     assert.deepEqual(memory_parts(kMemory, null, "zone"), []);
 });
 
 test("totals are the sums of all parts", () => {
-    assert.deepEqual(memory_totals(memory_parts(kMemory, null, "component")), { used: 10, committed: 30, reserved: 150, wasted: 15 });
+    assert.deepEqual(memory_totals(memory_parts(kMemory, null, "component")), {
+        used: 10,
+        committed: 30,
+        reserved: 150,
+        wasted: 15,
+    });
 });
 
 test("boxes without size are left out of the treemap", () => {
     const { children } = memory_hierarchy(memory_parts(kMemory, null, "component"), "committed");
-    assert.deepEqual(children.map((group) => group.name), ["database"]);
+    assert.deepEqual(
+        children.map((group) => group.name),
+        ["database"],
+    );
     assert.equal(children[0].children[0].value, 30);
 });
 
 test("zones with positions stand where they are", () => {
-    const { boxes, low, high, is_grid } = zone_boxes([zone(1, [0, 5, 0], [10, 9, 1]), zone(2, [20, -5, 0], [30, 0, 0]), zone(3, null, null)]);
+    const { boxes, low, high, is_grid } = zone_boxes([
+        zone(1, [0, 5, 0], [10, 9, 1]),
+        zone(2, [20, -5, 0], [30, 0, 0]),
+        zone(3, null, null),
+    ]);
     assert.equal(is_grid, false);
-    assert.deepEqual(boxes.map((box) => [box.x, box.y, box.width, box.height]), [[0, 5, 10, 4], [20, -5, 10, 5]]);
-    assert.deepEqual([low, high], [[0, -5], [30, 9]]);
+    assert.deepEqual(
+        boxes.map((box) => [box.x, box.y, box.width, box.height]),
+        [
+            [0, 5, 10, 4],
+            [20, -5, 10, 5],
+        ],
+    );
+    assert.deepEqual(
+        [low, high],
+        [
+            [0, -5],
+            [30, 9],
+        ],
+    );
 });
 
 test("zones without positions stand in a grid, the first at the top left, unloaded ones left out", () => {

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    PointGrid, color_slots, decode_points, entity_of_point, fitting_camera, kNoColor, to_pixels, to_world, zoomed,
+    PointGrid,
+    color_slots,
+    decode_points,
+    entity_of_point,
+    fitting_camera,
+    kNoColor,
+    to_pixels,
+    to_world,
+    zoomed,
 } from "../../../src/inspector/page/points.js";
 
 /// An answer of GET /api/points: points are [x, y, index, generation, color, selected].
@@ -25,10 +33,19 @@ function answer_of(header, points) {
     return buffer;
 }
 
-const kKinds = [{ value: 0, name: "fish" }, { value: 7, name: "shark" }];
+const kKinds = [
+    { value: 0, name: "fish" },
+    { value: 7, name: "shark" },
+];
 
 test("points are decoded field by field", () => {
-    const points = decode_points(answer_of({ legend: kKinds }, [[1, 2, 12, 3, 0, 0], [4, 5, 6, 1, 7, 1], [7, 8, 9, 1, 0, 0]]));
+    const points = decode_points(
+        answer_of({ legend: kKinds }, [
+            [1, 2, 12, 3, 0, 0],
+            [4, 5, 6, 1, 7, 1],
+            [7, 8, 9, 1, 0, 0],
+        ]),
+    );
     assert.deepEqual([...points.x], [1, 4, 7]);
     assert.deepEqual([...points.y], [2, 5, 8]);
     assert.deepEqual([...points.selected], [0, 1, 0]);
@@ -42,7 +59,8 @@ test("a world without points is decoded", () => {
 
 test("an answer that is cut is refused at every length", () => {
     const whole = answer_of({ legend: kKinds }, [[1, 2, 12, 3, 0, 0]]);
-    for (let length = 0; length < whole.byteLength - 3; ++length) assert.ok(decode_points(whole.slice(0, length)).error, `at ${length}`);
+    for (let length = 0; length < whole.byteLength - 3; ++length)
+        assert.ok(decode_points(whole.slice(0, length)).error, `at ${length}`);
     assert.equal(decode_points(whole).error, undefined);
 });
 
@@ -53,6 +71,18 @@ test("an answer with a broken header or count is refused", () => {
     assert.ok(decode_points(answer_of({ count: -1 }, [])).error);
     assert.ok(decode_points(answer_of({ count: 1.5 }, [])).error);
     assert.ok(decode_points(answer_of({ count: 1e9 }, [])).error);
+});
+
+test("a header that leaves the numbers unaligned is refused", () => {
+    const whole = new Uint8Array(answer_of({}, [[1, 2, 3, 4, 5, 0]]));
+    const shifted = new Uint8Array(whole.length + 2);
+    shifted.set(whole);
+    const view = new DataView(shifted.buffer);
+    const header_bytes = view.getUint32(0, true);
+    shifted.copyWithin(4 + header_bytes + 2, 4 + header_bytes, whole.length);
+    shifted.fill(0x20, 4 + header_bytes, 4 + header_bytes + 2);
+    view.setUint32(0, header_bytes + 2, true);
+    assert.ok(decode_points(shifted.buffer).error);
 });
 
 test("kinds have the slot of their place in the legend, and unknown ones none", () => {
@@ -69,22 +99,40 @@ test("amounts have slots from the least to the most, and missing ones none", () 
 function random_points(count) {
     let seed = 7;
     const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-    return [Float32Array.from({ length: count }, () => random() * 100), Float32Array.from({ length: count }, () => random() * 20)];
+    return [
+        Float32Array.from({ length: count }, () => random() * 100),
+        Float32Array.from({ length: count }, () => random() * 20),
+    ];
 }
 
 test("the grid finds the points in a box, as looking at all of them does", () => {
     const [x, y] = random_points(500);
     const grid = new PointGrid(x, y);
-    for (const [low_x, low_y, high_x, high_y] of [[0, 0, 100, 20], [10, 5, 30, 6], [-50, -50, 5, 50], [200, 0, 300, 1]]) {
-        const expected = [...x.keys()].filter((i) => x[i] >= low_x && x[i] <= high_x && y[i] >= low_y && y[i] <= high_y);
-        assert.deepEqual(grid.inside(low_x, low_y, high_x, high_y).sort((a, b) => a - b), expected);
+    for (const [low_x, low_y, high_x, high_y] of [
+        [0, 0, 100, 20],
+        [10, 5, 30, 6],
+        [-50, -50, 5, 50],
+        [200, 0, 300, 1],
+    ]) {
+        const expected = [...x.keys()].filter(
+            (i) => x[i] >= low_x && x[i] <= high_x && y[i] >= low_y && y[i] <= high_y,
+        );
+        assert.deepEqual(
+            grid.inside(low_x, low_y, high_x, high_y).sort((a, b) => a - b),
+            expected,
+        );
     }
 });
 
 test("the grid finds the nearest point, as looking at all of them does", () => {
     const [x, y] = random_points(500);
     const grid = new PointGrid(x, y);
-    for (const [at_x, at_y] of [[50, 10], [0, 0], [103, 21], [77, 3]]) {
+    for (const [at_x, at_y] of [
+        [50, 10],
+        [0, 0],
+        [103, 21],
+        [77, 3],
+    ]) {
         const squares = [...x.keys()].map((i) => (x[i] - at_x) ** 2 + (y[i] - at_y) ** 2);
         const least = Math.min(...squares);
         const found = grid.nearest(at_x, at_y, 4);
@@ -115,7 +163,10 @@ test("pixels and places are each other's inverse, with y up", () => {
 
 test("the view of all shows both corners", () => {
     const camera = fitting_camera([0, -10], [1000, 10], 400, 300);
-    for (const corner of [[0, -10], [1000, 10]]) {
+    for (const corner of [
+        [0, -10],
+        [1000, 10],
+    ]) {
         const [x, y] = to_pixels(camera, 400, 300, ...corner);
         assert.ok(x >= 0 && x <= 400 && y >= 0 && y <= 300);
     }

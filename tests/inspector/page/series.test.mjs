@@ -21,7 +21,10 @@ test("a clock that is set back starts the series anew", () => {
 });
 
 test("points are relative to now, from the first sample that is young enough", () => {
-    assert.deepEqual(series_of(100, [1, 2, 3, 4]).points(2.5, 4), [{ x: -1, y: 30 }, { x: 0, y: 40 }]);
+    assert.deepEqual(series_of(100, [1, 2, 3, 4]).points(2.5, 4), [
+        { x: -1, y: 30 },
+        { x: 0, y: 40 },
+    ]);
 });
 
 test("a summary has the lowest, the mean and the highest value", () => {

@@ -18,8 +18,14 @@ test("rows without a value are last in both directions", () => {
 
 test("equal rows stay in their order in both directions", () => {
     const rows = rows_of(1, 1, 0, 1);
-    assert.deepEqual(sorted_rows(rows, by_value, false).map((row) => row.place), [2, 0, 1, 3]);
-    assert.deepEqual(sorted_rows(rows, by_value, true).map((row) => row.place), [0, 1, 3, 2]);
+    assert.deepEqual(
+        sorted_rows(rows, by_value, false).map((row) => row.place),
+        [2, 0, 1, 3],
+    );
+    assert.deepEqual(
+        sorted_rows(rows, by_value, true).map((row) => row.place),
+        [0, 1, 3, 2],
+    );
 });
 
 test("sorting leaves the list that it was given", () => {

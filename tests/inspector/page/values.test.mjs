@@ -27,7 +27,10 @@ test("a text that is not a number says so", () => {
 
 test("a number out of range names the range", () => {
     assert.equal(parsed_value(kMass, "-1", 1).error, "-1 is out of range; expected at least 0 and at most 100");
-    assert.equal(parsed_value({ type: "float", min: 2, max: null }, "1", 3).error, "1 is out of range; expected at least 2");
+    assert.equal(
+        parsed_value({ type: "float", min: 2, max: null }, "1", 3).error,
+        "1 is out of range; expected at least 2",
+    );
     assert.deepEqual(parsed_value(kMass, "100", 1), { value: 100 });
 });
 
@@ -52,7 +55,12 @@ test("editing begins with all digits and without brackets", () => {
 });
 
 test("a value that is written for editing is parsed back as it was", () => {
-    for (const [field, value] of [[kMass, 0.1 + 0.2], [{ type: "vec2" }, [1 / 3, -2e-9]], [kSpecies, "idle"], [{ type: "bool" }, true]]) {
+    for (const [field, value] of [
+        [kMass, 0.1 + 0.2],
+        [{ type: "vec2" }, [1 / 3, -2e-9]],
+        [kSpecies, "idle"],
+        [{ type: "bool" }, true],
+    ]) {
         assert.deepEqual(parsed_value(field, editable_text(value), value), { value });
     }
 });
