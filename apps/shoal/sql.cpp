@@ -118,7 +118,7 @@ AnswerPrinter::Format format_of(const Arguments& arguments) {
                               : AnswerPrinter::Format::kTable;
 }
 
-Status read_options(const Arguments& arguments, sql::Options& options) {
+Status read_limits(const Arguments& arguments, sql::Options& options) {
     constexpr std::uint64_t kMostRows = 1'000'000'000'000;
     constexpr double kMostSeconds = 1e7;
     options = {.max_rows = 10'000'000, .max_bytes = std::uint64_t(4) << 30, .max_seconds = 60};
@@ -145,7 +145,7 @@ bool answer(const Arguments& arguments, Files& files, Console& console, const sq
 }
 
 /// Errors: a part of the save was left out, which would be lost; the file cannot be written.
-Status save_world(Files& files, AskedWorld& asked) {
+Status save_asked(Files& files, AskedWorld& asked) {
     if (!asked.save.left_out.empty())
         return Status::error("what was left out would be lost in the new save; give the blobs with --resource");
     Array<std::byte> bytes{Owner("tool")};
@@ -155,7 +155,7 @@ Status save_world(Files& files, AskedWorld& asked) {
 
 int run_sql(const Arguments& arguments, Files& files, Console& console) {
     sql::Options options;
-    if (Status status = read_options(arguments, options); !status)
+    if (Status status = read_limits(arguments, options); !status)
         return fail_usage(console, arguments.verb(), status.message());
     if (arguments.operands().size() < 2 && is_stream(arguments.operands()[0]))
         return fail_usage(console, arguments.verb(),
@@ -164,7 +164,7 @@ int run_sql(const Arguments& arguments, Files& files, Console& console) {
     if (!make_world(arguments, files, console, asked)) return 1;
     if (!answer(arguments, files, console, options, asked.world())) return 1;
     if (!arguments.has("save")) return 0;
-    const Status saved = save_world(files, asked);
+    const Status saved = save_asked(files, asked);
     return saved ? 0 : fail(console, saved.message());
 }
 

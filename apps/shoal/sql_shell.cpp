@@ -38,7 +38,7 @@ constexpr std::string_view kShellHelp =
     ".quit             ends\n";
 
 /// The tables and columns of the world, and the words of SQL.
-std::set<std::string> words_of(sql::Connection& connection) {
+std::set<std::string> completed_words(sql::Connection& connection) {
     std::set<std::string> words(sql::keywords().begin(), sql::keywords().end());
     if (const Result<std::vector<sql::TableDescription>> tables = connection.tables(); tables)
         for (const sql::TableDescription& table : *tables) {
@@ -100,7 +100,7 @@ struct ReceivedSignals {
 /// Lines that a person edits.
 class EditedLines {
 public:
-    explicit EditedLines(sql::Connection& connection) : words_(words_of(connection)), path_(history_path()) {
+    explicit EditedLines(sql::Connection& connection) : words_(completed_words(connection)), path_(history_path()) {
         g_words = &words_;
         rl_attempted_completion_function = complete_word;
         rl_completer_word_break_characters = " \t\n\"'`,;()=<>+-*/|&.";
