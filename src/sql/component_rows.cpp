@@ -13,8 +13,7 @@ ComponentRow find_component(Store& store, const Schema& component, Entity entity
 }
 
 ComponentRows::ComponentRows(const World& world, const CatalogTable& table)
-    : world_(world), shown_(table), database_(dynamic_cast<const Database*>(table.store)) {
-    if (database_ == nullptr) database_ = find_database(world.directory());
+    : world_(world), shown_(table), database_(find_database(world.directory())) {
     const OwnedColumns columns = table.store->find_columns(*table.kept);
     has_fields_ = !columns || columns.has_fields;
     places_.resize(table.columns.size());

@@ -32,8 +32,7 @@ public:
     /// Which component of its entity the row is. Cost: a step for each one before.
     std::uint32_t component_position() const;
     std::uint32_t list_position() const { return list_position_; }
-    /// The zone of the entity in the database that keeps the component, or else in that of the world; kNoZone: it has no
-    /// row there.
+    /// The zone of the entity in the database of the world, its first; kNoZone: it has no row there.
     Zone zone() const;
     /// The bytes of a part of a field; they stay until the next call.
     const std::byte* field(std::size_t column, const CatalogColumn& shown);
@@ -64,7 +63,7 @@ private:
 
     const World& world_;
     const CatalogTable& shown_;
-    const Database* database_;  // whose zones are shown; nullptr: there are none
+    const Database* database_;  // of the world, whose zones are shown; nullptr: there is none
     ComponentRow at_;
     Entity entity_;
     // Of all rows:
