@@ -1,7 +1,7 @@
 #include "shoal/inspect/picture.h"
 
 #include "inspect/picture_points.h"
-#include "shoal/base/text.h"
+#include "inspect/xml_text.h"
 #include "shoal/inspect/text_table.h"
 
 #include <fmt/format.h>
@@ -19,36 +19,20 @@ constexpr std::string_view kColors[] = {"#6fd6ff", "#d4a6ff", "#ffe08a", "#ff9e7
 constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
+// Of pictures alone, so that one may stand in a page that has styles of its own. The sea is dark in light pages, too, since its
+// colours are told apart on it.
 constexpr std::string_view kStyle =
-    "text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}"
-    ".title{font-size:24px;font-weight:600;fill:#f3fbff}.sub{font-size:14px;fill:#86aec4}"
-    ".tick{font-size:12px;fill:#7fa6bb}.name{font-size:14px}.count{font-size:13px;fill:#86aec4}"
-    ".grid{stroke:#8fd0ee;stroke-opacity:.09;stroke-width:1}.frame{fill:none;stroke:#8fd0ee;stroke-opacity:.35}"
-    ".links{fill:none;stroke:#cfe6f2;stroke-opacity:.4;stroke-width:7}"
-    ".dots{fill:none;stroke-linecap:round}.cells{fill:none;stroke-linecap:butt;stroke-width:1;shape-rendering:"
-    "crispEdges}";
-
-/// Returns `text` as it can stand between tags: escaped, without what XML forbids, and not too long.
-std::string xml_text(std::string_view text, std::size_t max_bytes) {
-    if (!is_utf8(text)) return "(not UTF-8)";
-    const bool is_long = text.size() > max_bytes;
-    text = text.substr(0, max_bytes);
-    while (!is_utf8(text)) text.remove_suffix(1);
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text.substr(i, 3) == "\xEF\xBF\xBE" || text.substr(i, 3) == "\xEF\xBF\xBF")
-            i += 2;  // U+FFFE, U+FFFF
-        else if (text[i] == '&')
-            out += "&amp;";
-        else if (text[i] == '<')
-            out += "&lt;";
-        else if (text[i] == '>')
-            out += "&gt;";
-        else if (static_cast<unsigned char>(text[i]) >= 0x20)
-            out += text[i];
-    }
-    return is_long ? out + "…" : out;
-}
+    ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
+    ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"
+    ".places .tick{font-size:12px;fill:#7fa6bb}.places .name{font-size:14px}"
+    ".places .count{font-size:13px;fill:#86aec4}.places .bar{fill:none;stroke:#cfe6f2;stroke-width:1.5}"
+    ".places .grid{stroke:#8fd0ee;stroke-opacity:.09;stroke-width:1}"
+    ".places .frame{fill:none;stroke:#8fd0ee;stroke-opacity:.35}"
+    ".places .links{fill:none;stroke:#cfe6f2;stroke-opacity:.4;stroke-width:7}"
+    ".places .dots{fill:none;stroke-linecap:round}"
+    ".places .cells{fill:none;stroke-linecap:butt;stroke-width:1;shape-rendering:crispEdges}"
+    "@media (prefers-color-scheme:light){.places text{fill:#152033}.places .page{fill:#f1f4f9}"
+    ".places .title{fill:#152033}.places .sub,.places .tick,.places .count{fill:#5d6d85}.places .bar{stroke:#152033}}";
 
 /// Layers in drawing order, with what each one needs.
 struct DrawnLayer {
@@ -105,22 +89,24 @@ private:
 
     void header() {
         put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"places\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+            "width=\"{0:.0f}\" "
             "height=\"{1:.0f}\">\n",
             view_.page_width(), view_.page_height());
-        put("<defs><linearGradient id=\"sea\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\"><stop offset=\"0\" "
+        put("<defs><linearGradient id=\"places-sea\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\"><stop offset=\"0\" "
             "stop-color=\"#0d3b55\"/>"
             "<stop offset=\"1\" stop-color=\"#061c2e\"/></linearGradient>"
-            "<clipPath id=\"plot\"><rect width=\"{:.0f}\" height=\"{:.0f}\"/></clipPath></defs>\n",
+            "<clipPath id=\"places-plot\"><rect width=\"{:.0f}\" height=\"{:.0f}\"/></clipPath></defs>\n",
             view_.plot_width, view_.plot_height);
-        put("<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#041421\"/>\n", kStyle);
+        put("<style>{}</style>\n<rect width=\"100%\" height=\"100%\" class=\"page\"/>\n", kStyle);
         put("<text class=\"title\" x=\"{}\" y=\"42\">{}</text>\n", PictureView::kPlotX, xml_text(options_.title, 90));
         put("<text class=\"sub\" x=\"{}\" y=\"68\">{}</text>\n", PictureView::kPlotX, xml_text(options_.subtitle, 160));
     }
 
     void grid() {
         const double step = nice_length(view_.metres_per_pixel * 130);
-        put("<g transform=\"translate({} {})\">\n<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"url(#sea)\"/>\n",
+        put("<g transform=\"translate({} {})\">\n<rect width=\"{:.0f}\" height=\"{:.0f}\" "
+            "fill=\"url(#places-sea)\"/>\n",
             PictureView::kPlotX, PictureView::kPlotY, view_.plot_width, view_.plot_height);
         const double right = view_.left + view_.plot_width * view_.metres_per_pixel;
         const double top = view_.bottom + view_.plot_height * view_.metres_per_pixel;
@@ -194,7 +180,7 @@ private:
 
     void cells_and_dots() {
         while (shade_layers() > kMaxDensityBytes && cell_pixels_ < kCoarsestCell) cell_pixels_ *= 1.5;
-        put("<g transform=\"translate({} {})\"><g clip-path=\"url(#plot)\">\n", PictureView::kPlotX,
+        put("<g transform=\"translate({} {})\"><g clip-path=\"url(#places-plot)\">\n", PictureView::kPlotX,
             PictureView::kPlotY);
         draw_links();
         for (std::size_t i = layers_.size(); i-- > 0;) draw_layer(layers_[i]);
@@ -237,7 +223,7 @@ private:
         const double x = PictureView::kPlotX + view_.plot_width + 28, y = PictureView::kPlotY + view_.plot_height - 10;
         const std::string label =
             metres >= 1000 ? tick_text(metres / 1000, metres / 1000) + " km" : tick_text(metres, metres) + " m";
-        put("<path d=\"M{0:.1f} {1:.1f}v8h{2:.1f}v-8\" fill=\"none\" stroke=\"#cfe6f2\" stroke-width=\"1.5\"/>"
+        put("<path d=\"M{0:.1f} {1:.1f}v8h{2:.1f}v-8\" class=\"bar\"/>"
             "<text class=\"tick\" text-anchor=\"middle\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>\n",
             x, y, pixels, x + pixels / 2, y - 2, label);
     }

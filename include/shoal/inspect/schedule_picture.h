@@ -1,0 +1,40 @@
+#pragma once
+// Draws the passes of a schedule as a graph: levels from left to right, and above each other what may run side by side.
+//
+//     const Result<ScheduleGraph> graph = world.schedule().graph();
+//     if (!graph) return graph.status();
+//     write_file("passes.svg", schedule_svg(*graph, {.passes = report_world(world).passes}));
+//     write_file("passes.dot", schedule_dot(*graph));  // dot -Tpdf passes.dot -o passes.pdf
+//
+//     +------+              +------+  body.position  +-----+
+//     | roam |--body.heading->| swim |---------------->| eat |      a solid line: both touch what it names, and one
+//     +------+              +------+                 +-----+      writes it; a dashed one: after() or before() says so
+//     +------+                                        ^
+//     | grow | - - - - - - - - - - - - - - - - - - - -'
+//     +------+
+//
+// The SVG is dark or light as the reader's system is (prefers-color-scheme), and dark where that is not known.
+// Thread: any; calls are independent.
+
+#include "shoal/inspect/report.h"
+#include "shoal/world/schedule_graph.h"
+
+#include <span>
+#include <string>
+
+namespace shoal {
+
+struct SchedulePictureOptions {
+    std::string title{};  ///< any text; what cannot stand in an SVG is left out
+    std::string subtitle{};
+    /// What passes have cost, found by name. Those that are not here, or have not run, have no time in the picture.
+    std::span<const PassReport> passes{};
+};
+
+/// Returns an SVG file. Its size grows with the passes and the lines between them: 100 passes take about 100 kB.
+SHOAL_API std::string schedule_svg(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
+
+/// Returns a digraph in the language of graphviz. Passes are nodes `p0`, `p1`... in the order in which they run.
+SHOAL_API std::string schedule_dot(const ScheduleGraph& graph, const SchedulePictureOptions& options = {});
+
+}  // namespace shoal

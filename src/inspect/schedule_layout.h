@@ -1,0 +1,34 @@
+#pragma once
+// Where the passes of a schedule stand in a picture, and where the lines between them go.
+//
+//     column    0          1           2
+//               pass ----- pass ------ pass
+//               pass ----- ( ) ------- pass      a line over several levels goes through a gap in each column between
+//
+// Passes and gaps of a column are ordered by the mean place of what they are joined to, back and forth: the method of
+// Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures", 1981.
+
+#include "shoal/world/schedule_graph.h"
+
+#include <vector>
+
+namespace shoal {
+
+struct LayoutSizes {
+    double node_width = 150, node_height = 46, gap_x = 60, gap_y = 16, line_height = 8;
+};
+
+struct LayoutPoint {
+    double x = 0, y = 0;
+};
+
+/// Units: pixels, from the left upper corner.
+struct ScheduleLayout {
+    std::vector<LayoutPoint> nodes;               ///< left upper corners. Shape: as ScheduleGraph::passes
+    std::vector<std::vector<LayoutPoint>> lines;  ///< from right sides to left sides. Shape: as ScheduleGraph::edges
+    double width = 0, height = 0;
+};
+
+ScheduleLayout lay_out(const ScheduleGraph& graph, const LayoutSizes& sizes);
+
+}  // namespace shoal
