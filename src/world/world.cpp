@@ -239,7 +239,10 @@ void World::settle() {
     settles_.total_ns += settles_.last_ns;
     settles_.total += settles_.last;
     ++settles_.num_settles;
-    if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame(), trace->number_of("settle")});
+    if (Trace* trace = schedule_.trace()) {
+        const std::uint64_t ended = frame() == 0 ? 0 : frame() - 1;  // run_frame() has counted it
+        trace->add(0, {begin_ns, end_ns, ended, trace->number_of("settle")});
+    }
 }
 
 /// Visits the stores by index, because destruction callbacks may add stores.
