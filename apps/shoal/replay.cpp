@@ -51,6 +51,7 @@ constexpr Flag kReplayFlags[] = {
     kJsonFlag,
     kQueryFlag,
     kPictureFlag,
+    kScheduleFlag,
 };
 
 // A line is a paragraph.
@@ -209,6 +210,7 @@ void take_setup(const Arguments& arguments, const RecordedRun& run, Diagnostics&
     task.level = arguments.operands()[0];
     task.query = arguments.value("query");
     task.picture = arguments.value("picture");
+    task.schedule = arguments.value("schedule");
     task.save = arguments.value("save");
     task.verifies = arguments.has("verify");
     task.dt = run.dt;
@@ -219,6 +221,7 @@ void take_setup(const Arguments& arguments, const RecordedRun& run, Diagnostics&
 Status check_usage(const Arguments& arguments, Task& task) {
     if (Status status = check_plugin_paths(arguments.values("plugin")); !status) return status;
     if (Status status = check_script_paths(arguments.values("script")); !status) return status;
+    if (Status status = check_picture_names(arguments); !status) return status;
     task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("frames", std::uint64_t(0), kMostFrames, task.num_frames); !status)
         return status;

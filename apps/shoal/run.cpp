@@ -11,6 +11,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/document/traceback.h"
 #include "shoal/inspect/picture.h"
+#include "shoal/inspect/schedule_picture.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/plugin/plugins.h"
@@ -89,6 +90,7 @@ constexpr Flag kRunFlags[] = {
     kJsonFlag,
     kQueryFlag,
     kPictureFlag,
+    kScheduleFlag,
     {.name = "trace",
      .value = "FILE.json",
      .help = "write when each worker did what, for chrome://tracing or Perfetto; - is standard output",
@@ -145,7 +147,8 @@ constexpr std::string_view kRunManual =
     "began, hashes of what each pass wrote, and what has changed. `shoal replay` runs it again and says where it "
     "differs. A run that is ended has a recording of its whole frames.\n"
     "\n"
-    "The picture shows transforms by archetype, each with a line to its parent.\n"
+    "The picture shows transforms by archetype, each with a line to its parent. That of the schedule has a column for "
+    "each step of waiting, so that passes above each other may run side by side.\n"
     "\n"
     "The state hash covers every field of every row, who lives, and which random numbers come next. It is the same "
     "for any number of workers.\n";
@@ -161,6 +164,7 @@ constexpr std::string_view kRunExamples =
     "shoal run reef.blob --persist reef_world\n"
     "shoal run reef.blob --record reef.rec && shoal replay reef.rec --verify\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
+    "shoal run reef.blob --schedule passes.svg\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
@@ -184,6 +188,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.level = arguments.operands()[0];
     task.query = arguments.value("query");
     task.picture = arguments.value("picture");
+    task.schedule = arguments.value("schedule");
     task.trace = arguments.value("trace");
     task.save = arguments.value("save");
     task.load = arguments.value("load");
@@ -198,6 +203,7 @@ Status read_task(const Arguments& arguments, Task& task) {
             return Status::error(
                 concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
     if (Status status = read_saving(arguments, task); !status) return status;
+    if (Status status = check_picture_names(arguments); !status) return status;
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
@@ -373,10 +379,12 @@ Status find(const World& world, const Task& task, Diagnostics& diagnostics, Outc
     return matches.status();
 }
 
+std::string title_of(const Task& task) { return utf8_text(std::filesystem::path(task.level).stem().string()); }
+
 Status draw(const World& world, const Task& task, Files& files, Outcome& outcome) {
     if (task.picture.empty()) return {};
     PictureOptions options;
-    options.title = utf8_text(std::filesystem::path(task.level).stem().string());
+    options.title = title_of(task);
     options.subtitle =
         concat(counted(outcome.num_entities, "entity", "entities"),
                task.num_copies > 1 ? concat(" in ", task.num_copies, " copies") : "", ", seen from above after ",
@@ -384,7 +392,23 @@ Status draw(const World& world, const Task& task, Files& files, Outcome& outcome
     const Picture picture = draw_world(world, options);
     outcome.num_drawn = picture.num_points;
     outcome.num_not_drawn = picture.num_skipped;
-    return files.write("picture", picture.svg);
+    return write_picture(files, kPictureFlag, task.picture, picture.svg);
+}
+
+Status draw_passes(World& world, const Task& task, Files& files, Outcome& outcome) {
+    if (task.schedule.empty()) return {};
+    const Result<ScheduleGraph> graph = world.schedule().graph();
+    if (!graph) return graph.status();
+    outcome.num_passes_drawn = graph->passes.size();
+    const SchedulePictureOptions options{
+        .title = title_of(task),
+        .subtitle = concat(counted(graph->passes.size(), "pass", "passes"), "; mean times of ",
+                           counted(task.num_frames, "frame", "frames"), " on ",
+                           counted(outcome.num_workers, "worker", "workers")),
+        .passes = outcome.report.passes};
+    if (format_of(task.schedule) == PictureFormat::kDot)
+        return files.write(kScheduleFlag.name, schedule_dot(*graph, options));
+    return write_picture(files, kScheduleFlag, task.schedule, schedule_svg(*graph, options));
 }
 
 Status write_times(const Trace& trace, const Task& task, Files& files, Outcome& outcome) {
@@ -420,6 +444,9 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.picture.empty())
         text += concat("picture     ", name_of_output(task.picture), ", ",
                        counted(outcome.num_drawn, "point", "points"), "\n");
+    if (!task.schedule.empty())
+        text += concat("schedule    ", name_of_output(task.schedule), ", ",
+                       counted(outcome.num_passes_drawn, "pass", "passes"), "\n");
     if (!task.trace.empty())
         text += concat("trace       ", name_of_output(task.trace), ", ", counted(outcome.num_traced, "event", "events"),
                        outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
@@ -495,6 +522,7 @@ void write_places(DocumentBuilder& builder, const Task& task, const Outcome& out
         builder.string("recording", utf8_text(task.record));
         builder.unsigned_integer("recording_bytes", outcome.num_recorded_bytes);
     }
+    if (!task.schedule.empty()) builder.string("schedule", utf8_text(task.schedule));
     if (task.picture.empty()) return;
     builder.string("picture", utf8_text(task.picture));
     builder.unsigned_integer("points_drawn", outcome.num_drawn);
@@ -548,6 +576,7 @@ std::string state_hash_text(std::uint64_t hash) {
 
 Status live(LoadedLevel& level, const Blob& resources, Task& task, const Arguments& arguments, Files& files,
             Console& console, Diagnostics& diagnostics, Outcome& outcome) {
+    if (Status status = check_picture_library(arguments); !status) return status;
     ResourceLibrary library;
     const Blob& blob = level.blob;
     if (Status status = add_view(library, resources); !status) return status;
@@ -600,6 +629,7 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     gather(world, task, outcome);
     if (Status status = save_world(world, files, task, outcome); !status) return status;
     if (Status status = write_times(trace, task, files, outcome); !status) return status;
+    if (Status status = draw_passes(world, task, files, outcome); !status) return status;
     return draw(world, task, files, outcome);
 }
 

@@ -5,6 +5,7 @@
 #include "level.h"
 #include "matches.h"
 #include "memory_limit.h"
+#include "pictures.h"
 #include "shoal/inspect/positions.h"
 #include "shoal/inspect/report.h"
 #include "shoal/save/persistence.h"
@@ -30,10 +31,6 @@ inline constexpr Flag kQueryFlag{
     .value = "TEXT",
     .help = "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\"",
     .takes = Takes::kText};
-inline constexpr Flag kPictureFlag{.name = "picture",
-                                   .value = "FILE.svg",
-                                   .help = "draw where the entities are after the last frame; - is standard output",
-                                   .takes = Takes::kOutput};
 
 /// Returns a state hash as people read it.
 std::string state_hash_text(std::uint64_t hash);
@@ -42,7 +39,7 @@ inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
 inline constexpr double kMostSeconds = 3600;  ///< from frame to frame
 
 struct Task {
-    std::string level, query, picture, trace, save, load, record, persist;
+    std::string level, query, picture, schedule, trace, save, load, record, persist;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
@@ -71,6 +68,7 @@ struct Outcome {
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     shoal::Bounds bounds;
+    std::size_t num_passes_drawn = 0;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;

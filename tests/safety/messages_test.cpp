@@ -102,7 +102,7 @@ constexpr MessageCase kCases[] = {
     {"output_directory", "compile prefab/coral.sjson -o made/directory.sjson"},
     {"output_below_a_file", "compile prefab/coral.sjson -o text/empty.sjson/coral.blob"},
     {"output_over_source", "compile prefab/coral.sjson -o prefab/coral.sjson"},
-    {"output_over_prefab", "run prefab/uses_wrong.sjson --picture ./prefab/uses_wrong.sjson"},
+    {"output_over_prefab", "run prefab/uses_wrong.sjson --save ./prefab/uses_wrong.sjson"},
     {"output_pipe", "compile prefab/coral.sjson -o made/pipe.sjson"},
     {"output_read_only", "run prefab/coral.sjson --frames 1 --trace made/read_only.json"},
     {"outputs_are_one_file", "run prefab/coral.sjson --picture one.svg --trace ./one.svg"},

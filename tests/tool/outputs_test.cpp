@@ -19,8 +19,8 @@ protected:
                 {"compile", source(), "--output"},
                 {"schema", blob(), "-o"},
                 {"convert", source(), "--to", "yaml", "-o"},
-                {"run", source(), "--frames", "1", "--picture"},
-                {"run", blob(), "--frames", "1", "--picture"},
+                {"run", source(), "--frames", "1", "--save"},
+                {"run", blob(), "--frames", "1", "--save"},
                 {"run", source(), "--frames", "1", "--trace"},
                 {"run", blob(), "--frames", "1", "--trace"}};
     }
@@ -94,9 +94,8 @@ TEST_F(ToolOutputs, a_file_that_is_read_is_refused_by_whatever_path) {
     fs::create_symlink("pond.sjson", path("link.sjson"));
     fs::create_hard_link(pond, path("hard.sjson"));
     const std::vector<std::string> flags = {"--root", path("prefabs"), "--schema", path("pond.schema.sjson")};
-    const std::vector<std::vector<std::string>> verbs = {{"compile", pond, "-o"},
-                                                         {"run", pond, "--frames", "1", "--picture"},
-                                                         {"run", pond, "--frames", "1", "--trace"}};
+    const std::vector<std::vector<std::string>> verbs = {
+        {"compile", pond, "-o"}, {"run", pond, "--frames", "1", "--save"}, {"run", pond, "--frames", "1", "--trace"}};
     for (const std::string name : {"pond.sjson", "prefabs/../pond.sjson", "link.sjson", "hard.sjson",
                                    "prefabs/fish.sjson", "pond.schema.sjson"}) {
         const std::string before = read(path(name));
@@ -113,8 +112,8 @@ TEST_F(ToolOutputs, a_file_that_is_read_is_refused_by_whatever_path) {
         }
     }
     EXPECT_EQ(run({"schema", blob(), "-o", blob()}).exit_code, 1);
-    EXPECT_EQ(run({"run", blob(), "--picture", blob()}).exit_code, 1);
-    EXPECT_EQ(run({"run", "-", "--picture", blob()}, "", blob()).exit_code, 1) << "standard input is that file";
+    EXPECT_EQ(run({"run", blob(), "--save", blob()}).exit_code, 1);
+    EXPECT_EQ(run({"run", "-", "--save", blob()}, "", blob()).exit_code, 1) << "standard input is that file";
     EXPECT_EQ(run({"dump", blob()}).exit_code, 0) << "the blob is whole";
 }
 
@@ -126,15 +125,15 @@ TEST_F(ToolOutputs, two_options_that_name_one_file_are_wrong_usage) {
     const std::pair<std::string, std::string> pairs[] = {
         {"new", "new"}, {"new", "deep/../new"}, {"there", "there"}, {"there", "link"}, {"dangling", "not_there"}};
     for (const auto& [first, second] : pairs) {
-        const ToolResult result = run({"run", source(), "--picture", path(first), "--trace", path(second)});
+        const ToolResult result = run({"run", source(), "--save", path(first), "--trace", path(second)});
         EXPECT_EQ(result.exit_code, 2) << first << " " << second;
-        EXPECT_TRUE(result.says("--picture and --trace name one file, \"" + path(first) + "\"")) << result.err;
+        EXPECT_TRUE(result.says("--save and --trace name one file, \"" + path(first) + "\"")) << result.err;
         EXPECT_TRUE(result.says("; give them different ones")) << result.err;
     }
     EXPECT_EQ(run({"run", source(), "--picture", "-", "--trace", "-"}).exit_code, 2);
     EXPECT_EQ(read(path("there")), "kept");
     EXPECT_FALSE(fs::exists(path("new")));
-    EXPECT_EQ(run({"run", source(), "--picture", path("a"), "--trace", path("b")}).exit_code, 0);
+    EXPECT_EQ(run({"run", source(), "--save", path("a"), "--trace", path("b")}).exit_code, 0);
 }
 
 TEST_F(ToolOutputs, a_dash_is_standard_input_wherever_a_file_is_read) {

@@ -1,0 +1,32 @@
+#pragma once
+// Pictures that a run writes: where entities are, and the passes of its schedule. The end of a file's name says in which format.
+
+#include "files.h"
+
+namespace shoal_tool {
+
+inline constexpr Flag kPictureFlag{
+    .name = "picture",
+    .value = "FILE.svg|FILE.png",
+    .help = "draw where the entities are after the last frame; - is standard output, as SVG",
+    .takes = Takes::kOutput};
+inline constexpr Flag kScheduleFlag{
+    .name = "schedule",
+    .value = "FILE.svg|FILE.png|FILE.dot",
+    .help = "draw the passes: which wait for which and why, and what each has cost; - is standard output, as SVG",
+    .takes = Takes::kOutput};
+
+enum class PictureFormat : std::uint8_t { kSvg, kPng, kDot };
+
+/// Returns the format of a file that was given for a flag.
+PictureFormat format_of(std::string_view path);
+
+/// Errors, all of them wrong usage: the name of a picture ends in none of the ways that its flag lists.
+shoal::Status check_picture_names(const Arguments& arguments);
+/// Errors: a PNG is asked for, and the tool was built without the library for it.
+shoal::Status check_picture_library(const Arguments& arguments);
+
+/// Writes what was asked for with a flag, an SVG, in the format of the file's name. Errors: as Files::write().
+shoal::Status write_picture(Files& files, const Flag& flag, const std::string& path, std::string_view svg);
+
+}  // namespace shoal_tool

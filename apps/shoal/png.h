@@ -1,0 +1,21 @@
+#pragma once
+// Draws SVG with librsvg, which the tool may have been built without.
+
+#include "shoal/base/status.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal_tool {
+
+#if SHOAL_TOOL_HAS_PNG
+inline constexpr bool kHasPng = true;
+#else
+inline constexpr bool kHasPng = false;
+#endif
+
+/// Returns a PNG file: two pixels for each unit of the picture, fewer if a side would be longer than 8,192.
+/// Errors: there is no memory for it; the tool was built without the library.
+shoal::Result<std::string> png_of_svg(std::string_view svg);
+
+}  // namespace shoal_tool
