@@ -133,8 +133,9 @@ Status schedule_pass(GuestPass& pass) {
         return Status::error(concat("the world has a pass, or a group of passes, \"", pass.name,
                                     "\" already; give this one another name"));
     PassOrder order =
-        schedule.add(pass.name, GuestRows{&pass},
-                     [&pass](const PassContext& context, Executor& executor) { pass.run(context, executor); });
+        schedule.add(pass.name, GuestRows{&pass}, [&pass](const PassContext& context, Executor& executor) {
+            if (pass.query == nullptr || pass.query->query) pass.run(context, executor);
+        });
     for (const std::string& other : pass.after) order.after(other);
     for (const std::string& other : pass.before) order.before(other);
     if (pass.every_frames > 1) order.every_frames(pass.every_frames);
@@ -501,6 +502,7 @@ GuestHost::GuestHost(World& of, std::string_view service_name, const GuestWords&
 GuestHost::~GuestHost() { world.services().remove(*this); }
 
 void GuestHost::renew_all() {
+    has_lost_stores = false;
     for (Guest* guest : guests) guest->renew();
 }
 
@@ -509,10 +511,25 @@ void GuestHost::forget_passes(const Array<std::string>& gone) {
         if (!world.schedule().is_taken(name)) world.schedule().forget_order(name);
 }
 
+/// A store may leave without a word to guests, with the plugin that has it or by the program.
 void GuestHost::forget(const Store& store) {
-    for (Guest* guest : guests)
+    for (Guest* guest : guests) {
         for (GuestObserver& observer : guest->observers)
             if (observer.store == &store) observer.store = nullptr;
+        for (GuestQuery* query : guest->queries) {
+            if (!query->query || std::ranges::none_of(query->query->accesses(),
+                                                      [&](const Access& access) { return access.store == &store; }))
+                continue;
+            query->forget();
+            query->problem =
+                Status::error(concat("query \"", query->text, "\": a store that it names has left the world"));
+        }
+    }
+    has_lost_stores = true;
+}
+
+void GuestHost::before_commands(const SettleContext&) {
+    if (has_lost_stores) renew_all();
 }
 
 Result<KeptComponent> GuestHost::find_kept(std::string_view component) {

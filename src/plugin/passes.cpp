@@ -137,7 +137,6 @@ shoal::Status shoal_query::find_columns() {
 
 void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& function,
                       const shoal::PassContext* context) const {
-    if (!query) return;
     shoal::PluginCalls calls{shoal::PluginTable(*this), function, context};
     shoal::SerialExecutor serial;
     shoal::Executor& workers = executor == nullptr ? serial : *executor;

@@ -233,6 +233,11 @@ TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
     ASSERT_NE(guest.table.declare_component(&guest.plugin, &one, &guest.error), nullptr);
     shoal_world other(guest.host, "other");
     ASSERT_NE(guest.table.make_query(&other, "box.mass > 1", nullptr, 0, &guest.error), nullptr);
+    shoal_world third(guest.host, "third");  // names what is called in a similar way
+    shoal_schema lid = box();
+    lid.name = "box_lid";
+    ASSERT_NE(guest.table.declare_component(&third, &lid, &guest.error), nullptr) << guest.error.text;
+    ASSERT_NE(guest.table.make_query(&third, "box_lid", nullptr, 0, &guest.error), nullptr) << guest.error.text;
     const shoal_field two_fields[] = {
         kBox[0], {sizeof(shoal_field), SHOAL_INT32, "count", nullptr, nullptr, 0, 0, 0, 0, NULL, 0, 0}};
     shoal_schema two = box(2);

@@ -888,6 +888,40 @@ TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gon
     EXPECT_EQ(test.error_of("shoal.off(on_heat)").find("test:1: script \"test\" has no observer 1"), 0u);
 }
 
+TEST_F(ScriptFiles, an_observer_is_told_once_when_a_reload_has_failed) {
+    write(std::string(kHeat) + "keep.n = 0 shoal.on_add('wheel', function(list) keep.n = keep.n + #list end)");
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    write(std::string(kHeat) + "error('no')");
+    ASSERT_FALSE(test.scripts.reload("wheels").ok());
+    test.make_wheels(3);
+    test.world.step(1);
+    EXPECT_TRUE(test.scripts.run("assert(keep.n == 3, keep.n)", "wheels").ok());
+}
+
+TEST(Scripts, what_names_a_store_that_the_program_detaches_rests_and_says_so) {
+    const shoal_test::Logged log;
+    ScriptWorld test;
+    test.make_wheels(2);
+    Store& wheels = test.world.manager<Wheel>().core();
+    ASSERT_TRUE(test.run(
+        "runs, q = 0, shoal.query('wheel', {'wheel.angle'}) shoal.on_add('wheel', print) "
+        "shoal.pass{name = 'roll', query = '&wheel', columns = 'wheel.angle', run = function() runs = runs + 1 end}"));
+    test.world.step(1);
+    test.world.detach(wheels);
+    EXPECT_NE(test.error_of("q:count()").find("query \"wheel\": a store that it names has left the world"),
+              std::string::npos);
+    test.world.step(1);
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(runs == 1, runs)"));
+    EXPECT_EQ(
+        std::ranges::count_if(log.lines,
+                              [](const std::string& line) {
+                                  return line.starts_with("pass \"roll\" of script \"test\" rests until what it needs");
+                              }),
+        1);
+    EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
+}
+
 TEST(Scripts, queries_look_at_the_table_of_a_component_type_that_got_other_fields) {
     ScriptWorld test;
     const auto schema_of_lamp = [](FieldType type) {

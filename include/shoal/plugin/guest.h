@@ -252,6 +252,7 @@ struct SHOAL_API GuestHost : WorldService {
     virtual void renew_all();
     void fields_changed() override { renew_all(); }
     void forget(const Store& store) override;
+    void before_commands(const SettleContext& context) override;
 
     /// What other passes say about the order of passes that are gone for good, is forgotten; names that are taken stay.
     void forget_passes(const Array<std::string>& names);
@@ -267,6 +268,7 @@ struct SHOAL_API GuestHost : WorldService {
     const GuestWords words;
     const bool runs_one_at_a_time;  ///< its language has one thread
     bool is_exchanging = false;     ///< guests: what rests now may go on when that is done
+    bool has_lost_stores = false;   ///< since guests were renewed: they are again when the world settles
     std::uint32_t num_calls = 0;    ///< of functions of guests that are under way, except those of passes
     Array<Guest*> guests{Owner("guests")};
 };
