@@ -195,9 +195,7 @@ export class EntityDetails {
     source_card(source) {
         if (!source) return null;
         const place = (file, line) => h("code", {}, line ? `${file}:${line}` : file);
-        const prefabs = (source.prefabs || []).map((prefab) =>
-            h("li", {}, h("b", {}, prefab.resource), " ", place(prefab.file, prefab.line)),
-        );
+        const prefabs = (source.prefabs || []).map((prefab) => h("li", {}, place(prefab.file, prefab.line)));
         const changes = (source.changes || []).map((change) =>
             h("tr", {}, h("td", {}, change.field), h("td", {}, change.by), h("td", { class: "number" }, change.line)),
         );
@@ -206,10 +204,10 @@ export class EntityDetails {
             { class: "component source", "aria-label": "Source" },
             h("h3", {}, "Source"),
             h("p", {}, h("b", {}, source.resource), " ", place(source.file, source.line)),
-            prefabs.length > 0 ? [h("h4", {}, "Prefabs, from the outermost"), h("ol", {}, prefabs)] : null,
+            prefabs.length > 0 ? [h("h4", {}, "Prefabs, from the innermost"), h("ol", {}, prefabs)] : null,
             changes.length > 0
                 ? [
-                      h("h4", {}, "What each level changed"),
+                      h("h4", {}, "What each text changed"),
                       h(
                           "table",
                           { class: "small" },
