@@ -7,11 +7,12 @@
 namespace shoal {
 namespace {
 
-LayerOrigin origin_of(const Diagnostics& diagnostics, std::string_view component, const ComponentLayer& layer) {
+LayerOrigin origin_of(const Composition& composition, const Diagnostics& diagnostics, std::string_view component,
+                      const ComponentLayer& layer) {
     const SourceLocation at =
         diagnostics.locate(layer.value.has_key() ? layer.value.key_position() : layer.value.position());
     LayerOrigin origin{std::string(component), {}, at.line, layer.below == nullptr, {}};
-    if (at.file != 0) origin.file = diagnostics.name(at.file);
+    if (at.file != 0) origin.file = composition.source_name(at.file);
     if (layer.fields && layer.fields.is_mapping())
         for (const Node field : layer.fields)
             if (!is_wrapper_key(field.key()) || layer.wrapped()) origin.fields.emplace_back(field.key());
@@ -28,7 +29,7 @@ std::vector<LayerOrigin> layer_origins(const Composition& composition, const Dia
     for (const MergedComponent& component : found->entity->components) {
         const std::size_t first = origins.size();
         for (const ComponentLayer* layer = component.top; layer != nullptr; layer = layer->below)
-            origins.push_back(origin_of(diagnostics, composition.types()[component.type], *layer));
+            origins.push_back(origin_of(composition, diagnostics, composition.types()[component.type], *layer));
         std::reverse(origins.begin() + static_cast<std::ptrdiff_t>(first), origins.end());
     }
     return origins;

@@ -21,7 +21,7 @@ class Diagnostics;
 /// What one text says of a component.
 struct LayerOrigin {
     std::string component;
-    std::string file;  ///< as it was opened
+    std::string file;  ///< as blobs name their sources: the path in its root
     std::uint32_t line = 0;
     bool declares = false;  ///< the entity has the component because of it; otherwise it changes what is there
     std::vector<std::string> fields;  ///< that it sets, by their names in the text
