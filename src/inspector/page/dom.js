@@ -148,6 +148,17 @@ export function download(name, text, type) {
     setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
+let presses = false;
+addEventListener("pointerdown", () => (presses = true), true);
+addEventListener("pointerup", () => (presses = false), true);
+addEventListener("pointercancel", () => (presses = false), true);
+addEventListener("blur", () => (presses = false)); // that of the window: it does not bubble
+
+/// Whether a button is held down. What is pressed must not be drawn anew meanwhile, or the click would miss it.
+export function is_pressed() {
+    return presses;
+}
+
 /// Calls `run` when `wait_ms` have passed without another call.
 export function debounced(run, wait_ms) {
     let timer = 0;

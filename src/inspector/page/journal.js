@@ -3,7 +3,7 @@
 
 import { get, post } from "./api.js";
 import { DataTable } from "./data_table.js";
-import { debounced, entity_link, fill, h, notice, panel, set_text, svg } from "./dom.js";
+import { debounced, entity_link, fill, h, is_pressed, notice, panel, set_text, svg } from "./dom.js";
 import { bytes_text, count_text, counted_text, value_text } from "./format.js";
 
 const kFrames = 60;
@@ -193,9 +193,17 @@ class TimeSlider {
 /// What differs between two kept frames, field by field.
 class Comparison {
     constructor(context) {
-        this.context = context;
+        Object.assign(this, { context, is_chosen: false });
         const number = (id, label) =>
-            h("input", { type: "number", id, min: 0, step: 1, "aria-label": label, placeholder: "frame" });
+            h("input", {
+                type: "number",
+                id,
+                min: 0,
+                step: 1,
+                "aria-label": label,
+                placeholder: "frame",
+                oninput: () => (this.is_chosen = true),
+            });
         this.from = number("compare-from", "Compare from frame");
         this.to = number("compare-to", "Compare to frame");
         this.note = h("p", { class: "hint" }, "Two frames of those that are kept. Comparing pauses the world.");
@@ -231,7 +239,15 @@ class Comparison {
         this.element = panel("Compare two frames", form, this.note, this.table.element);
     }
 
+    /// The first and the last frame that are kept, until somebody has chosen others.
+    offer(first, last) {
+        if (this.is_chosen) return;
+        this.from.value = String(first);
+        this.to.value = String(last);
+    }
+
     set(from, to) {
+        this.is_chosen = true;
         this.from.value = String(from);
         this.to.value = String(to);
         this.run();
@@ -240,6 +256,7 @@ class Comparison {
 
     async run() {
         const [from, to] = [this.from.value, this.to.value];
+        this.is_chosen = true;
         if (from === "" || to === "") return set_text(this.note, "Name two frames.");
         // Frames are compared by going to them, for which the world has to stand.
         if (this.context.world.last && !this.context.world.last.paused) await this.context.control("pause");
@@ -272,7 +289,6 @@ class JournalView {
             component: "",
             stop: null,
             timer: 0,
-            has_bounds: false,
         });
         this.time = new TimeSlider(context);
         this.comparison = new Comparison(context);
@@ -375,11 +391,7 @@ class JournalView {
         if (frames.error) return set_text(this.time.note, frames.error.message);
         this.time.show(frames);
         if (this.context.world.last) this.time.show_world(this.context.world.last);
-        if (!this.has_bounds && frames.last) {
-            this.comparison.from.value = String(frames.first);
-            this.comparison.to.value = String(frames.last);
-            this.has_bounds = true;
-        }
+        if (frames.last) this.comparison.offer(frames.first, frames.last);
         return undefined;
     }
 
@@ -429,7 +441,7 @@ class JournalView {
     open() {
         this.close();
         this.stop = this.context.world.on((world) => this.time.show_world(world));
-        this.timer = setInterval(() => document.hidden || this.load(), kEvery_ms);
+        this.timer = setInterval(() => document.hidden || is_pressed() || this.load(), kEvery_ms);
         this.load();
     }
 

@@ -30,7 +30,7 @@ export class LineChart {
             borderWidth: 1.6,
             pointRadius: 0,
             pointHitRadius: 8,
-            tension: 0.25,
+            cubicInterpolationMode: "monotone",
             fill: line.is_filled ? (line.is_stacked ? "stack" : "origin") : false,
         }));
         const is_from_zero = lines.some((line) => line.is_filled);

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { ColorsByName } from "./colors.js";
 import { DataTable, draw_bar } from "./data_table.js";
-import { choice, fill, h, notice, panel, svg } from "./dom.js";
+import { choice, fill, h, is_pressed, notice, panel, svg } from "./dom.js";
 import { bytes_text, count_text, percent_text } from "./format.js";
 import { memory_hierarchy, memory_parts, memory_totals } from "./memory_tree.js";
 import { recalled, remember } from "./memo.js";
@@ -233,7 +233,7 @@ class MemoryView {
             return;
         }
         this.memory = body;
-        if (performance.now() - this.drawn_at < kRest_ms) return;
+        if (is_pressed() || performance.now() - this.drawn_at < kRest_ms) return;
         this.drawn_at = performance.now();
         if (this.by === "zone") this.load_zones();
         else this.draw();

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { ColorsByName } from "./colors.js";
 import { DataTable, draw_bar } from "./data_table.js";
-import { choice, fill, h, notice, panel, set_text } from "./dom.js";
+import { choice, fill, h, is_pressed, notice, panel, set_text } from "./dom.js";
 import { bytes_text, count_text, ms_digits, ms_text } from "./format.js";
 import { access_matrix, reachable, side_by_side } from "./graph_layout.js";
 import { recalled, remember } from "./memo.js";
@@ -321,7 +321,7 @@ class PassesView {
     }
 
     async load_timeline() {
-        if (this.tab !== "timeline" || document.hidden) return;
+        if (this.tab !== "timeline" || document.hidden || is_pressed()) return;
         try {
             this.timeline = await get("/api/timeline");
             this.draw();

@@ -7,8 +7,7 @@ export function decode_points(buffer) {
     if (buffer.byteLength < 4) return { error: "the answer has no header" };
     const header_bytes = new DataView(buffer).getUint32(0, true);
     if (header_bytes % 4 !== 0) return { error: "the header is not padded to a multiple of 4" };
-    if (4 + header_bytes > buffer.byteLength)
-        return { error: "the header is longer than the answer" };
+    if (4 + header_bytes > buffer.byteLength) return { error: "the header is longer than the answer" };
     let header = null;
     try {
         header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, header_bytes)));

@@ -2,7 +2,7 @@
 
 import { ramp_color, text_on_ramp } from "./colors.js";
 import { DataTable, draw_bar } from "./data_table.js";
-import { choice, fill, h, notice, panel, set_text, svg } from "./dom.js";
+import { choice, fill, h, is_pressed, notice, panel, set_text, svg } from "./dom.js";
 import { bytes_text, count_text, counted_text, ms_text } from "./format.js";
 import { zone_boxes } from "./memory_tree.js";
 import { recalled, remember } from "./memo.js";
@@ -298,7 +298,7 @@ class ZonesView {
         const is_first = this.zones === null;
         this.zones = body.zones;
         if (is_first) this.show_measures();
-        if (performance.now() - this.drawn_at < kRest_ms) return;
+        if (is_pressed() || performance.now() - this.drawn_at < kRest_ms) return;
         this.drawn_at = performance.now();
         this.draw();
     }
