@@ -37,6 +37,8 @@ constexpr std::string_view kShellHelp =
     ".help             shows this\n"
     ".quit             ends\n";
 
+#if defined(SHOAL_TOOL_HAS_READLINE)
+
 /// The tables and columns of the world, and the words of SQL.
 std::set<std::string> completed_words(sql::Connection& connection) {
     std::set<std::string> words(sql::keywords().begin(), sql::keywords().end());
@@ -47,8 +49,6 @@ std::set<std::string> completed_words(sql::Connection& connection) {
         }
     return words;
 }
-
-#if defined(SHOAL_TOOL_HAS_READLINE)
 
 const std::set<std::string>* g_words = nullptr;  // readline's functions get no context
 
