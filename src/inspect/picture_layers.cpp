@@ -1,3 +1,4 @@
+#include "inspect/type_sets.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/picture.h"
@@ -5,7 +6,6 @@
 #include "shoal/transform/transform.h"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 namespace shoal {
@@ -15,39 +15,6 @@ namespace {
 bool is_label(ComponentId id) {
     return id == schema_of<DebugName>().id() || id == schema_of<Tag>().id() || id == schema_of<Transform>().id();
 }
-
-/// Sets of component types, each with a layer: grown by one type at a time, in the order of the tables.
-class Archetypes {
-public:
-    Archetypes() { layers_.push_back({"transform", {}, 0}); }
-
-    /// Returns the set that has a type besides those of `set`.
-    std::uint32_t with(std::uint32_t set, const Schema& type) {
-        if (set != 0 && last_[set] == type.id().hash) return set;                      // it has several of them
-        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as its neighbours
-        const auto [next, is_new] =
-            next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(layers_.size()));
-        if (is_new) {
-            layers_.push_back({set == 0 ? type.name() : layers_[set].name + " + " + type.name(), {}, 0});
-            last_.push_back(type.id().hash);
-        }
-        asked_ = {set, type.id().hash};
-        return answered_ = next->second;
-    }
-
-    std::vector<PictureLayer> take_layers() {
-        std::erase_if(layers_, [](const PictureLayer& layer) { return layer.points.empty(); });
-        return std::move(layers_);
-    }
-    PictureLayer& layer(std::uint32_t set) { return layers_[set]; }
-
-private:
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> next_;
-    std::vector<PictureLayer> layers_;       // by set; set 0 is the empty one
-    std::vector<std::uint64_t> last_ = {0};  // by set: the type that came last
-    std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
-    std::uint32_t answered_ = 0;  // for asked_, if its type is not 0
-};
 
 /// Calls visit(table) for each table of the world but those of transforms.
 template <class Visitor>
@@ -60,7 +27,7 @@ void for_each_table(const World& world, Visitor&& visit) {
 Vec2 from_above(Vec3 place) { return {place.x, place.y}; }
 
 std::vector<PictureLayer> transform_layers(const World& world, const TransformManager& transforms) {
-    Archetypes types;
+    TypeSets types;
     std::vector<std::uint32_t> type_of(transforms.num_rows());  // by row
     for_each_table(world, [&](const Table& table) {
         if (is_label(table.schema().id())) return;
@@ -68,13 +35,16 @@ std::vector<PictureLayer> transform_layers(const World& world, const TransformMa
             if (const Instance instance = transforms.instance(entity))
                 type_of[instance.row] = types.with(type_of[instance.row], table.schema());
     });
+    std::vector<PictureLayer> layers;  // by set of types
+    for (const std::string& name : types.names()) layers.push_back({name.empty() ? "transform" : name, {}, 0});
     for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) {
         if (!world.entities().alive(transforms.entity({row}))) continue;
-        PictureLayer& layer = types.layer(type_of[row]);
+        PictureLayer& layer = layers[type_of[row]];
         layer.points.push_back(from_above(transforms.world_position({row})));
         layer.entities.push_back(transforms.entity({row}));
     }
-    return types.take_layers();
+    std::erase_if(layers, [](const PictureLayer& layer) { return layer.points.empty(); });
+    return layers;
 }
 
 }  // namespace

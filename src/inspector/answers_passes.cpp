@@ -3,10 +3,8 @@
 #include "inspector/answers.h"
 #include "inspector/json_text.h"
 #include "shoal/base/text.h"
+#include "shoal/inspect/timeline.h"
 #include "shoal/world/schedule_graph.h"
-
-#include <algorithm>
-#include <map>
 
 namespace shoal::inspect {
 namespace {
@@ -42,38 +40,6 @@ void write_pass(const PassNode& node, const PassStatistics& pass, JsonText& json
     builder.end();
 }
 
-/// When a pass began and ended, over all workers.
-struct Span {
-    std::int64_t begin_ns = 0, end_ns = 0;
-};
-
-void write_time(std::string_view key, std::int64_t ns, std::int64_t origin, DocumentBuilder& builder) {
-    builder.number(key, ms(ns - origin));
-}
-
-/// For each pass that ran, the one among those it waits for that ended last.
-void write_waits(const ScheduleGraph& graph, const std::map<std::string_view, Span>& spans, JsonText& json) {
-    json.builder.begin_list("waits");
-    for (std::uint32_t i = 0; i < graph.passes.size(); ++i) {
-        const auto own = spans.find(graph.passes[i].name);
-        if (own == spans.end()) continue;
-        auto last = spans.end();
-        for (const PassEdge& edge : graph.edges) {
-            if (edge.to != i) continue;
-            const auto before = spans.find(graph.passes[edge.from].name);
-            if (before != spans.end() && (last == spans.end() || before->second.end_ns > last->second.end_ns))
-                last = before;
-        }
-        if (last == spans.end()) continue;
-        json.builder.begin_mapping();
-        json.text("pass", own->first);
-        json.text("for", last->first);
-        write_time("ms", own->second.begin_ns, last->second.end_ns, json.builder);
-        json.builder.end();
-    }
-    json.builder.end();
-}
-
 }  // namespace
 
 Response show_passes(Session& session, const Request&) {
@@ -104,44 +70,35 @@ Response show_timeline(Session& session, const Request&) {
     const Trace& trace = session.trace();
     const Result<ScheduleGraph> graph = session.world.schedule().graph();
     if (!graph) return refuse(500, graph.status().message());
-    std::uint64_t frame = 0;
-    std::int64_t begin_ns = 0, end_ns = 0;
-    const auto for_each_event = [&](std::uint32_t worker, auto&& visit) {
-        for (std::uint32_t i = 0; i < trace.num_events(worker); ++i)
-            if (const TraceEvent& event = trace.event(worker, i); event.frame == frame) visit(event);
-    };
-    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker)
-        if (const std::uint32_t count = trace.num_events(worker); count != 0)
-            frame = std::max(frame, trace.event(worker, count - 1).frame);
-    std::map<std::string_view, Span> spans;
-    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker)
-        for_each_event(worker, [&](const TraceEvent& event) {
-            const auto [at, is_new] = spans.try_emplace(trace.name(event.name), Span{event.begin_ns, event.end_ns});
-            at->second.begin_ns = std::min(at->second.begin_ns, event.begin_ns);
-            at->second.end_ns = std::max(at->second.end_ns, event.end_ns);
-            begin_ns = begin_ns == 0 ? event.begin_ns : std::min(begin_ns, event.begin_ns);
-            end_ns = std::max(end_ns, event.end_ns);
-        });
+    const Timeline timeline = last_frame(trace, *graph);
     JsonText json;
     DocumentBuilder& builder = json.builder;
     builder.begin_mapping();
-    builder.unsigned_integer("frame", frame);
+    builder.unsigned_integer("frame", timeline.frame);
     builder.number("begin_ms", 0.0);
-    write_time("end_ms", end_ns, begin_ns, builder);
+    builder.number("end_ms", ms(timeline.end_ns));
     builder.begin_list("workers");
-    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker) {
+    for (const std::vector<TimelineSpan>& spans : timeline.workers) {
         builder.begin_list();
-        for_each_event(worker, [&](const TraceEvent& event) {
+        for (const TimelineSpan& span : spans) {
             builder.begin_mapping();
-            json.text("pass", trace.name(event.name));
-            write_time("begin_ms", event.begin_ns, begin_ns, builder);
-            write_time("end_ms", event.end_ns, begin_ns, builder);
+            json.text("pass", span.pass);
+            builder.number("begin_ms", ms(span.begin_ns));
+            builder.number("end_ms", ms(span.end_ns));
             builder.end();
-        });
+        }
         builder.end();
     }
     builder.end();
-    write_waits(*graph, spans, json);
+    builder.begin_list("waits");
+    for (const TimelineWait& wait : timeline.waits) {
+        builder.begin_mapping();
+        json.text("pass", wait.pass);
+        json.text("for", wait.waited_for);
+        builder.number("ms", ms(wait.ns));
+        builder.end();
+    }
+    builder.end();
     builder.end();
     return {200, "application/json", json.finish()};
 }

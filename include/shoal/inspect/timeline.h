@@ -1,0 +1,41 @@
+#pragma once
+// The last frame of a trace: which worker worked at which pass when, and what each pass waited for.
+//
+//     const Timeline timeline = last_frame(trace, *world.schedule().graph());
+//
+//     worker 0   roam roam swim swim swim | eat
+//     worker 1   grow      swim swim      |            swim waited for roam, and eat for swim
+//
+// Thread: any, while no schedule with this trace runs.
+
+#include "shoal/world/schedule_graph.h"
+#include "shoal/world/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+/// A time in which a worker worked at a pass. Units: nanoseconds since the first one of the frame began.
+struct TimelineSpan {
+    std::string pass;
+    std::int64_t begin_ns = 0, end_ns = 0;
+};
+
+/// From the end of the pass that a pass has waited for last to its own begin.
+struct TimelineWait {
+    std::string pass, waited_for;
+    std::int64_t ns = 0;
+};
+
+struct Timeline {
+    std::uint64_t frame = 0;
+    std::int64_t end_ns = 0;                         ///< of the last span
+    std::vector<std::vector<TimelineSpan>> workers;  ///< Shape: by worker, each in the order of time
+    std::vector<TimelineWait> waits;                 ///< in the order of the graph's passes
+};
+
+SHOAL_API Timeline last_frame(const Trace& trace, const ScheduleGraph& graph);
+
+}  // namespace shoal

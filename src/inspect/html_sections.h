@@ -1,0 +1,20 @@
+#pragma once
+// The sections of a report, each in the file of its subject.
+
+#include "inspect/html_writer.h"
+#include "shoal/inspect/report.h"
+#include "shoal/inspect/timeline.h"
+#include "shoal/world/schedule_graph.h"
+
+namespace shoal {
+
+/// `timeline` has no workers if no frame was traced.
+void write_passes_section(const WorldReport& report, const ScheduleGraph& graph, const Timeline& timeline, HtmlWriter& html);
+void write_memory_section(const WorldReport& report, HtmlWriter& html);
+void write_zones_section(const World& world, HtmlWriter& html);
+/// How many entities there are of each set of component types.
+void write_entities_section(const World& world, HtmlWriter& html);
+/// Where they are.
+void write_places_section(const World& world, HtmlWriter& html);
+
+}  // namespace shoal

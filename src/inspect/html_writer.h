@@ -1,0 +1,71 @@
+#pragma once
+// Writes the parts that a report is made of: panels, tables, bars. What a world is called goes through xml_text().
+
+#include "inspect/xml_text.h"
+#include "shoal/base/text.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal {
+
+/// How many rows a table has, and how long its texts are, so that a report stays small.
+inline constexpr std::size_t kMostHtmlRows = 150, kMostHtmlBytes = 160;
+
+inline std::string html_text(std::string_view text) { return xml_text(text, kMostHtmlBytes); }
+
+class HtmlWriter {
+public:
+    template <class... Arguments>
+    void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
+    }
+    /// Adds what is HTML already.
+    void put_html(std::string_view html) { html_ += html; }
+    /// Adds an SVG file as a part of the page.
+    void put_svg(std::string_view file) { html_ += file.substr(file.find("<svg")); }
+
+    void begin_panel(std::string_view title) { put("<section class=\"panel\"><h3>{}</h3>\n", html_text(title)); }
+    void end_panel() { put_html("</section>\n"); }
+    void hint(std::string_view text) { put("<p class=\"hint\">{}</p>\n", html_text(text)); }
+
+    std::string take() { return std::move(html_); }
+
+private:
+    std::string html_;
+};
+
+/// A cell of a table. A number stands to the right, and has a bar behind it if `share` is not negative.
+struct HtmlCell {
+    std::string text;
+    bool is_number = false;
+    double share = -1;         ///< of the longest bar, 0 to 1
+    std::string_view color{};  ///< of a mark before the text
+    bool is_off = false;
+};
+
+struct HtmlColumn {
+    std::string_view title;
+    bool is_number = false;
+};
+
+/// Adds rows under a header; of many, the first.
+class HtmlTable {
+public:
+    HtmlTable(HtmlWriter& writer, std::vector<HtmlColumn> columns);
+    void add_row(const std::vector<HtmlCell>& cells);
+    /// Ends the table, and says how many rows were left out.
+    void end();
+
+private:
+    HtmlWriter& writer_;
+    std::size_t num_rows_ = 0;
+};
+
+inline HtmlCell number_cell(std::string text, double share = -1) { return {std::move(text), true, share}; }
+
+}  // namespace shoal

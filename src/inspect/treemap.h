@@ -1,0 +1,18 @@
+#pragma once
+// Divides a rectangle among sizes, in boxes that are as square as they can be.
+//
+// Source: Bruls, Huizing and van Wijk, "Squarified Treemaps", 2000.
+
+#include <span>
+#include <vector>
+
+namespace shoal {
+
+struct TreemapBox {
+    double x = 0, y = 0, width = 0, height = 0;
+};
+
+/// Returns a box for each size. Requires: sizes are above 0, and the largest come first. Shape: as `sizes`.
+std::vector<TreemapBox> treemap(std::span<const double> sizes, double width, double height);
+
+}  // namespace shoal

@@ -1,0 +1,39 @@
+#pragma once
+// Sets of component types, named as archetypes are: "body + fish". Each grows by one type at a time, in the order of tables.
+
+#include "shoal/table/schema.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal {
+
+class TypeSets {
+public:
+    /// Returns the set that has a type besides those of `set`. Set 0 is the empty one.
+    std::uint32_t with(std::uint32_t set, const Schema& type) {
+        if (set != 0 && last_[set] == type.id().hash) return set;                      // it has several of them
+        if (set == asked_.first && type.id().hash == asked_.second) return answered_;  // as its neighbours
+        const auto [next, is_new] = next_.try_emplace({set, type.id().hash}, static_cast<std::uint32_t>(names_.size()));
+        if (is_new) {
+            names_.push_back(set == 0 ? type.name() : names_[set] + " + " + type.name());
+            last_.push_back(type.id().hash);
+        }
+        asked_ = {set, type.id().hash};
+        return answered_ = next->second;
+    }
+
+    /// By set; empty: of no types.
+    const std::vector<std::string>& names() const { return names_; }
+
+private:
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> next_;
+    std::vector<std::string> names_ = {""};
+    std::vector<std::uint64_t> last_ = {0};  // by set: the type that came last
+    std::pair<std::uint32_t, std::uint64_t> asked_ = {0, 0};
+    std::uint32_t answered_ = 0;  // for asked_, if its type is not 0
+};
+
+}  // namespace shoal
