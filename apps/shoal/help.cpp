@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kLineWidth = 100;
 
-constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,   &kFormatVerb, &kConvertVerb,    &kDumpVerb,
-                                  &kSchemaVerb,  &kDiffVerb,    &kMergeVerb,  &kImportVerb,     &kRunVerb,
-                                  &kReplayVerb,  &kInspectVerb, &kSqlVerb,    &kCompletionVerb, &kHelpVerb};
+constexpr const Verb* kVerbs[] = {
+    &kCompileVerb, &kCheckVerb, &kFormatVerb, &kConvertVerb, &kDumpVerb, &kSchemaVerb, &kDiffVerb,       &kMergeVerb,
+    &kImportVerb,  &kRunVerb,   &kReplayVerb, &kInspectVerb, &kSqlVerb,  &kReportVerb, &kCompletionVerb, &kHelpVerb};
 
 constexpr Flag kToolFlags[] = {
     {.name = "help", .help = "print the manual of the tool, or with VERB that of a verb", .letter = 'h'},

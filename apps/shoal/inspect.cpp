@@ -2,8 +2,8 @@
 
 #include "inspection.h"
 #include "loaded_save.h"
+#include "recordings.h"
 #include "run.h"
-#include "shoal/save/recording.h"
 #include "verbs.h"
 
 namespace shoal_tool {
@@ -76,9 +76,8 @@ int inspect_save(const Arguments& arguments, Files& files, Console& console) {
 
 int run_inspect(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
+    if (holds_recording(files, path)) return run_replay(arguments, files, console);
     if (holds_world(files, path)) return inspect_save(arguments, files, console);
-    const Result<std::string> bytes = is_standard_stream(path) ? Result<std::string>(std::string()) : files.read(path);
-    if (bytes && Replay::is_recording(std::as_bytes(std::span(*bytes)))) return run_replay(arguments, files, console);
     return run_run(arguments, files, console);
 }
 

@@ -8,6 +8,8 @@
 
 namespace shoal_tool {
 
+/// Returns whether a file is a recording. It looks like the log of a folder to holds_world().
+bool holds_recording(Files& files, const std::string& path);
 /// Begins to record a world that is about to run. `level`: as it was spawned. Errors: as of Recorder::start().
 shoal::Status start_recording(shoal::Recorder& recorder, const shoal::World& world, const shoal::Blob& level,
                               const Task& task);

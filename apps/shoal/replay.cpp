@@ -1,6 +1,7 @@
 // shoal replay: runs again what shoal run --record has recorded, and says where it differs.
 
 #include "recordings.h"
+#include "reports.h"
 #include "scripts.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
@@ -52,6 +53,7 @@ constexpr Flag kReplayFlags[] = {
     kQueryFlag,
     kPictureFlag,
     kScheduleFlag,
+    kReportFlag,
 };
 
 // A line is a paragraph.
@@ -222,6 +224,7 @@ Status check_usage(const Arguments& arguments, Task& task) {
     if (Status status = check_plugin_paths(arguments.values("plugin")); !status) return status;
     if (Status status = check_script_paths(arguments.values("script")); !status) return status;
     if (Status status = check_picture_names(arguments); !status) return status;
+    if (Status status = read_report(arguments, task); !status) return status;
     task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("frames", std::uint64_t(0), kMostFrames, task.num_frames); !status)
         return status;
@@ -302,6 +305,13 @@ int run_replay(const Arguments& arguments, Files& files, Console& console) {
     if (task.verifies) return show_verified(console, task, outcome, diagnostics);
     show_outcome(console, task, outcome, diagnostics);
     return 0;
+}
+
+bool holds_recording(Files& files, const std::string& path) {
+    std::error_code failed;
+    if (is_standard_stream(path) || std::filesystem::is_directory(path, failed)) return false;
+    const Result<std::string> bytes = files.read(path);
+    return bytes && Replay::is_recording(bytes_of(*bytes));
 }
 
 Status start_recording(Recorder& recorder, const World& world, const Blob& level, const Task& task) {

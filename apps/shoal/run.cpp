@@ -4,6 +4,7 @@
 #include "copies.h"
 #include "passes.h"
 #include "recordings.h"
+#include "reports.h"
 #include "scripts.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
@@ -91,6 +92,7 @@ constexpr Flag kRunFlags[] = {
     kQueryFlag,
     kPictureFlag,
     kScheduleFlag,
+    kReportFlag,
     {.name = "trace",
      .value = "FILE.json",
      .help = "write when each worker did what, for chrome://tracing or Perfetto; - is standard output",
@@ -164,7 +166,7 @@ constexpr std::string_view kRunExamples =
     "shoal run reef.blob --persist reef_world\n"
     "shoal run reef.blob --record reef.rec && shoal replay reef.rec --verify\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
-    "shoal run reef.blob --schedule passes.svg\n"
+    "shoal run reef.blob --schedule passes.svg --report reef.html\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
@@ -204,6 +206,7 @@ Status read_task(const Arguments& arguments, Task& task) {
                 concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
     if (Status status = read_saving(arguments, task); !status) return status;
     if (Status status = check_picture_names(arguments); !status) return status;
+    if (Status status = read_report(arguments, task); !status) return status;
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
@@ -379,8 +382,6 @@ Status find(const World& world, const Task& task, Diagnostics& diagnostics, Outc
     return matches.status();
 }
 
-std::string title_of(const Task& task) { return utf8_text(std::filesystem::path(task.level).stem().string()); }
-
 Status draw(const World& world, const Task& task, Files& files, Outcome& outcome) {
     if (task.picture.empty()) return {};
     PictureOptions options;
@@ -444,6 +445,7 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.picture.empty())
         text += concat("picture     ", name_of_output(task.picture), ", ",
                        counted(outcome.num_drawn, "point", "points"), "\n");
+    text += report_line(task, outcome);
     if (!task.schedule.empty())
         text += concat("schedule    ", name_of_output(task.schedule), ", ",
                        counted(outcome.num_passes_drawn, "pass", "passes"), "\n");
@@ -522,6 +524,7 @@ void write_places(DocumentBuilder& builder, const Task& task, const Outcome& out
         builder.string("recording", utf8_text(task.record));
         builder.unsigned_integer("recording_bytes", outcome.num_recorded_bytes);
     }
+    if (!task.report.empty()) builder.string("report", utf8_text(task.report));
     if (!task.schedule.empty()) builder.string("schedule", utf8_text(task.schedule));
     if (task.picture.empty()) return;
     builder.string("picture", utf8_text(task.picture));
@@ -568,6 +571,8 @@ Status run_and_record(World& world, Persistence& persistence, Task& task, const 
 
 }  // namespace
 
+std::string title_of(const Task& task) { return utf8_text(std::filesystem::path(task.level).stem().string()); }
+
 std::string state_hash_text(std::uint64_t hash) {
     std::string text;
     append_hex(text, hash);
@@ -613,8 +618,9 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     }
     add_passes(world, outcome.bounds);
     if (Status status = begin_with_state(world, persistence, files, task, diagnostics, outcome); !status) return status;
-    Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
-    if (!task.trace.empty()) world.schedule().set_trace(&trace);
+    const bool is_traced = !task.trace.empty() || !task.report.empty();
+    Trace trace(executor.num_workers(), is_traced ? kTracedEvents : 1);
+    if (is_traced) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, *reloader, library, level);
@@ -629,13 +635,17 @@ Status live(LoadedLevel& level, const Blob& resources, Task& task, const Argumen
     gather(world, task, outcome);
     if (Status status = save_world(world, files, task, outcome); !status) return status;
     if (Status status = write_times(trace, task, files, outcome); !status) return status;
+    if (Status status = write_report_of_run(world, trace, task, files, outcome); !status) return status;
     if (Status status = draw_passes(world, task, files, outcome); !status) return status;
     return draw(world, task, files, outcome);
 }
 
 void show_outcome(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
     console.print_diagnostics(diagnostics);
-    print_facts(console, task, outcome);
+    if (task.prints_facts)
+        print_facts(console, task, outcome);
+    else
+        console.print(report_line(task, outcome));
     if (console.json()) print_json(console, task, outcome, diagnostics);
 }
 

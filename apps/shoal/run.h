@@ -32,6 +32,12 @@ inline constexpr Flag kQueryFlag{
     .help = "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\"",
     .takes = Takes::kText};
 
+inline constexpr Flag kReportFlag{
+    .name = "report",
+    .value = "FILE.html",
+    .help = "write what the run has and costs as a page, which needs no other file; - is standard output",
+    .takes = Takes::kOutput};
+
 /// Returns a state hash as people read it.
 std::string state_hash_text(std::uint64_t hash);
 
@@ -39,7 +45,9 @@ inline constexpr std::uint64_t kMostFrames = 1'000'000'000;
 inline constexpr double kMostSeconds = 3600;  ///< from frame to frame
 
 struct Task {
-    std::string level, query, picture, schedule, trace, save, load, record, persist;
+    std::string level, query, picture, schedule, report, trace, save, load, record, persist;
+    std::string_view report_flag = kReportFlag.name;  ///< `-o` of `shoal report`
+    bool prints_facts = true;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     std::uint64_t save_every = 0;  ///< frames; 0: only after the last one
@@ -68,7 +76,7 @@ struct Outcome {
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     shoal::Bounds bounds;
-    std::size_t num_passes_drawn = 0;
+    std::size_t num_passes_drawn = 0, num_report_bytes = 0;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
     std::uint64_t num_saved_bytes = 0, num_recorded_bytes = 0;
     shoal::PersistStatistics persisted;
@@ -89,6 +97,8 @@ shoal::Status live(LoadedLevel& level, const shoal::Blob& resources, Task& task,
 /// What the verbs do whose worlds run.
 int run_run(const Arguments& arguments, Files& files, Console& console);
 int run_replay(const Arguments& arguments, Files& files, Console& console);
+/// Returns what pictures and reports of a run are called.
+std::string title_of(const Task& task);
 /// Prints what came of it.
 void show_outcome(Console& console, const Task& task, const Outcome& outcome, const shoal::Diagnostics& diagnostics);
 

@@ -18,6 +18,7 @@ extern const Verb kRunVerb;
 extern const Verb kReplayVerb;
 extern const Verb kInspectVerb;
 extern const Verb kSqlVerb;
+extern const Verb kReportVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 
