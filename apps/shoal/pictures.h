@@ -1,5 +1,6 @@
 #pragma once
-// Pictures that a run writes: where entities are, and the passes of its schedule. The end of a file's name says in which format.
+// Pictures that a run writes: where entities are, and the passes of its schedule. The end of a file's name says in
+// which format.
 
 #include "files.h"
 

@@ -40,18 +40,18 @@ Status error_of(GError* error) {
 
 Result<std::string> png_of_svg(std::string_view svg) {
     GError* error = nullptr;
-    const Handle handle(
+    const Handle source(
         rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), static_cast<gsize>(svg.size()), &error));
-    if (!handle) return error_of(error);
+    if (!source) return error_of(error);
     gdouble width = 0, height = 0;
-    if (!rsvg_handle_get_intrinsic_size_in_pixels(handle.get(), &width, &height))
+    if (!rsvg_handle_get_intrinsic_size_in_pixels(source.get(), &width, &height))
         return Status::error("the picture has no size");
     const double scale = std::min(kScale, kLongestSide / std::max(width, height));
     const RsvgRectangle page{0, 0, width * scale, height * scale};
     const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(page.width + 0.5),
                                                      static_cast<int>(page.height + 0.5)));
     const Context context(cairo_create(surface.get()));
-    if (!rsvg_handle_render_document(handle.get(), context.get(), &page, &error)) return error_of(error);
+    if (!rsvg_handle_render_document(source.get(), context.get(), &page, &error)) return error_of(error);
     std::string png;
     const cairo_status_t status = cairo_surface_write_to_png_stream(surface.get(), append, &png);
     if (status != CAIRO_STATUS_SUCCESS) return Status::error(cairo_status_to_string(status));

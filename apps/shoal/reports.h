@@ -6,8 +6,8 @@
 
 namespace shoal_tool {
 
-/// Reads what is asked for of a report. Errors: neither a file nor --text was given to `shoal report`; a file that does not
-/// end in .html.
+/// Reads what is asked for of a report. Errors: neither a file nor --text was given to `shoal report`; a file that does
+/// not end in .html.
 shoal::Status read_report(const Arguments& arguments, Task& task);
 
 /// Writes the report of a run that was asked for. Errors: as Files::write().

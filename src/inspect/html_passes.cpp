@@ -184,7 +184,8 @@ private:
 
 }  // namespace
 
-void write_passes_section(const WorldReport& report, const ScheduleGraph& graph, const Timeline& timeline, HtmlWriter& html) {
+void write_passes_section(const WorldReport& report, const ScheduleGraph& graph, const Timeline& timeline,
+                          HtmlWriter& html) {
     html.put_html("<h2 id=\"passes\">Passes</h2>\n");
     if (report.passes.empty()) return html.hint("The world has no passes; a save has none.");
     write_table(report, graph, html);

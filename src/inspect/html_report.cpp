@@ -41,7 +41,8 @@ Result<std::string> html_report(World& world, const HtmlReportOptions& options) 
     const WorldReport& report = options.report == nullptr ? found : *options.report;
     HtmlWriter html;
     write_head(report, options, html);
-    write_passes_section(report, *graph, options.trace == nullptr ? Timeline() : last_frame(*options.trace, *graph), html);
+    write_passes_section(report, *graph, options.trace == nullptr ? Timeline() : last_frame(*options.trace, *graph),
+                         html);
     write_memory_section(report, html);
     write_zones_section(world, html);
     write_entities_section(world, html);

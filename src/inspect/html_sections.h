@@ -9,7 +9,8 @@
 namespace shoal {
 
 /// `timeline` has no workers if no frame was traced.
-void write_passes_section(const WorldReport& report, const ScheduleGraph& graph, const Timeline& timeline, HtmlWriter& html);
+void write_passes_section(const WorldReport& report, const ScheduleGraph& graph, const Timeline& timeline,
+                          HtmlWriter& html);
 void write_memory_section(const WorldReport& report, HtmlWriter& html);
 void write_zones_section(const World& world, HtmlWriter& html);
 /// How many entities there are of each set of component types.

@@ -1,6 +1,6 @@
 #pragma once
-// How a report looks: the colours and shapes of the inspector's page (src/inspector/page/style.css), for a page to be read and
-// printed.
+// How a report looks: the colours and shapes of the inspector's page (src/inspector/page/style.css), for a page to be
+// read and printed.
 
 #include <string_view>
 
@@ -29,13 +29,15 @@ a:hover { text-decoration: underline; }
 .facts { display: flex; flex-wrap: wrap; gap: 10px 34px; margin-top: 14px; }
 .facts dt { font-size: 11.5px; color: var(--muted); }
 .facts dd { font-weight: 600; font-size: 15px; overflow-wrap: anywhere; }
-.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 11px; margin-bottom: 14px; overflow: hidden; }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 11px; margin-bottom: 14px;
+  overflow: hidden; }
 .hint { color: var(--muted); font-size: 12px; padding: 8px 14px; }
 .scroll { overflow-x: auto; }
 .picture { padding: 12px 14px; }
 .picture svg { display: block; max-width: 100%; height: auto; }
 table { border-collapse: collapse; width: 100%; }
-th { text-align: left; font-size: 11.5px; font-weight: 600; color: var(--muted); padding: 7px 14px; white-space: nowrap; }
+th { text-align: left; font-size: 11.5px; font-weight: 600; color: var(--muted); padding: 7px 14px;
+  white-space: nowrap; }
 td { padding: 4px 14px; border-top: 1px solid color-mix(in srgb, var(--line) 60%, transparent); white-space: nowrap; }
 td:first-child { white-space: normal; overflow-wrap: anywhere; }
 .number { text-align: right; }
@@ -43,13 +45,15 @@ td:first-child { white-space: normal; overflow-wrap: anywhere; }
 .dot { display: inline-block; width: 9px; height: 9px; border-radius: 3px; margin-right: 9px; }
 .bar { display: inline-flex; justify-content: flex-end; position: relative; min-width: 118px; height: 19px;
   border-radius: 4px; background: var(--raised); overflow: hidden; vertical-align: middle; }
-.bar i { position: absolute; left: 0; top: 0; bottom: 0; background: color-mix(in srgb, var(--accent) 42%, transparent); }
+.bar i { position: absolute; left: 0; top: 0; bottom: 0;
+  background: color-mix(in srgb, var(--accent) 42%, transparent); }
 .bar b { position: relative; font-weight: 400; padding: 0 7px; }
 .matrix { width: auto; margin: 6px 14px 12px 0; }
 .matrix thead th { text-align: center; padding: 6px 8px; }
 .matrix tbody th { text-align: right; font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-weight: 400;
   padding: 2px 12px 2px 14px; color: var(--text); }
-.matrix td { width: 64px; min-width: 64px; text-align: center; font: 600 11px ui-monospace, "DejaVu Sans Mono", monospace;
+.matrix td { width: 64px; min-width: 64px; text-align: center;
+  font: 600 11px ui-monospace, "DejaVu Sans Mono", monospace;
   border: 1px solid color-mix(in srgb, var(--line) 60%, transparent); }
 .matrix .r { background: color-mix(in srgb, var(--accent) 20%, transparent); color: var(--accent); }
 .matrix .w { background: color-mix(in srgb, var(--warm) 26%, transparent); color: var(--warm); }

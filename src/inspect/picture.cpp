@@ -19,8 +19,8 @@ constexpr std::string_view kColors[] = {"#6fd6ff", "#d4a6ff", "#ffe08a", "#ff9e7
 constexpr std::size_t kMaxLegendEntries = 16;
 constexpr std::size_t kMaxDensityBytes = 500'000;
 constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
-// Of pictures alone, so that one may stand in a page that has styles of its own. The sea is dark in light pages, too, since its
-// colours are told apart on it.
+// Of pictures alone, so that one may stand in a page that has styles of its own. The sea is dark in light pages, too,
+// since its colours are told apart on it.
 constexpr std::string_view kStyle =
     ".places text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}.places .page{fill:#041421}"
     ".places .title{font-size:24px;font-weight:600;fill:#f3fbff}.places .sub{font-size:14px;fill:#86aec4}"

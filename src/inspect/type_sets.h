@@ -1,5 +1,6 @@
 #pragma once
-// Sets of component types, named as archetypes are: "body + fish". Each grows by one type at a time, in the order of tables.
+// Sets of component types, named as archetypes are: "body + fish". Each grows by one type at a time, in the order of
+// tables.
 
 #include "shoal/table/schema.h"
 

@@ -3,14 +3,14 @@
 //
 //     const Result<ScheduleGraph> graph = world.schedule().graph();
 //     if (!graph) return graph.status();
-//     write_file("passes.svg", schedule_svg(*graph, {.passes = report_world(world).passes}));
-//     write_file("passes.dot", schedule_dot(*graph));  // dot -Tpdf passes.dot -o passes.pdf
+//     const std::string svg = schedule_svg(*graph, {.passes = report_world(world).passes});
+//     const std::string dot = schedule_dot(*graph);  // dot -Tpdf passes.dot -o passes.pdf
 //
-//     +------+              +------+  body.position  +-----+
-//     | roam |--body.heading->| swim |---------------->| eat |      a solid line: both touch what it names, and one
-//     +------+              +------+                 +-----+      writes it; a dashed one: after() or before() says so
-//     +------+                                        ^
-//     | grow | - - - - - - - - - - - - - - - - - - - -'
+//     +------+                 +------+                  +-----+
+//     | roam |- body.heading ->| swim |- body.position ->| eat |    a solid line: both touch what it names, and one
+//     +------+                 +------+                  +-----+    writes it; a dashed one: after() or before() says so
+//     +------+                                              ^
+//     | grow | - - - - - - - - - - - - - - - - - - - - - - -+
 //     +------+
 //
 // The SVG is dark or light as the reader's system is (prefers-color-scheme), and dark where that is not known.
