@@ -85,6 +85,7 @@ Status TableSet::load(SnapshotReader& from, std::span<const Archetype* const> ty
         first_in_zone_.set(table.zone, table.number);
     }
     list_tables();
+    note_all_columns();
     count_changes();
     return status;
 }

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace shoal {
@@ -23,11 +24,40 @@ TableSet::TableSet(PagePool& pool, DatabaseDirectory& directory, std::uint32_t c
 
 TableSet::~TableSet() {
     for (const DatabaseTable* table : tables_) destroy_owned("database", table);
+    for (const ColumnsOfType* columns : columns_of_types_) destroy_owned("database", columns);
 }
 
 DatabaseTable* TableSet::find(const Archetype& type, Zone zone) const {
     const std::uint32_t* const number = number_by_place_.find(pair_key(zone, type.number()));
     return number == nullptr ? nullptr : tables_[*number];
+}
+
+const Array<const PhysicalColumn*>& TableSet::columns_of(ComponentType component) const {
+    static std::mutex mutex;  // of all sets: several threads may make look-ups
+    const std::scoped_lock lock(mutex);
+    for (const ColumnsOfType* known : columns_of_types_)
+        if (known->component == component) return known->of_table;
+    auto* const made = make_owned<ColumnsOfType>("database");
+    made->component = component;
+    columns_of_types_.push_back(made);
+    for (std::uint32_t number = 0; number < tables_.size(); ++number) note_columns(number, *made);
+    return made->of_table;
+}
+
+void TableSet::note_all_columns() const {
+    for (ColumnsOfType* columns : columns_of_types_) columns->of_table.clear();
+    for (std::uint32_t number = 0; number < tables_.size(); ++number) note_columns(number);
+}
+
+void TableSet::note_columns(std::uint32_t number) const {
+    for (ColumnsOfType* columns : columns_of_types_) note_columns(number, *columns);
+}
+
+void TableSet::note_columns(std::uint32_t number, ColumnsOfType& to) const {
+    if (number >= to.of_table.size()) to.of_table.resize(number + std::size_t(1), nullptr);
+    const DatabaseTable* const table = tables_[number];
+    const bool has = table != nullptr && table->type().has_column_of(to.component);
+    to.of_table[number] = has ? &table->table().physical_column(table->first_column(to.component)) : nullptr;
 }
 
 Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) {
@@ -49,7 +79,7 @@ Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) 
         ++epoch_;
         list_tables();
     }
-    ++list_version_;
+    note_columns(number);
     number_by_place_.set(pair_key(zone, type.number()), number);
     next_in_zone_[number] = first_in_zone_.find_or(zone, kNone);
     first_in_zone_.set(zone, number);
@@ -102,7 +132,7 @@ void TableSet::retire(DatabaseTable& table) {
     number_by_place_.erase(pair_key(table.zone(), table.type().number()));
     free_numbers_.push_back(number);
     tables_[number] = nullptr;
-    ++list_version_;
+    note_columns(number);
     empty_visits_[number] = 0;
     destroy_owned("database", &table);
 }

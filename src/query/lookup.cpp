@@ -4,8 +4,6 @@
 #include "shoal/base/text.h"
 #include "shoal/store/component_directory.h"
 
-#include <mutex>
-
 namespace shoal::detail {
 namespace {
 
@@ -29,7 +27,6 @@ LookupStore::LookupStore(const ComponentDirectory& directory, const Schema& comp
     database_ = keeper.database;
     if (database_ == nullptr) return;
     type_ = ComponentType{keeper.component};
-    table_list_version_ = &database_->table_list_version();
     if (database_->schema(type_).layout_hash() != component.layout_hash())
         refuse_lookup("database.schema(type).layout_hash() == component.layout_hash()", component,
                       "which the database keeps with other fields; name its fields by text");
@@ -42,7 +39,7 @@ LookupStore LookupStore::find_in(const ComponentDirectory& directory, const Sche
 LookupStore LookupStore::require_in(ComponentDirectory& directory, const Schema& component) {
     directory.require_or_end(component);
     LookupStore found(directory, component);
-    found.notes_columns_ = SHOAL_CHECKED == 0;
+    if (SHOAL_CHECKED == 0 && found.database_ != nullptr) found.columns_ = &found.database_->columns_of(found.type_);
     if (found.store_ == nullptr)
         refuse_lookup(
             "store != nullptr", component,
@@ -51,26 +48,12 @@ LookupStore LookupStore::require_in(ComponentDirectory& directory, const Schema&
     return found;
 }
 
-LookupStore::Row LookupStore::find_in_database(Entity entity) const {
+LookupStore::Row LookupStore::find_once(Entity entity) const {
     if (database_ == nullptr) return {};
-    if (notes_columns_) note_columns();
     const DatabaseRow at = database_->find(entity);
     if (!at || database_->is_dead(entity) || !at.table->has(type_, at.row)) return {};
     const std::uint32_t first_column = at.table->first_column(type_);
     return first_column == kNoColumn ? Row() : row_of(at.table->table(), at.row, first_column);
-}
-
-void LookupStore::note_columns() const {
-    static std::mutex mutex;  // of all look-ups: tables come and go rarely
-    const std::scoped_lock lock(mutex);
-    if (columns_.noted == *table_list_version_) return;
-    const std::span<DatabaseTable* const> tables = database_->all_tables();
-    columns_.of_table.clear();
-    columns_.of_table.resize(tables.size(), nullptr);
-    for (std::size_t i = 0; i < tables.size(); ++i)
-        if (tables[i] != nullptr && tables[i]->type().has_column_of(type_))
-            columns_.of_table[i] = &tables[i]->table().physical_column(tables[i]->first_column(type_));
-    __atomic_store_n(&columns_.noted, *table_list_version_, __ATOMIC_RELEASE);
 }
 
 Status LookupStore::set(Entity entity, std::uint32_t field, const std::byte* value) const {

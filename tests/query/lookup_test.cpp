@@ -5,6 +5,7 @@
 
 #include "shoal/base/random.h"
 #include "shoal/query/query.h"
+#include "shoal/state/snapshot.h"
 #include "shoal/store/component_directory.h"
 #include "support/testing.h"
 
@@ -182,6 +183,41 @@ TEST_F(LookupsOfOne, a_disabled_component_is_not_found_and_not_set) {
     EXPECT_EQ(database.get<&Anchor::depth>(database.find(ship)), 6u);
     ASSERT_TRUE(database.add(ship, Anchor{8}).ok());
     EXPECT_EQ(*depth.find(ship), 8u);
+}
+
+TEST_F(LookupsOfOne, a_table_that_gets_the_number_of_another_is_seen) {
+    ASSERT_TRUE(directory.add(database).ok());
+    ASSERT_TRUE(database.add(ship, Wake{3}).ok());
+    const Lookup<&Wake::length> length(directory);
+    ASSERT_TRUE(database.move(ship, 9).ok());
+    const std::uint64_t epoch = database.table_list_epoch();
+    for (int i = 0; i < 100 && database.table_list_epoch() == epoch; ++i) database.settle({});
+    ASSERT_NE(database.table_list_epoch(), epoch) << "the empty table goes";
+    const Entity anchored = *entities.create(), moored = *entities.create();
+    ASSERT_TRUE(database.insert(anchored, 4, Anchor{}).ok());
+    ASSERT_EQ(database.find(anchored).table->number(), 0u);
+    EXPECT_EQ(length.find(anchored), nullptr);
+    ASSERT_TRUE(database.insert(moored, 4, Anchor{}, Wake{7}).ok());
+    EXPECT_EQ(*length.find(moored), 7u);
+    EXPECT_EQ(*length.find(ship), 3u);
+}
+
+TEST_F(LookupsOfOne, a_database_that_was_loaded_is_looked_up_in_its_new_tables) {
+    ASSERT_TRUE(database.add(ship, Wake{3}).ok());
+    database.component<Anchor>();
+    Snapshot state;
+    SnapshotWriter to(state);
+    database.save(to);
+    ASSERT_TRUE(to.status().ok());
+    Database other{entities, pool};
+    other.component<Wake>(), other.component<Anchor>();
+    ASSERT_TRUE(directory.add(other).ok());
+    ASSERT_TRUE(other.add(ship, Anchor{5}).ok());
+    const Lookup<&Wake::length> length(directory);
+    EXPECT_EQ(length.find(ship), nullptr);
+    SnapshotReader from(state);
+    ASSERT_TRUE(other.load(from).ok());
+    EXPECT_EQ(*length.find(ship), 3u);
 }
 
 TEST_F(LookupsOfOne, a_component_type_that_no_store_keeps_is_found_nowhere_if_once_is_said) {

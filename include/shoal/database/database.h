@@ -267,7 +267,7 @@ public:
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
     /// Whether an entity with a row is dead. One comparison, while none has died.
     SHOAL_INLINE bool is_dead(Entity entity) const {
-        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
+        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive_between_changes(entity);
     }
     bool has(Entity entity, ComponentType component) const;
     template <class T>
@@ -328,8 +328,11 @@ public:
     /// Grows when a table number is freed: whatever was derived from all_tables() is then out of date. While it stays
     /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
-    /// Grows when a table comes or goes. Lifetime of the reference: the database.
-    const std::uint64_t& table_list_version() const { return tables_.list_version(); }
+    /// Where the columns of a component type are in each table, also in those that come later; for look-ups.
+    /// Shape: by table number, nullptr: not there. Lifetime: the database. Thread: any, between structural calls.
+    const Array<const PhysicalColumn*>& columns_of(ComponentType component) const {
+        return tables_.columns_of(component);
+    }
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_structural_changes() const { return tables_.num_changes(); }
     SHOAL_API std::uint64_t num_rows() const;

@@ -42,8 +42,9 @@ public:
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
-    /// Grows when a table comes or goes. Lifetime of the reference: the set.
-    const std::uint64_t& list_version() const { return list_version_; }
+    /// Where the columns of a component type are in each table, also in those that come later.
+    /// Shape: by table number, nullptr: not there. Lifetime: the set. Thread: any, as above.
+    SHOAL_API const Array<const PhysicalColumn*>& columns_of(ComponentType component) const;
 
     /// Calls visit(table) for each table.
     template <class Visit>
@@ -80,7 +81,16 @@ public:
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
+    /// Where the columns of a component type are, for look-ups.
+    struct ColumnsOfType {
+        ComponentType component;
+        Array<const PhysicalColumn*> of_table{Owner("database")};  // by number
+    };
+
     void retire(DatabaseTable& table);
+    void note_columns(std::uint32_t number) const;
+    void note_all_columns() const;
+    void note_columns(std::uint32_t number, ColumnsOfType& to) const;
     void list_tables();
     Status validate(const DatabaseTable& table, std::uint32_t number) const;
 
@@ -97,8 +107,9 @@ private:
     Array<const Table*> listed_also_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> number_by_place_{Owner("database")};  // by zone and archetype
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
-    std::uint64_t epoch_ = 0, list_version_ = 0;
+    std::uint64_t epoch_ = 0;
     std::size_t next_visited_ = 0;
+    mutable Array<ColumnsOfType*> columns_of_types_{Owner("database")};  // owned; those that were asked for
 };
 
 }  // namespace shoal

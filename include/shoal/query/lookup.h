@@ -27,18 +27,6 @@ namespace shoal {
 
 namespace detail {
 
-/// Where the columns of a component type are in each table of a database, for look-ups on several threads. A copy
-/// begins anew.
-struct NotedColumns {
-    NotedColumns() = default;
-    NotedColumns(const NotedColumns&) {}
-    NotedColumns& operator=(const NotedColumns&) { return noted = kNothing, *this; }
-
-    static constexpr std::uint64_t kNothing = ~std::uint64_t(0);
-    Array<const PhysicalColumn*> of_table{Owner("query")};  ///< by table number, nullptr: not there
-    std::uint64_t noted = kNothing;                         ///< the list of tables that they are noted of
-};
-
 /// Where a component type is kept, without C++ types.
 class LookupStore {
 public:
@@ -59,12 +47,10 @@ public:
     template <bool kCanBeDisabled>
     SHOAL_INLINE Row find(Entity entity) const {
         if (rows_ != nullptr) return find_owned(entity);
-        // Who has noted the columns of this list of tables did so before.
-        if (SHOAL_UNLIKELY(__atomic_load_n(&columns_.noted, __ATOMIC_ACQUIRE) != *table_list_version_))
-            return find_in_database(entity);
+        if (SHOAL_UNLIKELY(columns_ == nullptr)) return find_once(entity);
         const DatabaseDirectory::Location at = database_->directory().find(entity);
         if (SHOAL_UNLIKELY(!at)) return {};
-        const PhysicalColumn* const columns = columns_.of_table[at.table];
+        const PhysicalColumn* const columns = (*columns_)[at.table];
         if (SHOAL_UNLIKELY(columns == nullptr) || database_->is_dead(entity)) return {};
         if constexpr (kCanBeDisabled)
             if (!database_->all_tables()[at.table]->has(type_, at.row)) return {};
@@ -84,13 +70,10 @@ private:
         if (row == kNilRow) return {};
         const Table& table = rows_->table();
         if (SHOAL_UNLIKELY(needs_parent_) && table.links(LinkColumn::kTreeParent)[row] == kNilRow) return {};
-        return SHOAL_LIKELY(entities_->alive(entity)) ? row_of(table, row, first_column_) : Row();
+        return SHOAL_LIKELY(entities_->alive_between_changes(entity)) ? row_of(table, row, first_column_) : Row();
     }
-    /// Also notes where the columns are now, for the look-ups that follow.
-    SHOAL_API Row find_in_database(Entity entity) const;
-    void note_columns() const;
-
-    static constexpr std::uint64_t kNoList = 0;
+    /// The same without `columns_`, which a single look-up does not ask for. Pure: a loop keeps what it has read.
+    __attribute__((pure)) SHOAL_API Row find_once(Entity entity) const;
 
     const EntityManager* entities_;
     const Schema* component_;
@@ -98,9 +81,8 @@ private:
     OwnedRows* rows_ = nullptr;           // nullptr: of a database, or of no store
     const Database* database_ = nullptr;  // if the store is one
     ComponentType type_;                  // there
-    const std::uint64_t* table_list_version_ = &kNoList;
-    bool notes_columns_ = false;
-    mutable NotedColumns columns_;    // there, unless the build is checked
+    const Array<const PhysicalColumn*>* columns_ =
+        nullptr;                      // there; nullptr: for a single look-up, or the build is checked
     std::uint32_t first_column_ = 0;  // otherwise
     bool needs_parent_ = false;       // see OwnedColumns
 };
@@ -130,8 +112,7 @@ public:
 
     /// Returns the field as a query passes a field that may be missing: a pointer to const or, if it is split, an object
     /// that is used like one. It is null if the entity is dead or has no such component, or if that is disabled.
-    /// Total: any id is fine. Cost: a look-up in the store; in a database, the first after a table came or went looks
-    /// at each.
+    /// Total: any id is fine. Cost: a look-up in the store.
     SHOAL_INLINE auto find(Entity entity) const {
         if constexpr (kIsRight) {
             using View = ReadColumn<kMember>;
