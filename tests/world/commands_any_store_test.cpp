@@ -516,10 +516,14 @@ struct Sealed : OwnedRows, Store {
 
 TEST_F(CommandsOfWorld, what_a_store_refuses_is_dropped_counted_and_logged) {
     world.make_store<Sealed>();
+    const shoal_test::Logged logged;
     world.commands().add(made[0], Hull{1});
     world.commands().create(0, Hull{2});
     world.settle();
     EXPECT_EQ(world.settle_statistics().last.num_dropped, 2u);
+    ASSERT_EQ(logged.lines.size(), 2u);
+    EXPECT_EQ(logged.lines[0].find("commands to create 1 entities were dropped: "), 0u) << logged.lines[0];
+    EXPECT_EQ(logged.lines[1].find("commands to change 1 entities were dropped: "), 0u) << logged.lines[1];
     EXPECT_EQ(entities.num_alive(), 3u) << "no entity stays half made";
 }
 
@@ -640,7 +644,11 @@ TEST_F(CommandsOfWorld, a_command_that_a_store_refuses_changes_none_of_the_other
     commands.add(made[1], Mast{2, {}}, Anchored{8});
     commands.remove<Anchored>(made[2]);  // with the next, two commands about one entity
     commands.add(made[2], Hull{2}, Mast{3, {}}, ChildOf{made[1]});
+    const shoal_test::Logged logged;
     world.settle();
+    ASSERT_EQ(logged.lines.size(), 2u);
+    for (const std::string& line : logged.lines)
+        EXPECT_EQ(line.find("commands to change 1 entities were dropped: "), 0u) << line;
     EXPECT_EQ(world.transforms().num_rows(), 0u) << "nor is it linked";
     EXPECT_FALSE(masts.has(made[0]) || database.has<Anchored>(made[0]));
     EXPECT_TRUE(masts.has(made[1]) && database.has<Anchored>(made[1]));
@@ -658,7 +666,13 @@ TEST_F(CommandsOfWorld, a_store_that_is_full_takes_what_fits_and_loses_no_other_
     database.component<Anchored>();
     for (const Entity entity : made) world.commands().add(entity, Mast{1, {}}, Hull{1}, Anchored{1});
     for (int i = 0; i < 5; ++i) world.commands().create(Anchored{2}, Hull{2}, Mast{2, {}});
-    world.settle();  // creates first
+    {
+        const shoal_test::Logged logged;
+        world.settle();  // creates first
+        ASSERT_EQ(logged.lines.size(), 2u);
+        EXPECT_EQ(logged.lines[0].find("commands to create 1 entities were dropped: "), 0u) << logged.lines[0];
+        EXPECT_EQ(logged.lines[1].find("commands to change 3 entities were dropped: "), 0u) << logged.lines[1];
+    }
     EXPECT_EQ(hulls.num_rows(), 4u);
     EXPECT_EQ(masts.num_rows(), 4u);
     EXPECT_EQ(database.num_rows(), 4u);

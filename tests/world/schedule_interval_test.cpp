@@ -1,5 +1,7 @@
 // Passes that run every n frames or every t seconds: in which frames they run, and what their dt is.
 
+#include "world/pass_interval.h"
+
 #include "shoal/world/schedule.h"
 
 #include "support/testing.h"
@@ -231,6 +233,43 @@ TEST(ScheduleInterval, random_frames_and_enabled_passes_agree_with_a_naive_model
             model.first = model.times.size();
         }
     }
+}
+
+TEST(PassInterval, goes_on_from_saved_progress_whatever_that_says) {
+    const auto due = [](PassInterval& interval, int num_frames, float dt = 1) {
+        std::string frames;
+        for (int i = 0; i < num_frames; ++i) frames += interval.count_frame(dt) ? 'x' : '.';
+        return frames;
+    };
+    PassInterval saved, other;
+    saved.set_frames(3), other.set_frames(3);
+    EXPECT_EQ(due(saved, 4), "x..x");
+    EXPECT_EQ(saved.dt(), 3);
+    other.set_progress(saved.progress());
+    EXPECT_EQ(other.dt(), 3);
+    EXPECT_EQ(due(other, 5), due(saved, 5));
+    EXPECT_EQ(other.dt(), saved.dt());
+    other.set_progress({0, 0, 0, 100});
+    EXPECT_EQ(due(other, 4), "..x.") << "at most as many as there are between two runs";
+    constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+    PassInterval timed;
+    timed.set_seconds(1);
+    EXPECT_EQ(due(timed, 6, 0.4f), "..x.x.");
+    timed.set_progress({kNoNumber, kNoNumber, 0, 0});
+    EXPECT_EQ(due(timed, 3, 0.5f), ".x.");
+    EXPECT_EQ(timed.dt(), 1);
+    timed.set_progress({0.75, 2, 0, 0});
+    EXPECT_EQ(due(timed, 4, 0.25f), "x...");
+    EXPECT_EQ(timed.dt(), 2.25f);
+    timed.set_frames(2);
+    EXPECT_EQ(due(timed, 3, 0.25f), "x.x") << "frames count now, and seconds do not";
+    timed.postpone();
+    EXPECT_EQ(due(timed, 3, 0.25f), "x.x");
+    timed.set_seconds(0.5f);
+    EXPECT_EQ(due(timed, 4, 0.25f), ".x.x");
+    timed.postpone();
+    EXPECT_EQ(due(timed, 1, 0.25f), "x");
+    EXPECT_EQ(timed.dt(), 0.75f) << "the time of the run that was postponed, too";
 }
 
 TEST(ScheduleInterval, a_pass_that_is_not_due_keeps_the_others_in_order) {

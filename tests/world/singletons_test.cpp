@@ -232,6 +232,10 @@ TEST_F(Singletons, fields_are_reached_by_name) {
     EXPECT_EQ(world.get("boat.mass").message(),
               "\"boat\" is not a singleton of this world; give the entity that has it");
     EXPECT_FALSE(world.set("wind.speed", 4.0f));
+    world.entities().destroy(world.directory().singletons().entity());
+    world.settle();
+    for (const Status& status : {world.get("wind.gust").status(), world.set("wind.gust", 5.0f)})
+        EXPECT_EQ(status.message(), "the singleton \"wind\" is not there; its entity was destroyed");
 }
 
 TEST_F(Singletons, a_blob_that_has_one_sets_it) {
