@@ -464,7 +464,8 @@ __attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFuncti
     FoundRows found{.commands = open_commands_if_taken(plan, function)};
     const LoopScope scope;
     plan.refresh();
-    const PlainVisit visit{function, found, plan.columns_of(std::uint32_t(0)), plan.written.size(), plan.num_noted()};
+    const std::uint16_t* const columns = plan.noted_columns.empty() ? nullptr : plan.columns_of(std::uint32_t(0));
+    const PlainVisit visit{function, found, columns, plan.written.size(), plan.num_noted()};
     if (!has_database) {
         Table& table = plan.places.stores[plan.alone].rows->table();
         if (table.num_rows() != 0) visit.visit(table, plan.columns_of(nullptr));
