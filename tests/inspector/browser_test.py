@@ -218,7 +218,9 @@ class Page(unittest.TestCase):
         self.pause()
         self.post("/api/control", action="step", frames=2)
         self.find_all("#passes-tabs [data-value=timeline]")[0].click()
-        self.until(lambda: self.find_all(".timeline .span"), "no pass is drawn")
+        passes = {one["name"] for one in self.get("/api/passes")["passes"]}
+        drawn = "return [...document.querySelectorAll('.timeline .span')].map((span) => span.dataset.pass)"
+        self.until(lambda: passes & set(self.browser.execute_script(drawn)), "no pass is drawn")
 
     def test_08_a_pass_is_switched_off_and_on(self):
         self.open("passes")

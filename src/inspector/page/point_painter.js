@@ -1,7 +1,6 @@
 // Draws points: by WebGL in one draw call, or without it on a 2D canvas.
 
-import { hex_rgb, kind_color, ramp_rgb } from "./colors.js";
-import { kNoColor, to_pixels } from "./points.js";
+import { slot_colors, to_pixels } from "./points.js";
 
 const kVertexShader = `
 attribute float point_x, point_y, slot, selected;
@@ -27,23 +26,6 @@ void main() {
 }`;
 
 const kFew = 20;
-
-/// The 256 colours of a legend: kinds by their place, or a ramp; the last is for points without a value.
-/// Layout: red, green, blue and depth of each. Few points of a kind are drawn before many, so that they are seen.
-export function slot_colors(legend, slots) {
-    const colors = new Uint8Array(256 * 4);
-    const counts = new Uint32Array(256);
-    for (let i = 0; i < slots.length; ++i) ++counts[slots[i]];
-    const by_count = [...counts.keys()].sort((a, b) => counts[a] - counts[b]);
-    for (let i = 0; i < kNoColor; ++i) {
-        colors.set(Array.isArray(legend) ? hex_rgb(kind_color(i)) : ramp_rgb(i / (kNoColor - 1)), i * 4);
-    }
-    colors.set([128, 138, 155], kNoColor * 4);
-    by_count.forEach((slot, depth) => {
-        colors[slot * 4 + 3] = depth;
-    });
-    return colors;
-}
 
 function compiled(gl, type, text) {
     const shader = gl.createShader(type);

@@ -1,5 +1,7 @@
 // The points of the world view: decoding GET /api/points, colours, and the search for the nearest. No DOM.
 
+import { hex_rgb, kind_color, ramp_rgb } from "./colors.js";
+
 /// Decodes an answer without copying: the arrays are views of `buffer`.
 /// Layout: header_bytes, header (JSON), then x, y, index, generation and color of each point, and a byte `selected`.
 /// Returns {error} if the buffer is shorter than its header says.
@@ -56,6 +58,23 @@ export function color_slots(points) {
         slots[i] = v === v ? Math.max(0, Math.min(kNoColor - 1, Math.round((v - min) * scale))) : kNoColor;
     }
     return slots;
+}
+
+/// The 256 colours of a legend: kinds by their place, or a ramp; the last is for points without a value.
+/// Layout: red, green, blue and depth of each. Few points of a kind are drawn before many, so that they are seen.
+export function slot_colors(legend, slots) {
+    const colors = new Uint8Array(256 * 4);
+    const counts = new Uint32Array(256);
+    for (let i = 0; i < slots.length; ++i) ++counts[slots[i]];
+    const by_count = [...counts.keys()].sort((a, b) => counts[a] - counts[b]);
+    for (let i = 0; i < kNoColor; ++i) {
+        colors.set(Array.isArray(legend) ? hex_rgb(kind_color(i)) : ramp_rgb(i / (kNoColor - 1)), i * 4);
+    }
+    colors.set([128, 138, 155], kNoColor * 4);
+    by_count.forEach((slot, depth) => {
+        colors[slot * 4 + 3] = depth;
+    });
+    return colors;
 }
 
 /// A grid over points, for searches. Layout: the points of cell c are order[starts[c]] to order[starts[c + 1] - 1].

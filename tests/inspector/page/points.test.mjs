@@ -7,6 +7,7 @@ import {
     entity_of_point,
     fitting_camera,
     kNoColor,
+    slot_colors,
     to_pixels,
     to_world,
     zoomed,
@@ -94,6 +95,19 @@ test("amounts have slots from the least to the most, and missing ones none", () 
     const points = { count: 5, value: [0, 10, 5, 99, NaN], legend: { min: 0, max: 10 } };
     assert.deepEqual([...color_slots(points)], [0, 254, 127, 254, kNoColor]);
     assert.deepEqual([...color_slots({ count: 1, value: [3], legend: { min: 3, max: 3 } })], [0]);
+});
+
+test("each kind has a colour, and kinds with few points are nearer than those with many", () => {
+    const colors = slot_colors(kKinds, Uint8Array.of(0, 0, 0, 1));
+    const depth = (slot) => colors[slot * 4 + 3];
+    assert.ok(depth(1) < depth(0));
+    assert.notDeepEqual([...colors.slice(0, 3)], [...colors.slice(4, 7)]);
+});
+
+test("amounts have colours from dark to light", () => {
+    const colors = slot_colors({ min: 0, max: 1 }, new Uint8Array(0));
+    const light = (slot) => colors[slot * 4] + colors[slot * 4 + 1] + colors[slot * 4 + 2];
+    assert.ok(light(0) < light(127) && light(127) < light(254));
 });
 
 function random_points(count) {
