@@ -164,7 +164,7 @@ class SqlView {
     }
 
     show_error(error) {
-        set_text(this.status, "");
+        set_text(this.status, this.answer ? "What the query before has answered:" : "");
         this.error.hidden = false;
         const has_place = error.line && error.column;
         const column = has_place ? error.column - (error.line === 1 ? this.prefix_length || 0 : 0) : 0;
