@@ -159,6 +159,7 @@ public:
         now.account(now_ns);
         now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
         set_running_pass(now.name());
+        tell_hooks(before, now.entry);
         if constexpr (SHOAL_CHECKED != 0) set_access_guard(now.entry);
         return before;
     }
@@ -215,6 +216,14 @@ private:
             if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
         }
     };
+
+    /// A worker that waits may help a schedule other than that of its pass, so each is told by its own. nullptr: it waits.
+    static void tell_hooks(const Entry* ended, const Entry* begun) {
+        if (ended != nullptr && SHOAL_UNLIKELY(ended->schedule.hook_ != nullptr))
+            ended->schedule.hook_->end(ended->name.c_str());
+        if (begun != nullptr && SHOAL_UNLIKELY(begun->schedule.hook_ != nullptr))
+            begun->schedule.hook_->begin(begun->name.c_str());
+    }
 
     static Working& working() {
         thread_local Working working;
@@ -561,6 +570,11 @@ void Schedule::set_trace(Trace* trace) {
     trace_ = trace;
     for (Entry* entry : entries_)
         if (trace != nullptr) entry->trace_name = trace->number_of(entry->name);
+}
+
+void Schedule::set_hook(PassHook* hook) {
+    require_idle();
+    hook_ = hook;
 }
 
 void Schedule::set_observer(PassObserver* observer) {

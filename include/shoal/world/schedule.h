@@ -75,6 +75,22 @@ protected:
     ~PassObserver() = default;
 };
 
+/// Is told when a worker begins to work at a pass and when it stops, for profilers: each such time is a zone of its thread.
+///
+/// A worker works at a pass while it runs it, and while it helps with one of its loops. A worker that helps with another pass while
+/// it waits stops working at its own first, and begins with it again afterwards. If a pass steps another world, the times of that
+/// world's passes lie within its own. So each end() belongs to the last begin() of its thread that has not ended.
+/// Thread: that which works, several at once. The functions do not throw.
+class PassHook {
+public:
+    /// Lifetime: of `pass`, as of the pass.
+    virtual void begin(const char* pass) = 0;
+    virtual void end(const char* pass) = 0;
+
+protected:
+    ~PassHook() = default;
+};
+
 class Schedule {
 public:
     Schedule() = default;
@@ -162,6 +178,10 @@ public:
     /// Tells `observer` of the passes that run from now on; nullptr stops it. Its time counts for no pass.
     /// Lifetime: it outlives the runs. Requires: the schedule is not running.
     SHOAL_API void set_observer(PassObserver* observer);
+    /// Tells `hook` of the times in which workers work at passes from now on; nullptr stops it. Cost without one: two
+    /// comparisons each time that a worker turns to a pass, which is once for each pass and each loop that it helps with.
+    /// Lifetime: it outlives the runs. Requires: the schedule is not running.
+    SHOAL_API void set_hook(PassHook* hook);
 
     /// Writes, by name, which passes and groups are enabled, and when passes are due; and the seed.
     SHOAL_API void save(SnapshotWriter& to) const;
@@ -218,6 +238,7 @@ private:
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
     PassObserver* observer_ = nullptr;
+    PassHook* hook_ = nullptr;
     std::uint64_t seed_ = 1, frame_ = 0;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
