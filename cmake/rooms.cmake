@@ -44,6 +44,7 @@ if(NOT SHOAL_RUNTIME_ONLY)
   if(NOT SHOAL_SANITIZE)
     pkg_check_modules(RSVG IMPORTED_TARGET GLOBAL librsvg-2.0)
   endif()
+  pkg_check_modules(IMGUI IMPORTED_TARGET GLOBAL imgui)  # for a sample
   if(NOT SHOAL_WIDE_IDS)
     pkg_check_modules(LUAJIT IMPORTED_TARGET GLOBAL luajit)
     pkg_check_modules(LUA54 IMPORTED_TARGET GLOBAL lua5.4)

@@ -1,0 +1,49 @@
+#pragma once
+// A window of Dear ImGui that shows a world: what its passes cost, its memory, and its entities. Copy this file and
+// shoal_panel.cpp into a program that has Dear ImGui, and call draw() between NewFrame() and Render():
+//
+//     shoal_panel::Panel panel;
+//     ...
+//     world.step(dt);
+//     ImGui::NewFrame();
+//     panel.draw(world);
+//     ImGui::Render();
+//
+//     +-- shoal --------------------------------------------+
+//     | frame 1,200   100,000 entities   12.4 MiB           |
+//     | [Passes] [Memory] [Entities]                        |
+//     |  on  pass    runs     rows   mean ms  last ms  GB/s |
+//     | [x]  flock  1,200  100,000     6.514    6.577  0.55 |
+//     +-----------------------------------------------------+
+//
+// Thread: that of the world, while no pass runs.
+
+#include "shoal/inspect/report.h"
+#include "shoal/world/world.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal_panel {
+
+class Panel {
+public:
+    /// Draws the window. `is_open`: as of ImGui::Begin(). A pass that is switched on or off in the window is so from
+    /// the next frame on.
+    void draw(shoal::World& world, bool* is_open = nullptr);
+
+private:
+    void draw_passes(shoal::World& world) const;
+    void draw_memory() const;
+    void draw_entities(const shoal::World& world);
+    void find(const shoal::World& world);
+
+    shoal::WorldReport report_;
+    int num_draws_ = 0;     // the report is made anew now and then: numbers that change in each frame cannot be read
+    char query_[256] = "";  // which entities are listed; empty: all
+    std::string mistake_;   // in the query
+    std::vector<shoal::Entity> found_;
+    shoal::Entity chosen_;
+};
+
+}  // namespace shoal_panel
