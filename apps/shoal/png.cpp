@@ -21,7 +21,7 @@ template <auto kDestroy>
 struct Destroy {
     void operator()(auto* object) const { kDestroy(object); }
 };
-using Handle = std::unique_ptr<RsvgHandle, Destroy<g_object_unref>>;
+using SvgSource = std::unique_ptr<RsvgHandle, Destroy<g_object_unref>>;
 using Surface = std::unique_ptr<cairo_surface_t, Destroy<cairo_surface_destroy>>;
 using Context = std::unique_ptr<cairo_t, Destroy<cairo_destroy>>;
 
@@ -40,7 +40,7 @@ Status error_of(GError* error) {
 
 Result<std::string> png_of_svg(std::string_view svg) {
     GError* error = nullptr;
-    const Handle source(
+    const SvgSource source(
         rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), static_cast<gsize>(svg.size()), &error));
     if (!source) return error_of(error);
     gdouble width = 0, height = 0;
