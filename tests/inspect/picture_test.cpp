@@ -2,6 +2,7 @@
 
 #include "inspect/picture_points.h"
 #include "inspect/xml_check.h"
+#include "shoal/base/file.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/transform/transform.h"
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -213,6 +215,24 @@ TEST(Picture, draws_the_longest_links_and_each_line_once) {
     expect_good(draw_picture({&layer, 1}, {}, links));
     links.clear();
     EXPECT_EQ(lines_of(100), 0u);
+}
+
+/// All that a picture can have: dots, cells, links, more layers than colours, and places that are no numbers.
+TEST(Picture, is_drawn_as_it_always_was) {
+    std::vector<PictureLayer> layers = {{"sand", random_points(600, 80, 1), 3}, {"stars", random_points(9, 100, 2), 0}};
+    for (int i = 0; i < 10; ++i) layers.push_back({"buoy " + std::to_string(i), {{float(i * 9), float(i * i)}}, 0});
+    layers.push_back({"<lost> & found", {{-20, 5}, {std::nanf(""), 1}, {120.5f, 0.25f}}, 0});
+    std::vector<PictureLink> links = {{{0, 0}, {50, 0}}, {{0, 0}, {50, 0}}, {{1, 1}, {1, 1.5f}}, {{-20, 5}, {120, 0}}};
+    const std::string drawn =
+        draw_picture(layers, {.title = "reef", .subtitle = "at noon", .max_dots = 100, .max_links = 2}, links).svg +
+        draw_picture(std::span(layers).subspan(1, 1)).svg + draw_picture({}).svg;
+    const std::string path = SHOAL_SOURCE_DIR "/tests/inspect/golden/pictures.txt";
+    if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) {
+        ASSERT_TRUE(write_file(path, drawn));
+    }
+    const Result<std::string> golden = read_file(path);
+    ASSERT_TRUE(golden) << golden.message();
+    EXPECT_EQ(drawn, *golden) << "SHOAL_WRITE_GOLDEN=1 writes it; look at it before";
 }
 
 }  // namespace
