@@ -126,6 +126,15 @@ TEST_F(Gltf, meshes_cameras_and_lights_are_components) {
         "aspect_ratio=1.5 znear=1} gltf_light{kind=spot color=[1 0.5 0] intensity=3 outer_cone=0.25}\n");
 }
 
+TEST_F(Gltf, a_mesh_names_its_file_if_that_has_a_name) {
+    const std::string members = R"("meshes": [ {} ], "nodes": [ { "mesh": 0 } ])";
+    const std::optional<ImportedGltf> named = import(members), nameless = import(members, {});
+    ASSERT_TRUE(named && nameless) << diagnostics.format();
+    EXPECT_NE(named->text.find("file = \"ship.gltf\""), std::string::npos) << named->text;
+    EXPECT_EQ(nameless->text.find("file"), std::string::npos) << nameless->text;
+    EXPECT_NE(nameless->text.find("mesh = 0"), std::string::npos);
+}
+
 TEST_F(Gltf, extras_are_components_and_properties) {
     EXPECT_EQ(outline_of(R"("scene": 0, "scenes": [ { "nodes": [0], "extras": { "sky": "red" } } ], "nodes": [
                             { "name": "a", "extras": { "tag": "enemy", "hp": 5, "armor": { "front": [1, 2] },

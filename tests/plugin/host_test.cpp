@@ -731,6 +731,27 @@ TEST(PluginHost, an_image_has_all_fields_of_a_component) {
     EXPECT_TRUE(guest.take_error().ends_with("has no \"crate\""));
 }
 
+TEST(PluginHost, a_pass_that_closes_a_circle_is_refused_and_leaves_nothing) {
+    GuestWorld guest;
+    guest.world.manager<Crate>();
+    int num_runs = 0;
+    guest.world.schedule().add("own", [&](PassContext&) { ++num_runs; });
+    guest.world.step(0);
+    const char* const own[] = {"own"};
+    shoal_pass_definition pass{};
+    pass.size = sizeof pass, pass.name = "round", pass.query = "crate", pass.runs_before = own, pass.runs_after = own;
+    pass.num_runs_before = pass.num_runs_after = 1;
+    pass.run = [](void*, const shoal_pass*, const shoal_batch*) {};
+    EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 0);
+    EXPECT_NE(guest.take_error(), "");
+    EXPECT_FALSE(guest.world.schedule().is_taken("round"));
+    guest.world.step(0);
+    EXPECT_EQ(num_runs, 2);
+    pass.num_runs_after = 0;
+    EXPECT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+    guest.plugin.remove_calls();
+}
+
 TEST(PluginHost, a_pass_without_commands_gets_none) {
     GuestWorld guest;
     const Entity crate = guest.entities.create().value();
