@@ -274,7 +274,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
                               "max_request_size",
                               "16384",
                               "linger_timeout_ms",
-                              "0",
+                              "1000",  // otherwise what a client has not read yet is cut when the connection closes
                               "listen_backlog",
                               "512",
                               nullptr};
