@@ -318,6 +318,22 @@ TEST(SourceText, texts_of_several_lines_in_yaml_mean_the_same_at_any_depth) {
     }
 }
 
+TEST(SourceText, signs_stay_as_they_are_where_the_layout_says_so) {
+    const SourceLayout keeps{.keeps_signs = true};
+    for (const std::string text : {
+             "a: 1\nb: [1, 2]\nc: { d: 1, e: \"x\" }\n",
+             "a = 1\nb = [1 2]\nc = { d = 1  e = \"x\" }\n",
+             "a: 1\nb = [1, 2]\nc = { d: [3 4]  e = 5 }\n",
+             "\"a\": 1\nb: [\n\t{ c: 1 }\n\t{ c: 2 }\n]\n",
+             "{\n\ta: 1,\n\tb: [1, 2]\n}\n",
+             "{ a = 1 }\n",
+             "a: []\nb: {}\nc = [[] {}]\n",
+         }) {
+        EXPECT_EQ(rewritten(Rewriting(text), SourceFormat::kSjson, keeps), text);
+        EXPECT_EQ(sjson(text).find(':'), std::string::npos) << "otherwise all are the usual ones";
+    }
+}
+
 TEST(SourceText, numbers_keep_their_spelling_where_the_format_has_it) {
     const Rewriting written("a = [0.10 1e3 1E+3 -0.0 -0 18446744073709551615 1.0 99999999999999999999 5e-324]");
     for (const SourceFormat format : kFormats) {
