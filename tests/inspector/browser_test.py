@@ -464,6 +464,8 @@ def main():
     parser.add_argument("--shots", default="")
     parser.add_argument("tests", nargs="*", help="such as Page.test_01_...; all without any")
     parser.parse_intermixed_args(namespace=options)
+    if os.environ.get("SHOAL_TEST_NO_BROWSER"):
+        skip("SHOAL_TEST_NO_BROWSER leaves it out")
     if webdriver is None:
         skip("there is no selenium for this Python; install python3-selenium")
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
