@@ -1,15 +1,13 @@
 // Hostile and damaged blobs: an error that says what and where, or a clean load; never anything else.
 
 #include "resource/random_blob.h"
-#include "shoal/base/file.h"
-#include "shoal/base/text.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/spawner.h"
+#include "support/message_counts.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -74,21 +72,6 @@ TEST(Damage, every_flipped_bit_is_found_by_the_checksum) {
     }
 }
 
-/// A message without its numbers and names, which many damages differ in.
-std::string kind_of(std::string_view message) {
-    std::string kind;
-    const std::size_t begin = std::min(message.find(": "), message.size());  // behind the place
-    for (std::size_t i = begin; i < message.size(); ++i) {
-        const bool is_digit = message[i] >= '0' && message[i] <= '9';
-        if (message[i] == '"') i = std::min(message.find('"', i + 1), message.size());
-        if (!is_digit)
-            kind += i < message.size() && message[i] != '"' ? message[i] : '_';
-        else if (kind.empty() || kind.back() != '#')
-            kind += '#';
-    }
-    return kind.substr(0, std::min<std::size_t>(kind.find(" of "), 72));  // what it is about, and not of which type
-}
-
 /// A check that is missing, or that allows one more or less, changes how many damages each message is about.
 TEST(Damage, as_many_flipped_bits_have_each_message_as_always_had) {
     if (sizeof(Entity) != 4 || shoal_test::kSanitized) GTEST_SKIP() << "other builds have other ids, or show nothing";
@@ -98,18 +81,10 @@ TEST(Damage, as_many_flipped_bits_have_each_message_as_always_had) {
         std::vector<std::byte> damaged = bytes;
         damaged[bit / 8] ^= std::byte(1 << bit % 8);
         sign(damaged);
-        ++num_of["read: " + kind_of(Blob::load(damaged).message())];
-        ++num_of["swapped: " + kind_of(swap_endianness(damaged).message())];
+        ++num_of["read: " + shoal_test::kind_of_message(Blob::load(damaged).message())];
+        ++num_of["swapped: " + shoal_test::kind_of_message(swap_endianness(damaged).message())];
     }
-    std::string lines;
-    for (const auto& [kind, count] : num_of) append_text(lines, concat(count, ' ', kind, '\n'));
-    const std::string path = SHOAL_SOURCE_DIR "/tests/resource/golden/damage.txt";
-    if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) {
-        ASSERT_TRUE(write_file(path, lines));
-    }
-    const Result<std::string> golden = read_file(path);
-    ASSERT_TRUE(golden) << golden.message();
-    EXPECT_EQ(lines, *golden) << "SHOAL_WRITE_GOLDEN=1 writes it, which is right when a check has changed";
+    shoal_test::expect_message_counts(num_of, SHOAL_SOURCE_DIR "/tests/resource/golden/damage.txt");
 }
 
 TEST(Damage, flipped_bits_with_a_right_checksum_never_crash) {

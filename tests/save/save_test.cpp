@@ -14,6 +14,7 @@
 #include "shoal/state/snapshot.h"
 
 #include "support/changed_state.h"
+#include "support/message_counts.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 #include "support/whole_world.h"
@@ -24,6 +25,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -910,6 +912,29 @@ TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_wo
     }
     EXPECT_GT(num_refused, 0);
     EXPECT_GT(num_taken, 0);
+}
+
+TEST(Save, as_many_false_parts_have_each_message_as_always_had) {
+    if (sizeof(Entity) != 4 || kSanitized) GTEST_SKIP() << "other builds have other ids, or show nothing";
+    SerialExecutor serial;
+    const Result<Snapshot> state = read_state(small_file(), serial);
+    ASSERT_TRUE(state.ok());
+    std::map<std::string, int> num_of;
+    for (std::size_t number = 0; number < state->num_parts(); ++number)
+        for (int way = 0; way < 5; ++way) {
+            const Snapshot damaged = with_parts(*state, [&, at = std::size_t(0)](ChangedPart& part) mutable {
+                if (at++ != number) return true;
+                if (part.bytes.empty()) return way != 0;
+                if (way == 1) part.bytes.resize(part.bytes.size() - part.element_bytes);
+                if (way == 2) part.bytes.resize(part.bytes.size() + part.element_bytes);
+                if (way == 3) part.bytes.front() ^= std::byte(0xFF);
+                if (way == 4) part.bytes.back() ^= std::byte(0xFF);
+                return way != 0;
+            });
+            Sea sea(nullptr, 10);
+            ++num_of[kind_of_message(load(sea.world, damaged, false).message())];
+        }
+    expect_message_counts(num_of, SHOAL_SOURCE_DIR "/tests/save/golden/false_parts.txt");
 }
 
 TEST(Save, a_false_zone_is_refused_and_changes_nothing_or_gives_a_database_that_is_sound) {
