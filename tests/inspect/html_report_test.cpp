@@ -71,6 +71,20 @@ TEST_F(HtmlReport, shows_passes_memory_entities_and_places) {
     EXPECT_EQ(html.find("src="), std::string::npos) << "nothing comes from elsewhere";
 }
 
+TEST_F(HtmlReport, counts_no_components_of_the_dead_whose_indexes_others_have) {
+    const std::vector<Entity> dead = create(20'000);
+    ASSERT_TRUE(world.manager<ReportedBody>().add(dead));
+    entities.destroy(dead);
+    const std::vector<Entity> living = create(20'000);
+    std::size_t num_reused = 0;
+    for (const Entity entity : living) num_reused += entity.index() <= 20'000;
+    ASSERT_GT(num_reused, 0u);
+    const std::string html = report();
+    expect_texts(html, {"<td>no components</td><td class=\"number\"><span class=\"bar\"><i "
+                        "style=\"width:100.0%\"></i><b>20,000</b>"});
+    EXPECT_EQ(html.find("<td>reported_body</td>"), std::string::npos);
+}
+
 TEST_F(HtmlReport, of_an_empty_world_says_so) {
     const std::string html = report();
     expect_texts(html, {"<title>A world</title>", "The world has no passes", "There are none."});
