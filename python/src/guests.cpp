@@ -58,9 +58,7 @@ void PythonHost::tell(Guest&, const GuestObserver& observer, const ObservedBatch
     is_telling = false;
 }
 
-void PythonHost::end(const GuestObserver& observer) {
-    Py_DECREF(reinterpret_cast<PyObject*>(observer.function));
-}
+void PythonHost::end(const GuestObserver& observer) { Py_DECREF(reinterpret_cast<PyObject*>(observer.function)); }
 
 std::uint32_t WorldState::add_observer(const std::string& kind, const std::string& path, const py::object& function) {
     require_free("adding an observer");

@@ -47,8 +47,8 @@ py::array AnswerColumn::objects() const {
     std::size_t next = 0;
     for (const sql::Value& value : values) {
         if (value.kind == sql::Kind::kText)
-            list.append(py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
-                texts[next].data(), static_cast<py::ssize_t>(texts[next].size()), "replace")));
+            list.append(py::reinterpret_steal<py::object>(
+                PyUnicode_DecodeUTF8(texts[next].data(), static_cast<py::ssize_t>(texts[next].size()), "replace")));
         else if (value.kind == sql::Kind::kNull)
             list.append(py::none());
         else if (value.kind == sql::Kind::kReal)
@@ -100,10 +100,8 @@ py::object ask(WorldState& state, const std::string& text, bool updates, double 
     if (!(seconds > 0)) throw py::value_error("seconds is a number above 0");
     ColumnSink sink;
     sql::Connection connection(world);
-    const sql::Options options{.max_rows = max_rows,
-                               .max_bytes = std::uint64_t(4) << 30,
-                               .max_seconds = seconds,
-                               .allow_updates = updates};
+    const sql::Options options{
+        .max_rows = max_rows, .max_bytes = std::uint64_t(4) << 30, .max_seconds = seconds, .allow_updates = updates};
     const std::uint64_t num_updated = require(connection.ask(text, sink, options));
     if (sink.columns.empty()) return py::int_(num_updated);
     py::dict answer;
