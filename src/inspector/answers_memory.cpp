@@ -9,9 +9,11 @@
 #include "shoal/inspect/zone_report.h"
 #include "shoal/store/singletons.h"
 #include "shoal/transform/transform.h"
+#include "shoal/world/schedule_graph.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace shoal::inspect {
 namespace {
@@ -85,12 +87,54 @@ void write_point(std::string_view key, const Bounds* box, Vec3 Bounds::* corner,
     builder.end();
 }
 
-void write_zone(const ZoneReport& zone, const Bounds* box, JsonText& json) {
+/// How many rows of a zone have all of these component types, at most.
+std::uint64_t rows_with(const ZoneReport& zone, const std::set<std::string>& components) {
+    std::uint64_t least = ~std::uint64_t(0);
+    for (const std::string& name : components) {
+        const auto found = std::ranges::find(zone.components, name, &ZoneComponentReport::name);
+        least = std::min(least, found == zone.components.end() ? 0 : found->num_rows);
+    }
+    return components.empty() ? 0 : least;
+}
+
+/// The component types of the database that a pass declares.
+std::set<std::string> components_of(const PassNode& pass, const Database& database) {
+    std::set<std::string> names;
+    for (const std::vector<std::string>* list : {&pass.reads, &pass.writes})
+        for (const std::string& access : *list) {
+            const std::string name = access.substr(0, access.find('.'));
+            for (const Schema* schema : database.schemas())
+                if (schema->name() == name) names.insert(name);
+        }
+    return names;
+}
+
+/// The time of the last frame by zone, as far as passes declare what they touch: that of each pass, by the rows that it
+/// finds in each. Passes are timed as a whole, so this is an estimate. Units: ns.
+std::vector<double> share_time(Schedule& schedule, const Database& database, std::span<const ZoneReport> zones) {
+    std::vector<double> times(zones.size());
+    const Result<ScheduleGraph> graph = schedule.graph();
+    if (!graph) return times;
+    for (const PassNode& node : graph->passes) {
+        const PassStatistics pass = schedule.statistics(node.number);
+        const std::set<std::string> components = components_of(node, database);
+        double num_rows = 0;
+        for (const ZoneReport& zone : zones) num_rows += static_cast<double>(rows_with(zone, components));
+        if (!pass.enabled || num_rows == 0) continue;
+        for (std::size_t i = 0; i < zones.size(); ++i)
+            times[i] +=
+                static_cast<double>(pass.last_ns) * static_cast<double>(rows_with(zones[i], components)) / num_rows;
+    }
+    return times;
+}
+
+void write_zone(const ZoneReport& zone, double ns, const Bounds* box, JsonText& json) {
     DocumentBuilder& builder = json.builder;
     builder.begin_mapping();
     builder.unsigned_integer("zone", zone.zone);
     builder.string("state", "loaded");
     builder.unsigned_integer("entities", zone.num_entities);
+    builder.number("ms", ns * 1e-6);
     write_use(zone.memory(), builder);
     write_point("low", box, &Bounds::low, builder);
     write_point("high", box, &Bounds::high, builder);
@@ -111,6 +155,7 @@ void write_unloaded(Zone zone, DocumentBuilder& builder) {
     builder.unsigned_integer("zone", zone);
     builder.string("state", "unloaded");
     builder.unsigned_integer("entities", 0);
+    builder.number("ms", 0.0);
     write_use({}, builder);
     write_point("low", nullptr, &Bounds::low, builder);
     write_point("high", nullptr, &Bounds::high, builder);
@@ -196,9 +241,11 @@ Response show_zones(Session& session, const Request&) {
     json.builder.begin_list("zones");
     if (const Database* const database = find_database(session.world.directory()); database != nullptr) {
         const std::map<Zone, Bounds> bounds = zone_bounds(session.world, *database);
-        for (const ZoneReport& zone : report_zones(*database)) {
-            const auto box = bounds.find(zone.zone);
-            write_zone(zone, box == bounds.end() ? nullptr : &box->second, json);
+        const std::vector<ZoneReport> zones = report_zones(*database);
+        const std::vector<double> times = share_time(session.world.schedule(), *database, zones);
+        for (std::size_t i = 0; i < zones.size(); ++i) {
+            const auto box = bounds.find(zones[i].zone);
+            write_zone(zones[i], times[i], box == bounds.end() ? nullptr : &box->second, json);
         }
         session.world.services().unloaded_zones().for_each([&](Zone zone) { write_unloaded(zone, json.builder); });
     }

@@ -71,6 +71,12 @@ class Client(unittest.TestCase):
             self.world.get("/api/nothing")
         self.assertEqual(missing.exception.status, 404)
 
+    def test_each_call_has_a_section_in_the_manual(self):
+        manual = (ROOT / "docs/formats/inspector.md").read_text()
+        told = {line.removeprefix("## ") for line in manual.splitlines() if line.startswith("## ")}
+        described = self.world.get("/api/openapi.json")["paths"]
+        self.assertEqual(told, {f"{method.upper()} {path}" for path, calls in described.items() for method in calls})
+
     def test_metrics_are_text_and_points_are_bytes(self):
         self.assertIn("shoal_entities 2\n", self.world.get("/metrics"))
         self.assertIsInstance(self.world.get("/api/points"), bytes)

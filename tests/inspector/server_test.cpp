@@ -217,6 +217,22 @@ TEST(Inspector, the_journal_has_what_came_and_went_with_the_passes_that_asked_fo
     for (const json& entry : journal["entries"]) EXPECT_GT(entry["frame"].get<std::uint64_t>(), begin);
 }
 
+TEST(Inspector, zones_share_the_time_of_passes_by_the_rows_that_these_find_there) {
+    Inspected inspected;
+    const json zones = inspected.json("/api/zones")["zones"];
+    ASSERT_GT(zones.size(), 1u);
+    double sum = 0;
+    for (const json& zone : zones) {
+        EXPECT_GE(zone["ms"].get<double>(), 0);
+        if (zone["entities"] == 0) EXPECT_EQ(zone["ms"], 0);
+        sum += zone["ms"].get<double>();
+    }
+    double most = 0;
+    for (const json& pass : inspected.json("/api/passes")["passes"]) most += pass["last_ms"].get<double>();
+    EXPECT_GT(sum, 0);
+    EXPECT_LE(sum, most * 1.001);
+}
+
 TEST(Inspector, points_are_where_the_entities_are) {
     Inspected inspected;
     const Reply reply = inspected.get("/api/points?query=fin");

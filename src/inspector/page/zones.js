@@ -12,7 +12,7 @@ const kMeasures = [
     ["used", "Used"],
     ["committed", "Committed"],
 ];
-const kTime = ["ms", "Time"];
+const kTime = ["ms", "Time, by rows"];
 const kRest_ms = 450; // between two drawings
 const kHeight = 420;
 const kPadding = 12; // of the style sheet
