@@ -26,7 +26,7 @@ Status check(const ServerOptions& options) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     };
     if (!std::ranges::all_of(options.token, is_fine))
-        return Status::error("the token of the inspector has other characters than letters and digits");
+        return Status::error("the token of the inspector has other characters than letters and digits; give it another");
     return {};
 }
 

@@ -352,12 +352,14 @@ class Page(unittest.TestCase):
     def test_20_the_world_goes_back_to_a_frame_that_was_kept(self):
         self.pause()
         self.post("/api/frames", keep=32)
+        first = self.get("/api/world")["frame"]
         self.post("/api/control", action="step", frames=8)
-        self.until(lambda: (self.get("/api/frames")["first"] or 1e9) < self.get("/api/world")["frame"], "no frame is kept")
-        first = self.get("/api/frames")["first"]
+        self.until(lambda: self.get("/api/frames")["last"] == first + 8, "the frames are not kept")
         self.open("journal")
         slider = self.wait_for("#time-slider")
-        self.until(lambda: slider.is_displayed() and slider.get_attribute("min") == str(first), "the slider begins elsewhere")
+        ends = lambda: (slider.get_attribute("min"), slider.get_attribute("max"), slider.get_attribute("value"))
+        self.until(lambda: slider.is_displayed() and ends() == (str(first), str(first + 8), str(first + 8)),
+                   "the slider is not that of the frames")
         slider.send_keys(Keys.HOME)
         self.until(lambda: self.get("/api/world")["frame"] == first, "the world does not go back")
         self.until(lambda: self.frame() == first, "the page does not follow")

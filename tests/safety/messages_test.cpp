@@ -133,7 +133,6 @@ constexpr MessageCase kCases[] = {
     {"record_while_watching", "run prefab/coral.sjson --record made/coral.rec --watch"},
     // The inspector.
     {"inspect_missing", "inspect made/nothing.save"},
-    {"inspect_no_port", "run prefab/coral.sjson --inspect=70000"},
     {"inspect_without_token", "inspect prefab/coral.sjson --inspect-address 0.0.0.0"},
     {"inspect_no_token", "inspect prefab/coral.sjson --inspect-token 'a b'"},
     {"inspect_no_address", "inspect prefab/coral.sjson --inspect-address nowhere --inspect-token abc"},
