@@ -114,7 +114,7 @@ foreach(flavour IN ITEMS "" ${flavours})
   shoal_add_pc(shoal-sql${suffix} sql "${flavour}" "shoal: questions in SQL${note}"
                "shoal-inspect${suffix} ${version_here}" "sqlite3" "-lstdc++")
   shoal_add_pc(shoal-inspector${suffix} inspector "${flavour}" "shoal: the live inspector${note}"
-               "shoal-inspect${suffix} ${version_here}" "" "-lcivetweb -lstdc++ -pthread")
+               "shoal-sql${suffix} ${version_here}" "" "-lcivetweb -lstdc++ -pthread")
   shoal_add_pc(shoal-script${suffix} script "${flavour}" "shoal: scripts in Lua${note}"
                "shoal${suffix} ${version_here}" "luajit" "-lstdc++")
 endforeach()

@@ -117,7 +117,7 @@ foreach(kind IN LISTS kinds)
       endif()
       if(TARGET shoal_inspector)
         shoal_add_library(inspector shoal_inspector ${kind} "${flavour}" ROOMS ${SHOAL_INSPECTOR_ROOMS}
-                          PUBLIC shoal_lib_inspect${flavour}_${kind} PRIVATE civetweb Threads::Threads)
+                          PUBLIC shoal_lib_sql${flavour}_${kind} PRIVATE civetweb Threads::Threads)
       endif()
       if(TARGET shoal_script)
         shoal_add_library(script shoal_script ${kind} "${flavour}" ROOMS ${SHOAL_SCRIPT_ROOMS}

@@ -63,6 +63,9 @@ Status Inspection::start(World& world, const InspectionTask& task, Console& cons
 }
 
 void Inspection::answer(double seconds) { served_->server.answer(seconds); }
+bool Inspection::wait_for_frame(double seconds, double most_seconds) {
+    return served_->server.wait_for_frame(seconds, most_seconds);
+}
 
 #else
 
@@ -77,6 +80,7 @@ Status Inspection::start(World&, const InspectionTask& task, Console&) {
 }
 
 void Inspection::answer(double) {}
+bool Inspection::wait_for_frame(double, double) { return true; }
 
 #endif
 

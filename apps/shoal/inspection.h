@@ -32,10 +32,10 @@ inline constexpr Flag kAddressFlag{
     .takes = Takes::kText};
 inline constexpr Flag kTokenFlag{.name = "inspect-token",
                                  .value = "TOKEN",
-                                 .help = "letters and digits that whoever asks the inspector must know",
+                                 .help = "8 to 128 letters and digits, without which requests are refused",
                                  .takes = Takes::kText};
 inline constexpr Flag kReadOnlyFlag{.name = "inspect-only",
-                                    .help = "the inspector changes nothing: no fields, passes and frames"};
+                                    .help = "the inspector may pause the world, and changes nothing else"};
 
 /// Whether and how a run is inspected.
 struct InspectionTask {
@@ -62,7 +62,10 @@ public:
     bool is_on() const { return served_ != nullptr; }
     /// Answers requests for a while, or until somebody interrupts. Requires: is_on().
     void answer(double seconds);
-    /// The same until somebody interrupts.
+    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down; at most
+    /// `most_seconds`. Returns whether it is due. Requires: is_on().
+    bool wait_for_frame(double seconds, double most_seconds);
+    /// Answers until somebody interrupts.
     void answer_on();
 
 private:

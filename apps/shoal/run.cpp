@@ -171,6 +171,7 @@ constexpr std::string_view kRunExamples =
 
 constexpr double kShortestWatchedFrame = 0.001;     // seconds
 constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, until the watch is asked again
+constexpr double kLongestLook = 0.05;               // seconds, the same
 
 /// What is said of saves beside the names of files.
 Status read_saving(const Arguments& arguments, Task& task) {
@@ -217,6 +218,10 @@ Status read_task(const Arguments& arguments, Task& task) {
     if (task.watches && is_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
     if (Status status = read_inspection(arguments, task.inspection); !status) return status;
+    if (!task.record.empty() && task.inspection.port && task.inspection.allows_edits)
+        return Status::error(
+            "--inspect may change the world while it runs, which no recording has; leave out --record, or add "
+            "--inspect-only");
     if (task.watches || task.inspection.port) task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
         return status;
@@ -343,15 +348,17 @@ void run_frames(World& world, Task& task, Console& console, const BetweenFrames&
             continue;
         }
         look();
+        if (between.inspection.is_on()) {
+            while (!between.inspection.wait_for_frame(static_cast<double>(frame_ns) * 1e-9, kLongestLook) &&
+                   !was_interrupted())
+                look();
+            continue;
+        }
         const std::int64_t end_ns = monotonic_ns() + frame_ns;
         const std::int64_t next_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns;
         for (std::int64_t early_ns;
              (early_ns = std::min(next_ns, end_ns) - monotonic_ns()) > 0 && !was_interrupted();) {
-            const std::int64_t pause_ns = std::min(early_ns, kLongestSleep);
-            if (between.inspection.is_on())
-                between.inspection.answer(static_cast<double>(pause_ns) * 1e-9);
-            else
-                std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
+            std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, kLongestSleep)));
             look();
         }
     }

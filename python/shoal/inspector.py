@@ -2,16 +2,17 @@
 
     world = Inspector("http://127.0.0.1:8080/")
     print(world.get("/api/world")["frame"])
-    for fish in world.entities("fish, hunger > 0.9"):
-        world.set(fish, "fish.hunger", 0.5)
+    for fish in world.entities("fish, sated.left > 0.9"):
+        world.set(fish, "sated.left", 0.5)
     world.step(10)
 
-GET /api/openapi.json describes all paths. Only Python's own library is needed.
+GET /api/openapi.json describes all paths. The file needs only Python's own library, and works alone.
 """
 
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -72,8 +73,11 @@ class Inspector:
         self.post("/api/control", action="resume")
 
     def step(self, frames: int = 1) -> None:
-        """Runs so many frames, and pauses."""
+        """Runs so many frames, and waits until the world is paused behind them."""
+        goal = self.get("/api/world")["frame"] + frames
         self.post("/api/control", action="step", frames=frames)
+        while (shown := self.get("/api/world"))["frame"] < goal or not shown["paused"]:
+            time.sleep(0.01)
 
     def _ask(self, request: urllib.request.Request) -> Any:
         if self._token:

@@ -36,7 +36,7 @@ private:
     py::array numbers(Convert&& convert) const {
         py::array_t<T> array(static_cast<py::ssize_t>(values.size()));
         for (std::size_t i = 0; i < values.size(); ++i) array.mutable_data()[i] = convert(values[i]);
-        return std::move(array);
+        return array;
     }
     py::array objects() const;
 };
@@ -108,7 +108,7 @@ py::object ask(WorldState& state, const std::string& text, bool updates, double 
     for (const AnswerColumn& column : sink.columns)
         answer[py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
             column.name.data(), static_cast<py::ssize_t>(column.name.size()), "replace"))] = column.array();
-    return std::move(answer);
+    return answer;
 }
 
 }  // namespace

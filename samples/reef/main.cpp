@@ -66,16 +66,46 @@ void reload_edited(Sea& sea, const Run& run, std::string& told) {
     std::fflush(stdout);
 }
 
+#if REEF_HAS_INSPECTOR
+struct Inspection final : inspect::ServerHost {
+    bool is_stopped() override { return is_interrupted != 0; }
+    bool is_on() const { return server.has_value(); }
+    void wait_for_frame() { server->wait_for_frame(double(kFrameSeconds)); }
+    std::optional<inspect::Server> server;
+};
+
+/// Serves the page on which the sea is looked at, if that was asked for.
+Status inspect(Sea& sea, const Run& run, Inspection& inspection) {
+    if (!run.options.inspect) return {};
+    const inspect::ServerOptions options{.port = *run.options.inspect, .name = "reef", .host = &inspection};
+    const inspect::Server& server = inspection.server.emplace(sea.world, options);
+    if (server.status()) print(stderr, concat("inspect at ", server.url(), "\n"));
+    return server.status();
+}
+#else
+struct Inspection {
+    bool is_on() const { return false; }
+    void wait_for_frame() {}
+};
+
+Status inspect(Sea&, const Run& run, Inspection&) {
+    if (!run.options.inspect) return {};
+    return Status::error(
+        "shoal was built without the inspector; install libcivetweb-dev and the libraries for its page");
+}
+#endif
+
 /// As fast as they go; while sources are watched or somebody looks on, at the pace of the clock.
-void run_frames(Sea& sea, Run& run) {
-    const bool has_pace = run.options.watch || run.options.inspect;
+void run_frames(Sea& sea, Run& run, Inspection& inspection) {
     const std::int64_t begin_ns = monotonic_ns();
     std::string told;
     std::uint64_t frame = 0;
     for (; frame < run.options.num_frames && is_interrupted == 0; ++frame) {
         sea.world.step(kFrameSeconds);
         if (run.options.watch) reload_edited(sea, run, told);
-        if (has_pace) {
+        if (inspection.is_on()) {
+            inspection.wait_for_frame();
+        } else if (run.options.watch) {
             const auto end_ns = begin_ns + static_cast<std::int64_t>(double(frame + 1) * double(kFrameSeconds) * 1e9);
             std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(end_ns - monotonic_ns(), 0)));
         } else {
@@ -101,30 +131,6 @@ Status write_times(const Trace& trace, Run& run) {
     return write_trace(run.options.trace, trace);
 }
 
-#if REEF_HAS_INSPECTOR
-struct Inspection final : inspect::ServerHost {
-    bool is_stopped() override { return is_interrupted != 0; }
-    std::optional<inspect::Server> server;
-};
-
-/// Serves the page on which the sea is looked at, if that was asked for.
-Status inspect(Sea& sea, const Run& run, Inspection& inspection) {
-    if (!run.options.inspect) return {};
-    const inspect::ServerOptions options{.port = *run.options.inspect, .name = "reef", .host = &inspection};
-    const inspect::Server& server = inspection.server.emplace(sea.world, options);
-    if (server.status()) print(stderr, concat("inspect at ", server.url(), "\n"));
-    return server.status();
-}
-#else
-struct Inspection {};
-
-Status inspect(Sea&, const Run& run, Inspection&) {
-    if (!run.options.inspect) return {};
-    return Status::error(
-        "shoal was built without the inspector; install libcivetweb-dev and the libraries for its page");
-}
-#endif
-
 Status live(Run& run, Diagnostics& diagnostics) {
     ThreadedExecutor executor(static_cast<std::uint32_t>(run.options.num_workers));
     run.num_workers = executor.num_workers();
@@ -142,7 +148,7 @@ Status live(Run& run, Diagnostics& diagnostics) {
         print(run.options.json ? stderr : stdout, concat("watching ", run.options.sources, "; interrupt to end\n"));
         std::fflush(stdout);
     }
-    run_frames(sea, run);
+    run_frames(sea, run, inspection);
     sea.world.schedule().set_trace(nullptr);
     if (!run.options.schema.empty())
         if (Status status = export_schemas(sea.world, run.options.schema); !status) return status;

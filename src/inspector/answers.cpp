@@ -45,8 +45,9 @@ constexpr Route kRoutes[] = {
     {"/metrics", false, false, show_metrics},
 };
 
-// What has taken long to answer is answered with the same for so many times as long: looking on costs a world little.
+// An answer that took t to make is given again for 100 t: looking on costs a world little.
 constexpr std::int64_t kKeptFor = 100;
+constexpr std::int64_t kLongestKeptNs = 5'000'000'000;  // so that a recording that is watched goes on
 constexpr std::size_t kMostKeptAnswers = 32;
 
 const Route* find_route(std::string_view path, bool is_post) {
@@ -103,7 +104,7 @@ Response answer_of_world(Session& session, const Request& request) {
     if (session.kept_answers.size() >= kMostKeptAnswers) session.kept_answers.clear();
     Response response = route.answer(session, request);
     const std::int64_t end_ns = monotonic_ns();
-    session.kept_answers[key] = {response, end_ns + (end_ns - begin_ns) * kKeptFor};
+    session.kept_answers[key] = {response, end_ns + std::min((end_ns - begin_ns) * kKeptFor, kLongestKeptNs)};
     return response;
 }
 
@@ -115,12 +116,12 @@ RequestBody::RequestBody(const Request& request) {
         return;
     }
     if (read) {
-        refusal = refuse(400, "the body is no JSON object");
+        refusal = refuse(400, "the body is not a JSON object");
         return;
     }
     const Diagnostic& first = diagnostics.entries()[0];
     const SourceLocation at = diagnostics.locate(first.position);
-    refusal = refuse(400, concat("the body is no JSON: ", first.message), at.line, at.column);
+    refusal = refuse(400, concat("the body is not JSON: ", first.message), at.line, at.column);
 }
 
 std::string_view RequestBody::text(std::string_view key) const {

@@ -52,7 +52,7 @@ Response show_points(Session& session, const Request& request);
 
 // --- what they share -------------------------------------------------------------------------------------------------
 
-/// The JSON of a request. Errors: `refusal` says where it is none, or no object.
+/// The JSON of a request. Errors: `refusal` says where it is not JSON, or that it is not an object.
 struct RequestBody {
     explicit RequestBody(const Request& request);
     Diagnostics diagnostics;
@@ -60,13 +60,13 @@ struct RequestBody {
     std::optional<Response> refusal;
 
     Node find(std::string_view key) const { return document->root().find(key); }
-    /// Empty: there is none, or it is no text.
+    /// Empty: it is missing, or not a text.
     std::string_view text(std::string_view key) const;
-    /// Nothing: there is none, or it is no whole number from 0 on.
+    /// Nothing: it is missing, or not a whole number from 0 on.
     std::optional<std::uint64_t> number(std::string_view key) const;
 };
 
-/// Reads a text query and collects the entities that it selects, each once. Errors: the text is none, or writes.
+/// Reads a text query and collects the entities that it selects, each once. Errors: the text is not a query, or it writes.
 struct Selection {
     std::vector<Entity> entities;
     std::optional<Response> refusal;

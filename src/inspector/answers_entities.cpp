@@ -112,14 +112,14 @@ void write_source(const Session& session, Entity entity, JsonText& json) {
     for (const SpawnRecord& spawn : session.spawns) {
         const auto at = std::ranges::find(spawn.entities, entity);
         if (at == spawn.entities.end()) continue;
-        const auto index = static_cast<std::size_t>(at - spawn.entities.begin()) % spawn.lines.size();
+        const auto index = static_cast<std::size_t>(at - spawn.entities.begin()) % spawn.source->lines.size();
         json.builder.begin_mapping();
-        json.text("resource", spawn.resource);
-        json.text("file", spawn.file_names[spawn.files[index]]);
-        json.builder.unsigned_integer("line", spawn.lines[index]);
+        json.text("resource", spawn.source->resource);
+        json.text("file", spawn.source->file_names[spawn.source->files[index]]);
+        json.builder.unsigned_integer("line", spawn.source->lines[index]);
         if (session.options.host != nullptr)
-            write_origins(session.options.host->origins(spawn.resource, spawn.guids[index]),
-                          spawn.file_names[spawn.files[index]], json);
+            write_origins(session.options.host->origins(spawn.source->resource, spawn.source->guids[index]),
+                          spawn.source->file_names[spawn.source->files[index]], json);
         json.builder.end();
         return;
     }
@@ -154,6 +154,7 @@ Response take_back(Session& session, std::vector<Edit>& from, std::vector<Edit>&
     const AnyValue value = older ? edit.before : edit.after;
     if (const Status status = session.world.set(edit.entity, edit.field, value); !status)
         return refuse(400, concat(edit.field, " of ", entity_text(edit.entity), " stays as it is: ", status.message()));
+    session.has_unkept_edits = true;
     to.push_back(std::move(edit));
     return show_edit(session, &to.back(), value, EntityWriter(session.world));
 }
@@ -247,6 +248,7 @@ Response set_field(Session& session, const Request& request) {
         return refuse(400, status.message());
     const Result<AnyValue> after = wanted.path->read(wanted.entity);
     if (!after) return refuse(400, after.status().message());
+    session.has_unkept_edits = true;
     session.redo.clear();
     session.undo.push_back({wanted.entity, wanted.path->name(), *before, *after});
     if (session.undo.size() > kMostEdits) session.undo.erase(session.undo.begin());

@@ -65,7 +65,7 @@ void color_by_zone(const World& world, std::span<const Entity> entities, Points&
     }
 }
 
-/// Errors: the field is no number.
+/// Errors: the field is not a number.
 Status color_by_field(Session& session, const std::string& name, std::span<const Entity> entities, Points& points) {
     points.legend.clear();
     const Result<FieldPath> path = session.world.find_field(name);

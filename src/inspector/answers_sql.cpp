@@ -92,6 +92,7 @@ Response ask_sql(Session& session, const Request& request) {
     const Result<std::uint64_t> updated = session.sql->ask(
         body.text("text"), rows, {.max_seconds = kMostSeconds, .allow_updates = session.options.allow_edits});
     if (!updated) return refuse_sql(updated.status().message());
+    if (*updated != 0) session.has_unkept_edits = true;
     return {200, "application/json", rows.text(*updated, monotonic_ns() - begin_ns)};
 }
 

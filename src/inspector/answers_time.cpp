@@ -71,6 +71,7 @@ void write_frames(Session& session, JsonText& json) {
     }
     json.builder.unsigned_integer("frame", session.world.frame());
     json.builder.unsigned_integer("kept", kept.num_frames);
+    json.builder.unsigned_integer("max", kept.max_frames);
     json.builder.unsigned_integer("bytes", kept.last_state_bytes);
     json.builder.end();
 }
@@ -176,6 +177,9 @@ Response compare_frames(Session& session, const Request& request) {
     if (!session.options.allow_edits)
         return refuse(403, "frames are compared by going back to them, which the program does not allow");
     if (!session.control.is_paused) return refuse(400, "pause the world before frames are compared");
+    if (session.has_unkept_edits)
+        return refuse(
+            400, "the last edits are in no frame yet, and comparing would undo them; step once, or take them back");
     const std::uint64_t now = session.world.frame();
     const std::uint64_t from = number_parameter(request, "from", now, ~0ull),
                         to = number_parameter(request, "to", now, ~0ull);

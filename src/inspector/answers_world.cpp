@@ -101,7 +101,8 @@ void add_components(const WorldReport& report, Metrics& metrics) {
     metrics.begin("component_rows", "gauge", "rows of a component type");
     for (const ComponentReport& one : report.components)
         metrics.add("component", one.name, static_cast<double>(one.num_rows));
-    metrics.begin("component_committed_bytes", "gauge", "memory behind the rows and the index of a component type");
+    metrics.begin("component_committed_bytes", "gauge",
+                  "committed memory of the rows and the index of a component type");
     for (const ComponentReport& one : report.components)
         metrics.add("component", one.name, static_cast<double>(one.rows.committed_bytes + one.index.committed_bytes));
     metrics.begin("memory_committed_bytes", "gauge", "memory by owner, no byte counted twice");
@@ -170,7 +171,7 @@ Response control(Session& session, const Request& request) {
     } else if (action == "run_to") {
         const std::optional<std::uint64_t> frame = body.number("frame");
         if (!frame || *frame <= session.world.frame())
-            return refuse(400, concat("`frame` is a frame behind this one, ", session.world.frame()));
+            return refuse(400, concat("`frame` is a frame after this one, ", session.world.frame()));
         control.run_to = *frame;
         control.is_paused = false;
         control.num_steps = 0;
@@ -192,7 +193,7 @@ Response show_metrics(Session& session, const Request&) {
     metrics.add(static_cast<double>(report.num_entities));
     metrics.begin("frames_total", "counter", "steps of the world");
     metrics.add(static_cast<double>(report.frame));
-    metrics.begin("frame_seconds", "gauge", "from the end of a frame to that of the next, of the last one");
+    metrics.begin("frame_seconds", "gauge", "time of the last frame, without waiting");
     metrics.add(static_cast<double>(session.frame_ns) * 1e-9);
     metrics.begin("settle_seconds_total", "counter", "time that settling has taken");
     metrics.add(static_cast<double>(session.world.settle_statistics().total_ns) * 1e-9);

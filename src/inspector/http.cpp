@@ -96,16 +96,16 @@ struct HttpServer::Body {
     HttpOptions options;
     Listener* listener = nullptr;
     mg_context* context = nullptr;
-    std::uint16_t port = 0;
-    std::mutex mutex;  // guards what follows
+    std::atomic<std::uint16_t> port{0};  // known when the server listens
+    std::mutex mutex;                    // guards what follows
     std::map<const mg_connection*, std::unique_ptr<Stream>> streams;
 
     /// Whether the address in the request is one that this server is reached by, and not a name that somebody has made to
-    /// point here. Who has the token is asked for no more.
+    /// point here. With a token, any name is fine.
     bool is_host_known(const mg_connection* connection) const {
         const std::string_view host = text_or_empty(mg_get_header(connection, "Host"));
         for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"})
-            if (host == concat(name, ':', port) || (port == 80 && host == name)) return true;
+            if (host == concat(name, ':', port.load()) || (port == 80 && host == name)) return true;
         return !options.token.empty();
     }
     /// Whether the request comes from the page of this server, or from no page.
@@ -116,6 +116,8 @@ struct HttpServer::Body {
         if (site == "cross-site" || site == "same-site") return false;
         return origin.empty() || origin == concat("http://", host);
     }
+    /// Cookies are those of a host, whatever the port: each server has its own.
+    std::string cookie_name() const { return concat("shoal_token_", port.load()); }
     bool has_token(const mg_connection* connection, std::string_view query) const {
         if (options.token.empty()) return true;
         constexpr std::string_view kBearer = "Bearer ";
@@ -124,11 +126,12 @@ struct HttpServer::Body {
         if (is_same_secret(variable(query, "token"), options.token)) return true;
         char cookie[256];
         const char* const cookies = mg_get_header(connection, "Cookie");
-        const int length = cookies == nullptr ? -1 : mg_get_cookie(cookies, "shoal_token", cookie, sizeof cookie);
+        const int length =
+            cookies == nullptr ? -1 : mg_get_cookie(cookies, cookie_name().c_str(), cookie, sizeof cookie);
         return length > 0 && is_same_secret({cookie, static_cast<std::size_t>(length)}, options.token);
     }
 
-    /// Errors: who asks may not. `message` says why.
+    /// Returns 200, or the status with which the request is refused; `message` says why.
     int check(const mg_connection* connection, std::string_view query, const char** message) const {
         if (!is_host_known(connection)) {
             *message = "this server answers requests to 127.0.0.1 and localhost only";
@@ -184,7 +187,8 @@ struct HttpServer::Body {
         std::string further;
         // The page is opened with the token in its address, and asks for all else with the cookie.
         if (!options.token.empty() && response.status == 200 && text_or_empty(info.local_uri) == "/")
-            further = concat("Set-Cookie: shoal_token=", options.token, "; Path=/; HttpOnly; SameSite=Strict\r\n");
+            further =
+                concat("Set-Cookie: ", cookie_name(), '=', options.token, "; Path=/; HttpOnly; SameSite=Strict\r\n");
         if (response.status == 405) further = "Allow: GET, HEAD, POST\r\n";
         // What was not read of the body would be taken for the next request.
         if (response.status >= 400) further += "Connection: close\r\n", mg_disable_connection_keep_alive(connection);
@@ -238,7 +242,9 @@ HttpServer::~HttpServer() {
         std::thread visitor([&] {
             while (!has_stopped) {
                 char error[64];
-                mg_connection* const visit = mg_connect_client("127.0.0.1", body_->port, 0, error, sizeof error);
+                const std::string& address = body_->options.address;
+                const char* const here = address == "0.0.0.0" ? "127.0.0.1" : address.c_str();
+                mg_connection* const visit = mg_connect_client(here, body_->port, 0, error, sizeof error);
                 if (visit != nullptr) mg_close_connection(visit);
                 std::this_thread::sleep_for(std::chrono::milliseconds(5));
             }
@@ -286,14 +292,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
     };
     callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // what clients do wrong is theirs
     mg_init_data start{&callbacks, &body, settings};
-    char reason[256] = "";
-    unsigned code = 0;
-    mg_error_data error{&code, reason, sizeof reason};
-    body.context = mg_start2(&start, &error);
+    body.context = mg_start2(&start, nullptr);
     if (body.context == nullptr)
-        return Status::error(concat("the inspector cannot listen on ", ports, ": ",
-                                    reason[0] == '\0' ? "the address cannot be used" : reason,
-                                    "; give another address, or another port (0: one that is free)"));
+        return Status::error(concat("the inspector cannot listen on ", ports,
+                                    ": the address is not one of this machine, or the port is in use; give another "
+                                    "address, or another port (0: one that is free)"));
     mg_server_port bound[4] = {};
     if (mg_get_server_ports(body.context, 4, bound) > 0) body.port = static_cast<std::uint16_t>(bound[0].port);
     mg_set_websocket_handler(body.context, "/api/stream", Body::connect_stream, Body::open_stream, Body::read_stream,

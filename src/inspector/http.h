@@ -23,7 +23,7 @@ inline constexpr double kMostRate = 10;  // messages of a stream in a second, of
 struct Request {
     bool is_post = false;
     std::string path;   ///< "/api/world"
-    std::string query;  ///< what stands behind the `?`, as it came
+    std::string query;  ///< the text after the `?`, as it came
     std::string body;
 
     /// Returns a parameter of the query; empty if there is none.
@@ -39,7 +39,7 @@ struct Response {
 /// Returns a response with a message, and where in the text that was sent it applies. `line` 0: nowhere.
 Response refuse(int status, std::string_view message, std::uint32_t line = 0, std::uint32_t column = 0);
 
-/// Who answers.
+/// Answers requests.
 class Listener {
 public:
     virtual Response answer(const Request& request) = 0;

@@ -22,7 +22,7 @@ struct JsonText {
     JsonText(const JsonText&) = delete;
     JsonText& operator=(const JsonText&) = delete;
 
-    /// A text that may hold anything: what is no UTF-8 becomes visible.
+    /// A text that may hold anything: bytes that are not UTF-8 become visible.
     void text(std::string_view value) {
         if (find_invalid_byte(value) == std::string_view::npos) return builder.string(value);
         std::string visible;

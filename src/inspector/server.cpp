@@ -7,26 +7,51 @@
 #include "inspector/world_queue.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/document/diagnostics.h"
 #include "shoal/source/origins.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace shoal::inspect {
 namespace {
 
 constexpr double kLongestWait = 0.1;  // s: how often a paused world asks whether the program is to end
 
+/// Whether a text is four numbers from 0 to 255, or `localhost`.
+bool is_ipv4(std::string_view text) {
+    if (text == "localhost") return true;
+    int num_parts = 0;
+    while (++num_parts <= 4) {
+        unsigned part = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part);
+        if (error != std::errc() || part > 255) return false;
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        if (num_parts == 4) return text.empty();
+        if (!text.starts_with('.')) return false;
+        text.remove_prefix(1);
+    }
+    return false;
+}
+
 Status check(const ServerOptions& options) {
-    const bool is_local =
-        options.address == "127.0.0.1" || options.address == "[::1]" || options.address == "localhost";
+    if (!is_ipv4(options.address))
+        return Status::error(concat("the inspector cannot listen on ", quoted(options.address),
+                                    "; give localhost or an IPv4 address of this machine, such as 127.0.0.1"));
+    const bool is_local = options.address == "localhost" || options.address.starts_with("127.");
     if (!is_local && options.token.empty())
         return Status::error(concat("others reach the inspector at ", options.address,
                                     ", so it needs a token that they must know; give it one, or use 127.0.0.1"));
+    constexpr std::size_t kLeastToken = 8, kMostToken = 128;
+    if (!options.token.empty() && (options.token.size() < kLeastToken || options.token.size() > kMostToken))
+        return Status::error(concat("the token of the inspector has ", options.token.size(),
+                                    " characters; give it one of ", kLeastToken, " to ", kMostToken));
     const auto is_fine = [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     };
     if (!std::ranges::all_of(options.token, is_fine))
-        return Status::error("the token of the inspector has other characters than letters and digits; give it another");
+        return Status::error(
+            "the token of the inspector has other characters than letters and digits; give it another");
     return {};
 }
 
@@ -68,21 +93,37 @@ public:
         Control& control = session->control;
         if (control.num_steps != 0) --control.num_steps;
         if (control.run_to && world.frame() >= *control.run_to) control.run_to.reset(), control.is_paused = true;
-        const std::int64_t slow_ns =
-            control.speed < 1
-                ? static_cast<std::int64_t>(static_cast<double>(session->frame_ns) * (1 / control.speed - 1))
-                : 0;
-        answer_until(monotonic_ns() + slow_ns);
+        const std::int64_t begin_ns = monotonic_ns();
+        answer_until([&] { return begin_ns + times(session->frame_ns, 1 / control.speed - 1); });
     }
-    /// Answers until then, and as long as the world is paused.
-    void answer_until(std::int64_t end_ns) {
+    /// Answers until the next frame is due, at most so long. Returns whether it is.
+    bool wait_for_frame(double seconds, double most_seconds) {
+        const std::int64_t frame_ns = times(1'000'000'000, seconds),
+                           most_ns = monotonic_ns() + times(1'000'000'000, most_seconds);
+        if (paced_ns == 0) paced_ns = monotonic_ns();
+        const auto due_ns = [&] { return paced_ns + times(frame_ns, 1 / session->control.speed); };
+        answer_until([&] { return std::min(due_ns(), most_ns); });
+        const std::int64_t now = monotonic_ns();
+        if (now < due_ns() && !is_over()) return false;
+        // What a pause or a long frame has taken is not caught up with.
+        paced_ns = now - due_ns() > frame_ns ? now : due_ns();
+        return true;
+    }
+    /// Answers until end_ns(), and as long as the world is paused.
+    template <class End>
+    void answer_until(End&& end_ns) {
+        if (waits_for_more()) session->kept_answers.clear();  // those that are kept are of earlier frames
         queue.serve();
-        while (!is_over() && (waits_for_more() || monotonic_ns() < end_ns)) {
-            const double left = waits_for_more() ? kLongestWait : static_cast<double>(end_ns - monotonic_ns()) * 1e-9;
+        while (!is_over() && (waits_for_more() || monotonic_ns() < end_ns())) {
+            const double left = waits_for_more() ? kLongestWait : static_cast<double>(end_ns() - monotonic_ns()) * 1e-9;
             queue.wait(std::clamp(left, 0.0, kLongestWait));
             queue.serve();
         }
         session->pause_ended();
+    }
+    static std::int64_t times(std::int64_t ns, double factor) {
+        constexpr double kMost = 1e18;
+        return static_cast<std::int64_t>(std::clamp(static_cast<double>(ns) * factor, 0.0, kMost));
     }
     bool waits_for_more() const { return session->control.is_paused && session->control.num_steps == 0; }
     bool is_over() const { return session->options.host != nullptr && session->options.host->is_stopped(); }
@@ -92,6 +133,7 @@ public:
     std::unique_ptr<HttpServer> http;
     Status status;
     std::string url;
+    std::int64_t paced_ns = 0;  // when the last frame was due, for wait_for_frame(); 0: there was none
     std::atomic<std::int64_t> last_request_ns{0};
 };
 
@@ -114,7 +156,14 @@ const std::string& Server::url() const { return body_->url; }
 void Server::answer(double seconds) {
     SHOAL_ASSERT(body_->session.has_value(), "the world of the inspector has ended");
     SHOAL_ASSERT(body_->session->world.services().is_at_rest(), "requests are answered between steps");
-    body_->answer_until(monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9));
+    const std::int64_t end_ns = monotonic_ns() + Body::times(1'000'000'000, seconds);
+    body_->answer_until([&] { return end_ns; });
+}
+
+bool Server::wait_for_frame(double seconds, double most_seconds) {
+    SHOAL_ASSERT(body_->session.has_value(), "the world of the inspector has ended");
+    SHOAL_ASSERT(body_->session->world.services().is_at_rest(), "requests are answered between steps");
+    return body_->wait_for_frame(seconds, most_seconds);
 }
 
 bool Server::is_watched() const {

@@ -37,6 +37,8 @@ void Session::note_commands() {
 
 void Session::note_frame() {
     const std::int64_t now = monotonic_ns();
+    has_unkept_edits = false;
+    std::erase_if(kept_answers, [now](const auto& kept) { return kept.second.until_ns < now; });
     if (frame_began_ns_ != 0) frame_ns = now - frame_began_ns_;
     if (trace_asked_ns_ != 0 && now - trace_asked_ns_ > kWatchedNs) {
         trace_asked_ns_ = 0;
@@ -62,24 +64,35 @@ void Session::note_frame() {
     if (records.size() > kMostRecords) records.pop_front();
 }
 
-void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
-    if (spawned.entities().empty()) return;
-    SpawnRecord record{
-        std::string(blob.name()), {spawned.entities().begin(), spawned.entities().end()}, {}, {}, {}, {}};
+std::shared_ptr<const SpawnSource> Session::source_of(const Blob& blob) {
+    for (const SpawnRecord& spawn : spawns)
+        if (spawn.source->checksum == blob.header().checksum && spawn.source->guids.size() == blob.num_entities())
+            return spawn.source;
+    auto source = std::make_shared<SpawnSource>();
+    source->resource = blob.name();
+    source->checksum = blob.header().checksum;
     std::unordered_map<std::string_view, std::uint32_t> number_of;  // of files
     for (std::uint32_t entity = 0; entity < blob.num_entities(); ++entity) {
         const std::string_view file = blob.source_file(entity);
-        const auto [at, is_new] = number_of.try_emplace(file, static_cast<std::uint32_t>(record.file_names.size()));
-        if (is_new) record.file_names.emplace_back(file);
-        record.files.push_back(at->second);
-        record.guids.push_back(blob.guid(entity));
-        record.lines.push_back(file.empty() ? 0 : blob.source_line(entity));
+        const auto [at, is_new] = number_of.try_emplace(file, static_cast<std::uint32_t>(source->file_names.size()));
+        if (is_new) source->file_names.emplace_back(file);
+        source->files.push_back(at->second);
+        source->guids.push_back(blob.guid(entity));
+        source->lines.push_back(file.empty() ? 0 : blob.source_line(entity));
     }
+    return source;
+}
+
+void Session::note_spawn(const Blob& blob, const Spawned& spawned) {
+    if (spawned.entities().empty()) return;
+    SpawnRecord record{source_of(blob), {spawned.entities().begin(), spawned.entities().end()}};
+    spawns.push_back(std::move(record));
+    if (spawns.size() < next_sweep_) return;
     // Of a program that spawns and destroys all the time, those stay that have somebody alive.
     std::erase_if(spawns, [&](const SpawnRecord& old) {
         return std::ranges::none_of(old.entities, [&](Entity entity) { return world.entities().alive(entity); });
     });
-    spawns.push_back(std::move(record));
+    next_sweep_ = std::max<std::size_t>(16, 2 * spawns.size());
 }
 
 Frames* Session::frames() { return static_cast<Frames*>(world.services().find(ServiceStage::kFrames)); }

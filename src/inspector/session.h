@@ -34,7 +34,7 @@ struct Control {
     double speed = 1;                     ///< below 1: frames wait, so that they take so much longer
 };
 
-/// What a frame did, for those who look at the last ones.
+/// What a frame did, for the journal.
 struct FrameRecord {
     struct ChannelCount {
         std::string name;
@@ -51,14 +51,20 @@ struct FrameRecord {
     std::vector<PassCount> passes;
 };
 
-/// Where the entities of a spawn came from. Shape: by entity of the blob, over all copies.
-struct SpawnRecord {
+/// What a blob says of where its entities come from. Shape: by entity of the blob.
+struct SpawnSource {
     std::string resource;
-    std::vector<Entity> entities;
-    std::vector<std::uint32_t> lines;  ///< of the blob's entities; 0: it does not say
-    std::vector<std::uint32_t> files;  ///< the same: an index into file_names
+    std::uint64_t checksum = 0;
+    std::vector<std::uint32_t> lines;  ///< 0: it does not say
+    std::vector<std::uint32_t> files;  ///< an index into file_names
+    std::vector<std::uint64_t> guids;
     std::vector<std::string> file_names;
-    std::vector<std::uint64_t> guids;  ///< of the blob's entities
+};
+
+/// The entities of a spawn. Shape: by entity of the blob, copy after copy.
+struct SpawnRecord {
+    std::shared_ptr<const SpawnSource> source;  ///< spawns of one blob share it
+    std::vector<Entity> entities;
 };
 
 /// An answer that is given again until it is out of date.
@@ -100,12 +106,16 @@ public:
     std::vector<Edit> undo, redo;
     std::deque<FrameRecord> records;  ///< the oldest first, while somebody watches the journal
     std::vector<SpawnRecord> spawns;
+    bool has_unkept_edits = false;  ///< something was edited since the last frame, which no kept frame has
     std::int64_t frame_ns =
         0;  ///< from the end of the frame before to the end of the last one, without what the inspector did
-    std::unique_ptr<sql::Connection> sql;                      ///< nullptr: nobody has asked
+    std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
 
 private:
+    std::shared_ptr<const SpawnSource> source_of(const Blob& blob);
+
+    std::size_t next_sweep_ = 16;  // of spawns
     std::optional<Frames> own_frames_;
     std::optional<Trace> own_trace_;
     std::vector<FrameRecord::PassCount> commands_;            // of this frame, while the journal is watched

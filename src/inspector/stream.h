@@ -27,7 +27,7 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Takes a message of the client. Returns false if it is none that it understands; the stream is to end then.
+    /// Takes a message of the client. Returns false if it is not valid; the stream is to end then.
     bool read(std::string_view message);
 
 private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace shoal::inspect {
 
@@ -12,7 +13,6 @@ Response WorldQueue::ask(const std::function<Response()>& answer) {
     if (is_closed_) return refuse(503, "the inspector ends");
     Waiting waiting{&answer, {}};
     waiting_.push_back(&waiting);
-    num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
     asked_.notify_one();
     answered_.wait_for(lock, kPatience, [&] { return waiting.is_taken || is_closed_; });
     if (waiting.is_taken) {  // the world's thread uses it until it is done
@@ -20,7 +20,6 @@ Response WorldQueue::ask(const std::function<Response()>& answer) {
         return std::move(waiting.response);
     }
     std::erase(waiting_, &waiting);
-    num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
     if (is_closed_) return refuse(503, "the inspector ends");
     return refuse(503, "the world has not ended a frame for 2 seconds; it is answered between frames");
 }
@@ -34,16 +33,15 @@ void WorldQueue::close() {
 
 void WorldQueue::serve() {
     std::unique_lock lock(mutex_);
-    while (!waiting_.empty()) {
-        Waiting& next = *waiting_.front();
-        waiting_.erase(waiting_.begin());
-        num_waiting_.store(waiting_.size(), std::memory_order_relaxed);
-        next.is_taken = true;
+    // Those that come while these are answered wait for the next frame: however many ask, frames go on.
+    const std::vector<Waiting*> served = std::exchange(waiting_, {});
+    for (Waiting* next : served) next->is_taken = true;
+    for (Waiting* next : served) {
         lock.unlock();
-        Response response = (*next.answer)();
+        Response response = (*next->answer)();
         lock.lock();
-        next.response = std::move(response);
-        next.is_done = true;
+        next->response = std::move(response);
+        next->is_done = true;
         answered_.notify_all();
     }
 }

@@ -8,7 +8,6 @@
 
 #include "inspector/http.h"
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -23,9 +22,7 @@ public:
     /// Refuses what waits, and all that is asked from now on.
     void close();
 
-    /// Whether something waits. Cost: a look at a number.
-    bool has_waiting() const { return num_waiting_.load(std::memory_order_relaxed) != 0; }
-    /// Answers what waits.
+    /// Answers what waits now.
     void serve();
     /// Waits until something is asked, at most so long. Units: seconds.
     void wait(double seconds);
@@ -40,7 +37,6 @@ private:
     std::mutex mutex_;
     std::condition_variable asked_, answered_;
     std::vector<Waiting*> waiting_;
-    std::atomic<std::size_t> num_waiting_{0};
     bool is_closed_ = false;
 };
 

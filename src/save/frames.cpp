@@ -84,6 +84,7 @@ Status Frames::rewind(std::uint64_t frame, LaterFrames later) {
 
 FrameStatistics Frames::statistics() const {
     FrameStatistics result;
+    result.max_frames = max_frames_;
     if (frames_.empty()) return result;
     result.num_frames = static_cast<std::uint32_t>(frames_.size());
     result.first = frames_.front().number;

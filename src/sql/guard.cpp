@@ -11,7 +11,7 @@
 namespace shoal::sql {
 namespace {
 
-constexpr int kStepsPerCheck = 1000;
+constexpr int kStepsPerCheck = 100;
 
 /// Pragmas that only say what the tables are.
 constexpr std::string_view kHarmlessPragmas[] = {"table_info", "table_xinfo", "table_list", "function_list"};
@@ -57,7 +57,8 @@ void Guard::limit(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 24);
+    // A call of one function cannot be interrupted: instr() of two texts takes the product of their lengths.
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 17);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
     sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 200);
     sqlite3_limit(database, SQLITE_LIMIT_VDBE_OP, 1 << 20);

@@ -257,6 +257,9 @@ int disconnect_world(sqlite3_vtab* vtab) {
     return SQLITE_OK;
 }
 
+/// Columns of `entities` that refer to entities: owner and parent. Comparing them with a text is an error.
+bool is_reference(int column) { return column == 5 || column == 6; }
+
 int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {
     const auto& self = *static_cast<WorldVtab*>(vtab);
     const bool is_entities = self.number == kEntities;
@@ -276,6 +279,12 @@ int choose_world_plan(sqlite3_vtab* vtab, sqlite3_index_info* plan) {
         plan->estimatedCost = 3;
         break;
     }
+    int num_arguments = plan->idxNum;
+    for (int i = 0; is_entities && i < plan->nConstraint; ++i) {
+        const auto& constraint = plan->aConstraint[i];
+        if (constraint.usable != 0 && is_reference(constraint.iColumn) && constraint.op == SQLITE_INDEX_CONSTRAINT_EQ)
+            plan->aConstraintUsage[i].argvIndex = ++num_arguments;
+    }
     return SQLITE_OK;
 }
 
@@ -289,8 +298,10 @@ int close_world(sqlite3_vtab_cursor* cursor) {
     return SQLITE_OK;
 }
 
-int begin_world(sqlite3_vtab_cursor* cursor, int has_entity, const char*, int, sqlite3_value** values) {
+int begin_world(sqlite3_vtab_cursor* cursor, int has_entity, const char*, int num_values, sqlite3_value** values) {
     Entity entity;
+    for (int i = has_entity; i < num_values; ++i)
+        if (sqlite3_value_type(values[i]) == SQLITE_TEXT) return refuse_text_of_entity(cursor->pVtab);
     if (has_entity != 0 && !read_entity_value(values[0], entity)) return refuse_text_of_entity(cursor->pVtab);
     world_rows(cursor).begin(has_entity != 0 ? &entity : nullptr);
     return SQLITE_OK;

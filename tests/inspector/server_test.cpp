@@ -3,6 +3,7 @@
 #include "shoal/inspector/server.h"
 
 #include "inspector/inspected_sea.h"
+#include "inspector/session.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/inspect/report.h"
 #include "shoal/resource/blob_writer.h"
@@ -12,7 +13,9 @@
 #include "support/testing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace {
 
@@ -197,6 +200,53 @@ TEST(Inspector, frames_are_gone_back_and_forth_to_and_compared_field_by_field) {
     EXPECT_EQ(inspected.post("/api/rewind", R"({"frame": 999999})").status, 400);
 }
 
+TEST(Inspector, frames_are_not_compared_while_edits_are_in_none_of_them) {
+    Inspected inspected({.keep_frames = 4});
+    inspected.sea.run(2);
+    inspected.send("/api/control", {{"action", "pause"}});
+    const std::string now = std::to_string(inspected.sea.world.frame());
+    const std::string who = inspected.json("/api/entities?query=fin")["entities"][0]["entity"];
+    Entity entity;
+    ASSERT_TRUE(read_entity(who, entity));
+    inspected.send("/api/set", {{"entity", who}, {"field", "fin.drag"}, {"value", 2.5}});
+    EXPECT_EQ(inspected.get("/api/compare?from=" + now + "&to=" + now).status, 400);
+    EXPECT_EQ(*inspected.sea.world.get<float>(entity, "fin.drag"), 2.5f) << "the edit stays";
+    inspected.sea.run(1);
+    EXPECT_EQ(inspected.get("/api/compare?from=" + now + "&to=" + now).status, 200);
+}
+
+TEST(Inspector, a_frame_is_waited_for_and_a_pause_is_not_caught_up_with) {
+    Inspected inspected;
+    const auto elapsed_ms = [&](int num_frames) {
+        const std::int64_t begin = monotonic_ns();
+        for (int i = 0; i < num_frames; ++i) EXPECT_TRUE(inspected.server.wait_for_frame(0.004));
+        return static_cast<double>(monotonic_ns() - begin) * 1e-6;
+    };
+    inspected.is_done = false;
+    elapsed_ms(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // as a pause takes it
+    EXPECT_GE(elapsed_ms(6), 5 * 4.0) << "frames that were missed are not made up for";
+    EXPECT_FALSE(inspected.server.wait_for_frame(3600, 0.001));
+    inspected.send("/api/control", {{"action", "speed"}, {"speed", 0.25}});
+    inspected.is_done = false;
+    EXPECT_GE(elapsed_ms(3), 2 * 16.0) << "at a fourth of the speed";
+}
+
+TEST(Inspector, spawns_of_one_blob_share_where_its_entities_come_from_and_the_dead_are_forgotten) {
+    shoal_test::Sea sea;
+    inspect::Session session(sea.world, {});
+    BlobWriter writer;
+    writer.add_entity({.guid = 5, .source_file = "level.sjson", .source_line = 2});
+    const Blob blob = *Blob::load(*writer.write());
+    for (int i = 0; i < 1000; ++i) {
+        Spawned spawned = *sea.world.spawn(blob);
+        session.note_spawn(blob, spawned);
+        if (i % 100 != 0) spawned.destroy(sea.entities);
+    }
+    EXPECT_LE(session.spawns.size(), 64u);
+    for (const inspect::SpawnRecord& spawn : session.spawns) EXPECT_EQ(spawn.source, session.spawns.front().source);
+}
+
 TEST(Inspector, the_journal_has_what_came_and_went_with_the_passes_that_asked_for_it) {
     Inspected inspected;
     inspected.json("/api/journal");  // from now on
@@ -224,7 +274,9 @@ TEST(Inspector, zones_share_the_time_of_passes_by_the_rows_that_these_find_there
     double sum = 0;
     for (const json& zone : zones) {
         EXPECT_GE(zone["ms"].get<double>(), 0);
-        if (zone["entities"] == 0) EXPECT_EQ(zone["ms"], 0);
+        if (zone["entities"] == 0) {
+            EXPECT_EQ(zone["ms"], 0);
+        }
         sum += zone["ms"].get<double>();
     }
     double most = 0;
@@ -378,19 +430,25 @@ TEST(Inspector, a_token_is_asked_for_where_there_is_one_and_needed_for_other_add
     Inspected open({.address = "0.0.0.0"});
     EXPECT_FALSE(open.server.status());
     EXPECT_NE(open.server.status().message().find("token"), std::string_view::npos);
-    Inspected inspected({.token = "secret7"});
-    const auto ask = [&](const std::string& target, const std::string& headers) {
+    EXPECT_FALSE(Inspected({.token = "short"}).server.status());
+    EXPECT_FALSE(Inspected({.token = std::string(129, 'a')}).server.status());
+    for (const char* address : {"[::1]", "127.0.0.1,0.0.0.0", "300.0.0.1", "1.2.3", "nowhere"})
+        EXPECT_FALSE(Inspected({.address = address, .token = "secret77"}).server.status()) << address;
+    Inspected inspected({.token = "secret77"});
+    const auto ask = [&](const std::string& target, std::string headers) {
         const std::string& url = inspected.server.url();
         const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+        if (const std::size_t at = headers.find("PORT"); at != std::string::npos)
+            headers.replace(at, 4, std::to_string(port));
         return inspected.ask(request_text("GET", target, port, {}, headers));
     };
     EXPECT_EQ(ask("/api/world", "").status, 401);
-    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret8\r\n").status, 401);
-    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret7\r\n").status, 200);
-    EXPECT_EQ(ask("/api/world", "Cookie: shoal_token=secret7\r\n").status, 200);
-    const Reply page = ask("/?token=secret7", "");
+    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret78\r\n").status, 401);
+    EXPECT_EQ(ask("/api/world", "Authorization: Bearer secret77\r\n").status, 200);
+    EXPECT_EQ(ask("/api/world", "Cookie: shoal_token_PORT=secret77\r\n").status, 200);
+    const Reply page = ask("/?token=secret77", "");
     EXPECT_EQ(page.status, 200);
-    EXPECT_NE(page.headers.find("Set-Cookie: shoal_token=secret7"), std::string::npos);
+    EXPECT_NE(page.headers.find("=secret77; Path=/; HttpOnly; SameSite=Strict"), std::string::npos);
 }
 
 TEST(Inspector, a_world_that_does_not_step_is_not_waited_for_longer_than_some_seconds) {

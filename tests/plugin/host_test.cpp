@@ -364,9 +364,11 @@ TEST(PluginHost, a_compile_function_sets_entities_and_arrays_where_fields_of_the
             all.crew += all.host.compile_entity(at->compilation, offset, "here") != 0 ? '+' : '-';
             all.song += all.host.compile_array(at->compilation, offset, notes, 3) != 0 ? '+' : '-';
         }
-        EXPECT_EQ(all.host.compile_entity(at->compilation, 4, "nowhere"), 0);
-        EXPECT_EQ(all.host.compile_array(at->compilation, 16, nullptr, 3), 0);
-        EXPECT_EQ(all.host.compile_array(at->compilation, 16, nullptr, 0), 1);
+        const auto crew = static_cast<std::uint32_t>(all.crew.find('+')),
+                   song = static_cast<std::uint32_t>(all.song.find('+'));
+        EXPECT_EQ(all.host.compile_entity(at->compilation, crew, "nowhere"), 0);
+        EXPECT_EQ(all.host.compile_array(at->compilation, song, nullptr, 3), 0);
+        EXPECT_EQ(all.host.compile_array(at->compilation, song, nullptr, 0), 1);
         EXPECT_EQ(all.host.compile_field(at->compilation, shoal_node{}), 0);
         return 1;
     };

@@ -194,6 +194,8 @@ TEST(SqlErrors, say_where_they_are_and_what_was_meant) {
         {"SELECT 1; SELECT", "1:11: the statement is not complete"},
         {"SELECT mass FROM body JOIN fish USING (entity) WHERE zone = 3",
          "1:54: \"zone\" is a column of several tables; write the table before it, as in body.zone"},
+        {"SELECT 1 FROM entities WHERE owner = '1:1'",
+         "1:1: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
         {"SELECT 1 FROM body WHERE entity = '1:1'",
          "1:1: an entity is compared with a text; an entity is a number in SQL, so write entity('12:3')"},
         {"SELECT 1 FROM fish WHERE friend_of = '1:1'",

@@ -27,7 +27,7 @@ class World;
 
 /// The states that are kept. Units: bytes.
 struct FrameStatistics {
-    std::uint32_t num_frames = 0;
+    std::uint32_t num_frames = 0, max_frames = 0;
     std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest
     std::uint64_t last_state_bytes = 0;  ///< all that the newest has
     std::uint64_t last_own_bytes = 0;    ///< what it does not share with the one before

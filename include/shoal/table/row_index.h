@@ -150,7 +150,8 @@ private:
     static constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the cache
 
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
-    __attribute__((pure)) SHOAL_API std::uint32_t find_other(Entity entity) const;  // loops keep what they have read
+    /// Pure: loops keep what they have read before it.
+    SHOAL_API std::uint32_t find_other(Entity entity) const __attribute__((pure));
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
     SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
