@@ -134,7 +134,7 @@ constexpr MessageCase kCases[] = {
     // The inspector.
     {"inspect_missing", "inspect made/nothing.save"},
     {"inspect_without_token", "inspect prefab/coral.sjson --inspect-address 0.0.0.0"},
-    {"inspect_no_token", "inspect prefab/coral.sjson --inspect-token 'a b'"},
+    {"inspect_no_token", "inspect prefab/coral.sjson --inspect-token 'a b c d e'"},
     {"inspect_no_address", "inspect prefab/coral.sjson --inspect-address nowhere --inspect-token abc"},
     {"inspect_flags_alone", "run prefab/coral.sjson --inspect-token abc"},
     // Schemas.

@@ -2,7 +2,7 @@
 // Asks a world in SQL. The columns of its stores are the tables, in place: nothing is copied.
 //
 //     Result<sql::Answer> heavy = sql::ask(world, "SELECT entity, mass FROM body JOIN fish USING (entity)");
-//     if (!heavy) return heavy.status();  // 1:26: there is no table "body"; did you mean "bodies"?
+//     if (!heavy) return heavy.status();  // 1:26: there is no table "bdy"; did you mean "body"?
 //     for (std::size_t row = 0; row < heavy->num_rows(); ++row)
 //         std::puts(heavy->at(row, 0).to_text().c_str());  // 12:3
 //
