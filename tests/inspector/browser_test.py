@@ -445,8 +445,11 @@ class Page(unittest.TestCase):
                 self.take_pictures(f"{width}_{theme}")
 
     def take_pictures(self, suffix):
+        shown = self.get("/api/entities", limit=1)["entities"][0]["entity"]
         for view in VIEWS:
             self.open(view)
+            if view == "entities":
+                self.open(f"entities?id={shown}")
             self.until(lambda: not self.find_all(f"#view-{view} .notice.loading"), f"{view} goes on loading")
             self.browser.execute_async_script("setTimeout(arguments[0], 400)")
             self.browser.save_screenshot(os.path.join(options.shots, f"{view}_{suffix}.png"))
