@@ -13,29 +13,9 @@ using namespace shoal;
 namespace {
 
 constexpr Flag kInspectFlags[] = {
-    kPortFlag,
-    kAddressFlag,
-    kTokenFlag,
-    kReadOnlyFlag,
-    kRootFlag,
-    kFollowLinksFlag,
-    kSchemaFlag,
-    kSourceSchemaFlag,
-    kStdinNameFlag,
-    kResourceFlag,
-    {.name = "plugin",
-     .value = "FILE.so",
-     .help = "of levels and recordings: load a plugin; several are loaded in their order",
-     .takes = Takes::kInput,
-     .repeats = true},
-    {.name = "script",
-     .value = "FILE.lua",
-     .help = "of levels and recordings: load a script in Lua; several are loaded in their order",
-     .takes = Takes::kInput,
-     .repeats = true},
-    {.name = "recorded-code",
-     .help = "of recordings: load the plugins and scripts that they name, if you trust who has sent it"},
-    kMaxMemoryFlag,
+    kPortFlag,        kAddressFlag,    kTokenFlag,        kReadOnlyFlag,  kRootFlag,
+    kFollowLinksFlag, kSchemaFlag,     kSourceSchemaFlag, kStdinNameFlag, kResourceFlag,
+    kFilePluginFlag,  kFileScriptFlag, kFileCodeFlag,     kMaxMemoryFlag,
 };
 
 // A line is a paragraph.

@@ -38,6 +38,23 @@ inline constexpr Flag kReportFlag{
     .help = "write what the run has and costs as a page, which needs no other file; - is standard output",
     .takes = Takes::kOutput};
 
+// Of verbs that take levels, saves and recordings.
+inline constexpr Flag kFilePluginFlag{
+    .name = "plugin",
+    .value = "FILE.so",
+    .help = "of levels and recordings: load a plugin; several are loaded in their order",
+    .takes = Takes::kInput,
+    .repeats = true};
+inline constexpr Flag kFileScriptFlag{
+    .name = "script",
+    .value = "FILE.lua",
+    .help = "of levels and recordings: load a script in Lua; several are loaded in their order",
+    .takes = Takes::kInput,
+    .repeats = true};
+inline constexpr Flag kFileCodeFlag{
+    .name = "recorded-code",
+    .help = "of recordings: load the plugins and scripts that the recording names, if you trust its sender"};
+
 /// Returns a state hash as people read it.
 std::string state_hash_text(std::uint64_t hash);
 

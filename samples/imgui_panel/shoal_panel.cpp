@@ -52,8 +52,7 @@ void Panel::draw(shoal::World& world, bool* is_open) {
     }
     ImGui::SetNextWindowSize({620, 420}, ImGuiCond_FirstUseEver);
     if (ImGui::Begin("shoal", is_open)) {
-        shoal::MemoryUse memory;
-        for (const shoal::OwnerReport& owner : report_.memory) memory += owner.memory;
+        const shoal::MemoryUse memory = report_.total_memory();
         ImGui::Text("frame %s   %s entities   %s", count_text(world.frame()).c_str(),
                     count_text(world.entities().num_alive()).c_str(), bytes_text(memory.committed_bytes).c_str());
         if (ImGui::BeginTabBar("views")) {

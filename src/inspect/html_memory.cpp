@@ -102,18 +102,15 @@ void write_owners(const WorldReport& report, HtmlWriter& html) {
     std::size_t most = 0;
     for (const OwnerReport& owner : report.memory) most = std::max(most, owner.memory.committed_bytes);
     HtmlTable table(html, {{"Owner"}, {"Used", true}, {"Committed", true}, {"Reserved", true}});
-    MemoryUse total;
     const auto add = [&](const std::string& name, const MemoryUse& memory, double share) {
         table.add_row({{name},
                        number_cell(bytes_text(memory.used_bytes)),
                        number_cell(bytes_text(memory.committed_bytes), share),
                        number_cell(bytes_text(memory.reserved_bytes))});
     };
-    for (const OwnerReport& owner : report.memory) {
+    for (const OwnerReport& owner : report.memory)
         add(owner.name, owner.memory, share_of(owner.memory.committed_bytes, most));
-        total += owner.memory;
-    }
-    add("total", total, -1);
+    add("total", report.total_memory(), -1);
     table.end();
 }
 

@@ -9,12 +9,11 @@ namespace shoal {
 namespace {
 
 std::vector<std::pair<std::string, std::string>> facts_of(const WorldReport& report, const HtmlReportOptions& options) {
-    MemoryUse memory;
-    for (const OwnerReport& owner : report.memory) memory += owner.memory;
-    std::vector<std::pair<std::string, std::string>> facts = {{"Entities", count_text(report.num_entities)},
-                                                              {"Frame", count_text(report.frame)},
-                                                              {"Component types", count_text(report.components.size())},
-                                                              {"Memory", bytes_text(memory.committed_bytes)}};
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"Entities", count_text(report.num_entities)},
+        {"Frame", count_text(report.frame)},
+        {"Component types", count_text(report.components.size())},
+        {"Memory", bytes_text(report.total_memory().committed_bytes)}};
     facts.insert(facts.end(), options.facts.begin(), options.facts.end());
     return facts;
 }

@@ -127,16 +127,12 @@ std::string component_table(const WorldReport& report) {
 
 std::string memory_table(const WorldReport& report) {
     TextTable table({"memory", "used", "committed", "reserved"});
-    MemoryUse total;
     const auto add = [&](const std::string& name, const MemoryUse& memory) {
         table.add_row({name, bytes_text(memory.used_bytes), bytes_text(memory.committed_bytes),
                        bytes_text(memory.reserved_bytes)});
     };
-    for (const OwnerReport& owner : report.memory) {
-        add(owner.name, owner.memory);
-        total += owner.memory;
-    }
-    add("total", total);
+    for (const OwnerReport& owner : report.memory) add(owner.name, owner.memory);
+    add("total", report.total_memory());
     return table.text();
 }
 

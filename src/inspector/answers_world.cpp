@@ -45,13 +45,6 @@ void write_settle(const SettleCounts& counts, DocumentBuilder& builder) {
     builder.end();
 }
 
-/// The memory of all owners, which report_world() counts once each.
-MemoryUse total_memory(const WorldReport& report) {
-    MemoryUse total;
-    for (const OwnerReport& owner : report.memory) total += owner.memory;
-    return total;
-}
-
 /// Prometheus' text format: names of labels in quotes.
 std::string label(std::string_view text) {
     std::string escaped;
@@ -126,7 +119,7 @@ Response show_world(Session& session, const Request&) {
     builder.unsigned_integer("workers", world.executor().num_workers());
     builder.number("bandwidth_gb_per_s", bandwidth_gb_per_s());
     builder.begin_mapping("memory");
-    write_use(total_memory(report), builder);
+    write_use(report.total_memory(), builder);
     builder.end();
     write_settle(report.last_settle, builder);
     builder.key("frames_kept");

@@ -79,7 +79,6 @@ public:
     }
 
     Response answer(const Request& request) override {
-        last_request_ns.store(monotonic_ns(), std::memory_order_relaxed);
         if (std::optional<Response> fixed = answer_without_world(request, page_folder())) return *std::move(fixed);
         if (request.path == "/api/world") measure_bandwidth();
         return queue.ask([&] { return answer_of_world(*session, request); });
@@ -134,7 +133,6 @@ public:
     Status status;
     std::string url;
     std::int64_t paced_ns = 0;  // when the last frame was due, for wait_for_frame(); 0: there was none
-    std::atomic<std::int64_t> last_request_ns{0};
 };
 
 std::vector<LayerOrigin> ServerHost::origins(std::string_view, std::uint64_t) { return {}; }
@@ -164,12 +162,6 @@ bool Server::wait_for_frame(double seconds, double most_seconds) {
     SHOAL_ASSERT(body_->session.has_value(), "the world of the inspector has ended");
     SHOAL_ASSERT(body_->session->world.services().is_at_rest(), "requests are answered between steps");
     return body_->wait_for_frame(seconds, most_seconds);
-}
-
-bool Server::is_watched() const {
-    constexpr std::int64_t kRecentNs = 2'000'000'000;
-    const std::int64_t last = body_->last_request_ns.load(std::memory_order_relaxed);
-    return (last != 0 && monotonic_ns() - last < kRecentNs) || (body_->session && body_->session->control.is_paused);
 }
 
 std::string Server::describe() const { return body_->status ? body_->url : std::string(body_->status.message()); }

@@ -106,10 +106,9 @@ public:
     std::vector<Edit> undo, redo;
     std::deque<FrameRecord> records;  ///< the oldest first, while somebody watches the journal
     std::vector<SpawnRecord> spawns;
-    bool has_unkept_edits = false;  ///< something was edited since the last frame, which no kept frame has
-    std::int64_t frame_ns =
-        0;  ///< from the end of the frame before to the end of the last one, without what the inspector did
-    std::unique_ptr<sql::Connection> sql;                      ///< nullptr: not used yet
+    bool has_unkept_edits = false;         ///< something was edited since the last frame, which no kept frame has
+    std::int64_t frame_ns = 0;             ///< of the last frame, without what the inspector did
+    std::unique_ptr<sql::Connection> sql;  ///< nullptr: not used yet
     std::unordered_map<std::string, KeptAnswer> kept_answers;  ///< by path and query
 
 private:

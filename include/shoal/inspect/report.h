@@ -80,6 +80,13 @@ struct WorldReport {
     std::vector<OwnerReport> memory;          ///< no byte is counted twice
     /// Of the last settle, and of all. "Moved" are also the entities that have gained or lost components in their zone.
     SettleCounts last_settle{}, settled{};
+
+    /// The sum over all owners.
+    MemoryUse total_memory() const {
+        MemoryUse total;
+        for (const OwnerReport& owner : memory) total += owner.memory;
+        return total;
+    }
 };
 
 /// Gathers the facts.

@@ -77,8 +77,6 @@ public:
     /// answers what is asked until then. Time that a pause has taken is not caught up with. Waits at most `most_seconds`.
     /// Returns whether the frame is due. For programs that step at the pace of the clock. Requires: as answer().
     SHOAL_API bool wait_for_frame(double seconds, double most_seconds = 3600);
-    /// Whether somebody has asked something in the last 2 seconds, or the world is paused.
-    SHOAL_API bool is_watched() const;
 
 private:
     class Body;
