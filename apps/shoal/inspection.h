@@ -1,6 +1,6 @@
 #pragma once
-// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. Built without it, the tool says
-// so instead.
+// The live inspector of `shoal run --inspect`, `shoal replay --inspect` and `shoal inspect`. A tool that was built without
+// it says so.
 
 #include "arguments.h"
 #include "shoal/base/status.h"
@@ -57,13 +57,14 @@ public:
     Inspection(const Inspection&) = delete;
     Inspection& operator=(const Inspection&) = delete;
 
-    /// Begins to listen, and prints where. Errors: the address cannot be used; the tool was built without the inspector.
+    /// Begins to listen, and prints the address.
+    /// Errors: the address cannot be used; the tool was built without the inspector.
     shoal::Status start(shoal::World& world, const InspectionTask& task, Console& console);
     bool is_on() const { return served_ != nullptr; }
     /// Answers requests for a while, or until somebody interrupts. Requires: is_on().
     void answer(double seconds);
-    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down; at most
-    /// `most_seconds`. Returns whether it is due. Requires: is_on().
+    /// Answers until the next frame is due, `seconds` after the last one, or longer if the page slows the run down. Waits
+    /// at most `most_seconds`. Returns whether it is due. Requires: is_on().
     bool wait_for_frame(double seconds, double most_seconds);
     /// Answers until somebody interrupts.
     void answer_on();

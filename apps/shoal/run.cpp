@@ -327,8 +327,8 @@ struct BetweenFrames {
     LevelScripts& scripts;
 };
 
-/// Runs frames, as fast as they go; while files are watched or somebody looks on, at the pace of the clock, until there are
-/// enough, step() says that there is no other, or somebody interrupts.
+/// Runs frames as fast as they go, or at the pace of the clock while files are watched or the world is inspected. Ends
+/// after the last frame, when step() returns false, or when the user interrupts.
 template <class Step>
 void run_frames(World& world, Task& task, Console& console, const BetweenFrames& between, Outcome& outcome,
                 Step&& step) {

@@ -9,8 +9,8 @@
 //     browser --HTTP--> server's threads --request--> [ waits ] --between two frames--> world's thread, which answers
 //                                                        pause: the world's thread stays here until it is to go on
 //
-// The server is a service of the world: when a frame has ended, it answers what was asked meanwhile. The page and all that
-// it asks for are documented in docs/formats/inspector.md; programs may ask the same, GET /api/openapi.json says what there is.
+// The server is a service of the world: when a frame has ended, it answers what was asked while it ran. Programs may ask
+// what the page asks: docs/formats/inspector.md has each call, and GET /api/openapi.json describes them to tools.
 // It is served on 127.0.0.1. Another address needs a token, which each request must have.
 // Requests of other pages that the browser has open are refused. What may be edited are fields of entities, by their
 // stores, as World::set() does; `allow_edits` switches it off.

@@ -27,8 +27,8 @@ struct LayerOrigin {
     std::vector<std::string> fields;  ///< that it sets, by their names in the text
 };
 
-/// Returns the layers of the components of an entity, component by component, each from the one that declares it on. Empty if no
-/// entity has this GUID path. `diagnostics`: that of the composition. Cost: O(entities).
+/// Returns the layers of the components of an entity, component by component, beginning with the one that declares it.
+/// Empty if no entity has this GUID path. `diagnostics`: that of the composition. Cost: O(entities).
 SHOAL_API std::vector<LayerOrigin> layer_origins(const Composition& composition, const Diagnostics& diagnostics,
                                                  std::uint64_t guid);
 
