@@ -1,5 +1,6 @@
 #include "shoal/base/array.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace shoal::detail {
