@@ -10,6 +10,8 @@ set(SHOAL_INSPECT_ROOMS inspect)
 set(SHOAL_SQL_ROOMS sql)
 # The live inspector. Without SQLite, civetweb and the libraries for its page, it is not built.
 set(SHOAL_INSPECTOR_ROOMS inspector)
+# A world over several machines. Without MPI it is not built.
+set(SHOAL_CLUSTER_ROOMS cluster)
 # Lua. Without LuaJIT, or with ids of 64 bits, which do not fit into a tagged light userdata, it is not built.
 set(SHOAL_SCRIPT_ROOMS script)
 set(SHOAL_ROOMS ${SHOAL_RUNTIME_ROOMS} ${SHOAL_PLUGIN_ROOMS})
@@ -49,6 +51,10 @@ if(NOT SHOAL_RUNTIME_ONLY)
     pkg_check_modules(LUAJIT IMPORTED_TARGET GLOBAL luajit)
     pkg_check_modules(LUA54 IMPORTED_TARGET GLOBAL lua5.4)
   endif()
+  pkg_search_module(MPI IMPORTED_TARGET GLOBAL mpi-c ompi-c mpich)
+  if(MPI_FOUND)
+    list(APPEND SHOAL_ROOMS ${SHOAL_CLUSTER_ROOMS})
+  endif()
   if(SHOAL_PAGE_LIBRARIES)
     list(APPEND SHOAL_ROOMS ${SHOAL_INSPECTOR_ROOMS})
   endif()
@@ -75,6 +81,7 @@ set(SHOAL_PACKAGES_OF_inspect fmt::fmt)
 set(SHOAL_PACKAGES_OF_sql PkgConfig::SQLITE)
 set(SHOAL_PACKAGES_OF_inspector civetweb Threads::Threads)
 set(SHOAL_PACKAGES_OF_script PkgConfig::LUAJIT)
+set(SHOAL_PACKAGES_OF_cluster PkgConfig::MPI)
 
 # shoal_add_rooms(SUFFIX RESULT DEFINITION...): one static library per room, shoal_ROOM and the suffix, each linked to the
 # rooms above it. RESULT is set to all of them, the lowest room first.
@@ -95,10 +102,14 @@ function(shoal_add_rooms suffix result)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_compile_definitions(${library} PUBLIC ${ARGN})
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
+    if(room IN_LIST SHOAL_CLUSTER_ROOMS)  # its header brings that of MPI, without the C++ interface of old
+      target_link_libraries(${library} PUBLIC PkgConfig::MPI)
+      target_compile_definitions(${library} PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+    endif()
     # Compiled once for each instruction set, by including itself.
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/transform/pose_kernels.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SQL_ROOMS
-       OR room IN_LIST SHOAL_SCRIPT_ROOMS)
+       OR room IN_LIST SHOAL_SCRIPT_ROOMS OR room IN_LIST SHOAL_CLUSTER_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
       # These keep what functions of programs and oneTBB throw, or tidy up behind it.
       set_source_files_properties(

@@ -75,6 +75,17 @@ CommandRecorder* CommandLog::open(const WorkPosition& loop, std::uint32_t num_ch
     return open_locked(loop, num_chunks).chunks.data();
 }
 
+detail::CommandRecorder& CommandLog::open_for_passed(std::uint32_t pass) {
+    const std::lock_guard lock(mutex_);
+    for (CommandLoop* loop : open_)
+        if (loop->is_passed && loop->place.pass == pass) return loop->chunks.front();
+    WorkPosition place;
+    place.pass = pass;
+    CommandLoop& opened = open_locked(place, 1);
+    opened.is_passed = true;
+    return opened.chunks.front();
+}
+
 CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t num_chunks) {
     CommandLoop* loop = nullptr;
     num_idle_ = 0;
@@ -96,7 +107,7 @@ CommandLoop& CommandLog::open_locked(const WorkPosition& place, std::uint32_t nu
 
 /// Keeps the memory of a loop for another. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
-    loop->is_of_pass = false;
+    loop->is_of_pass = loop->is_passed = false;
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
         for (const detail::LogBlock& block : chunk.blocks()) blocks_.give_back(block);
         chunk.blocks().clear();

@@ -24,6 +24,7 @@ struct CommandLoop {
     std::uint32_t num_chunks;
     std::uint64_t opened;                                      // how many were before it
     Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
+    bool is_passed = false;                                    // those that give_command() was given
     bool is_of_pass = false;                                   // for a pass itself, through these:
     Commands commands;
 };
@@ -40,6 +41,19 @@ public:
     /// The commands of the pass that the calling thread runs.
     Commands& here() override;
     detail::CommandRecorder* open(const WorkPosition& loop, std::uint32_t num_chunks);
+    /// The commands behind those of a pass, which another directory has handed on.
+    detail::CommandRecorder& open_for_passed(std::uint32_t pass);
+    /// Calls visit(loop, run) for all that waits, in the order in which it would be carried out.
+    template <class Visit>
+    void visit_runs(Visit&& visit) {
+        sort(open_);
+        for (CommandLoop* loop : open_)
+            for_each_chunk({&loop, 1}, [&](detail::CommandRecorder& chunk) {
+                for (const detail::CommandBatch& run : chunk.runs()) visit(*loop, run);
+            });
+        for (CommandLoop* loop : open_)
+            if (loop->is_of_pass) loop->commands.take_up(loop->chunks.front());
+    }
     void apply(SettleCounts* counts) override;
     bool is_applying() const override { return !settling_.empty(); }
     std::uint64_t count_pins(ResourceId resource) override;

@@ -204,6 +204,36 @@ MovedRow RowMove::make_with_bits(Database& database, Entity entity) const {
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
 
+void Database::arrange(const DatabaseTable& which, std::span<const Entity> owners) {
+    require_unlocked("arrange()");
+    DatabaseTable& table = tables_[which.number()];
+    SHOAL_ASSERT(owners.size() == table.num_rows(), "rows are arranged by all of their owners, each once");
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        if (table.entities()[row] == owners[row]) continue;
+        const DatabaseRow other = find(owners[row]);
+        SHOAL_ASSERT(other.table == &table && other.row > row, "rows are arranged by all of their owners, each once");
+        for (PresenceBits& bits : table.presence_) {
+            const bool was_on = bits.get(row);
+            bits.set(row, bits.get(other.row));
+            bits.set(other.row, was_on);
+        }
+        table.table_.swap(row, other.row);
+        tables_.count_changes();
+    }
+}
+
+void Database::set_enabled(const DatabaseTable& which, ComponentType component, std::span<const std::uint64_t> bits) {
+    require_unlocked("set_enabled()");
+    DatabaseTable& table = tables_[which.number()];
+    const int index = table.type().enableable_index(component);
+    SHOAL_ASSERT(index >= 0 && bits.size() >= (table.num_rows() + 63) / 64,
+                 "a bit for each row is needed, of a component type that is enableable");
+    for (std::uint32_t row = 0; row < table.num_rows(); ++row)
+        table.presence_[static_cast<std::size_t>(index)].set(row, test_bit(bits.data(), row));
+    table.table_.stamp_rows({0, table.num_rows()});
+    tables_.count_changes();
+}
+
 // --- removing ----------------------------------------------------------------------------------------------------
 
 /// Takes the rows of selected entities of a call away and returns how many went.

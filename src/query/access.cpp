@@ -16,7 +16,7 @@ bool is_kept_in_zones(const Access& access) {
 
 bool have_common_zone(const Access& a, const Access& b) {
     bool any = !is_kept_in_zones(a) || !is_kept_in_zones(b);
-    if (!any) a.zones.for_each([&](Zone zone) { any |= b.zones.contains(zone); });
+    if (!any) a.zones_now().for_each([&](Zone zone) { any |= b.zones_now().contains(zone); });
     return any;
 }
 
@@ -31,8 +31,15 @@ Access Access::in(const ZoneSet& of_rows) const {
     return result;
 }
 
-Access Access::of_query_in(const ZoneSet* of_rows) const {
-    return of_rows != nullptr && store != nullptr && store->places_whole_entities() ? in(*of_rows) : *this;
+Access Access::in(const LiveZones& of_rows) const {
+    Access result = in(ZoneSet());
+    result.live = &of_rows;
+    return result;
+}
+
+Access Access::of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const {
+    if (store == nullptr || !store->places_whole_entities()) return *this;
+    return of_live_rows != nullptr ? in(*of_live_rows) : in(of_rows);
 }
 
 bool conflict(const Access& a, const Access& b, bool all_zones) {

@@ -283,7 +283,7 @@ void JoinFinder::find_in_database(JoinBlock& block) const {
         }
         if (at.table != last) {
             last = at.table;
-            matches = match.matches(*last) && (!plan_.in_zones || plan_.zones.contains(last->zone()));
+            matches = match.matches(*last) && (!plan_.in_zones || plan_.zones_now().contains(last->zone()));
             has_all_rows = match.all_rows(*last);
             num_fetched = 0;
             for (std::size_t f = 0; matches && f < plan_.fields.size(); ++f) {

@@ -54,7 +54,7 @@ public:
             add_part({&table.table(), &table, {0, table.num_rows()}}, visit);
         };
         if (SHOAL_UNLIKELY(plan_.in_zones))
-            plan_.match[0].for_each_table(plan_.zones, visit_table);
+            plan_.match[0].for_each_table(plan_.zones_now(), visit_table);
         else
             plan_.match[0].for_each_table(visit_table);
     }
@@ -470,7 +470,7 @@ __attribute__((noinline)) void run_plain(const PlanState& plan, const LoopFuncti
         Table& table = plan.places.stores[plan.alone].rows->table();
         if (table.num_rows() != 0) visit.visit(table, plan.columns_of(nullptr));
     } else if (SHOAL_UNLIKELY(plan.in_zones)) {
-        plan.match[0].for_each_table(plan.zones, PlainVisit(visit));
+        plan.match[0].for_each_table(plan.zones_now(), PlainVisit(visit));
     } else {
         plan.match[0].for_each_table(visit);
     }

@@ -56,7 +56,7 @@ struct PlanState {
         if (SHOAL_UNLIKELY(has_lists)) refresh_lists();
         if (!match.empty()) {
             if (SHOAL_UNLIKELY(match[0].refresh() || num_archetypes == 0)) note_archetypes();
-            if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones);
+            if (SHOAL_UNLIKELY(in_zones)) database().note_visit(zones_now());
         }
         if (SHOAL_UNLIKELY(!further.empty())) refresh_further();
     }
@@ -64,8 +64,9 @@ struct PlanState {
     std::span<const Entity> listed(bool sorts) const {
         return sorts && !sorted.empty() ? sorted[0].owners() : noted[0].owners();
     }
+    const ZoneSet& zones_now() const { return live_zones != nullptr ? live_zones->now() : zones; }
     std::uint8_t driver() const { return places.driver(places.has_database() ? num_database_rows() : 0); }
-    std::uint64_t num_database_rows() const { return in_zones ? match[0].num_rows(zones) : match[0].num_rows(); }
+    std::uint64_t num_database_rows() const { return in_zones ? match[0].num_rows(zones_now()) : match[0].num_rows(); }
     std::uint64_t num_rows_of(std::uint8_t store) const {
         return store == places.database ? num_database_rows() : places.stores[store].rows->num_rows();
     }
@@ -122,6 +123,7 @@ struct PlanState {
     ComponentDirectory* directory = nullptr;
     Database* any_database = nullptr;  // for zones, if no term is about one
     ZoneSet zones;
+    const LiveZones* live_zones = nullptr;  // in place of `zones`
     bool in_zones = false;
     std::uint64_t since = 0;
     // Whether all that decides which rows are visited lies in one store, so that whole tables are visited, if they are

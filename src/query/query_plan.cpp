@@ -334,8 +334,14 @@ void QueryPlan::set_zones(const ZoneSet& zones) {
         JoinedStore& joined = one->places.stores[one->places.database];
         joined.is_required = joined.is_looked_up = true;
         one->zones = zones;
+        one->live_zones = nullptr;
         one->in_zones = true;
     }
+}
+
+void QueryPlan::set_live_zones(const LiveZones& zones) {
+    state_->live_zones = &zones;
+    for (PlanState& further : state_->further) further.live_zones = &zones;
 }
 
 void QueryPlan::set_since(std::uint64_t stamp) {
@@ -409,8 +415,8 @@ Array<Access> QueryPlan::accesses() const {
         const JoinedStore& store = plan.places.stores[plan.store_of(i)];
         Access access{store.store, nullptr, field.component->id(), field.field, field.writes};
         if (store.is_derived) access.component = {}, access.field = kAllFields;
-        const bool is_in_zones = plan.in_zones && !field.is_related();  // these may lie in other zones
-        accesses.push_back(access.of_query_in(is_in_zones ? &plan.zones : nullptr));
+        const bool is_in_zones = plan.in_zones && !field.is_related();  // these may be in other zones
+        accesses.push_back(is_in_zones ? access.of_query_in(plan.zones, plan.live_zones) : access);
     }
     for (std::uint32_t term = 0; term < plan.terms.size(); ++term) {
         if (plan.terms[term].noted == Noted::kNothing) continue;
@@ -423,7 +429,7 @@ Array<Access> QueryPlan::accesses() const {
         const PlanTerm& term = plan.terms[link];
         Access access{store.store, nullptr, term.component->id(), term.field, false};
         if (store.is_derived) access.component = {}, access.field = kAllFields;
-        accesses.push_back(access.of_query_in(plan.in_zones ? &plan.zones : nullptr));
+        accesses.push_back(plan.in_zones ? access.of_query_in(plan.zones, plan.live_zones) : access);
     }
     return accesses;
 }

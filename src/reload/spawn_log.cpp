@@ -108,6 +108,7 @@ std::vector<LoggedOverride> log_of(const Blob& blob, std::uint32_t num_copies,
 
 void SpawnLog::add(const Blob& blob, const Spawned& spawned, const SpawnOptions& options) {
     take_out(options.first_entities);
+    take_out(options.all_entities);
     if (spawned.num_copies() == 0 || !blob.id()) return;
     note_entities(spawned.entities());
     SpawnedCopies& copies = copies_of(blob);

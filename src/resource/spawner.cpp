@@ -368,7 +368,13 @@ private:
         spawned_.num_copies_ = options_.copies;
         spawned_.entities_.resize(static_cast<std::size_t>(num_all));
         find_roots();
-        const std::span<const Entity> firsts = options_.first_entities;
+        const std::span<const Entity> firsts = options_.first_entities, all = options_.all_entities;
+        SHOAL_ASSERT(all.empty() || (all.size() == num_all && firsts.empty()),
+                     "one entity for each of the blob and its copies is needed, or none");
+        if (!all.empty()) {
+            std::copy(all.begin(), all.end(), spawned_.entities_.begin());
+            return {};
+        }
         if (firsts.empty()) return targets_.directory.entities().create(std::span<Entity>(spawned_.entities_));
         SHOAL_ASSERT(firsts.size() == options_.copies && num_entities() != 0,
                      "one first entity for each copy is needed, of a blob that has entities");

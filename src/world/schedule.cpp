@@ -126,7 +126,7 @@ bool is_of_any_zone(const Access& access, const Table& table, std::uint32_t colu
 bool is_of(const Access& access, const Table& table, std::uint32_t column) {
     if (!is_of_any_zone(access, table, column)) return false;
     const Zone zone = access.in_zones ? zone_of(*access.store, table) : kNoZone;
-    return zone == kNoZone || access.zones.contains(zone);
+    return zone == kNoZone || access.zones_now().contains(zone);
 }
 
 std::string column_text(const Schema& table, std::uint32_t column) {
@@ -523,6 +523,16 @@ Status Schedule::declare(std::string_view name, std::span<const Access> accesses
     forget_plan();
     entry->accesses.assign(accesses.begin(), accesses.end());
     return {};
+}
+
+std::span<const Access> Schedule::accesses(std::size_t pass) const {
+    SHOAL_ASSERT(pass < entries_.size(), "the schedule has fewer passes");
+    return entries_[pass]->accesses;
+}
+
+void Schedule::zones_changed() {
+    require_idle();
+    forget_plan();
 }
 
 Status Schedule::enable(std::string_view name, bool enabled) {

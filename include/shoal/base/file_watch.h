@@ -15,6 +15,7 @@
 
 #include "shoal/base/file.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -244,6 +244,14 @@ public:
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
     SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
+    /// Puts the rows of a table into the order of `owners`, in which loops visit them from then on.
+    /// Shape: all entities of the table, each once. Cost: a comparison for each row, and a swap for each in another place.
+    SHOAL_API void arrange(const DatabaseTable& table, std::span<const Entity> owners);
+
+    /// Enables and disables a component type in all rows of a table. Shape: a bit for each row. Requires: the type is
+    /// enableable, and the archetype has it.
+    SHOAL_API void set_enabled(const DatabaseTable& table, ComponentType component, std::span<const std::uint64_t> bits);
+
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     SHOAL_API bool destroy(Entity entity);

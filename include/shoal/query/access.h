@@ -24,11 +24,15 @@ struct Access {
     bool writes = false;
     bool in_zones = false;  ///< only rows in some zones
     ZoneSet zones{};
+    const LiveZones* live = nullptr;  ///< in place of `zones`
 
+    const ZoneSet& zones_now() const { return live != nullptr ? live->now() : zones; }
     bool is_everything() const { return store == nullptr && object == nullptr; }
     /// The same, to the rows in some zones only. Requires: the store is a database.
     SHOAL_API Access in(const ZoneSet& of_rows) const;
-    SHOAL_API Access of_query_in(const ZoneSet* of_rows) const;  ///< the same; nullptr, or no database: in all zones
+    SHOAL_API Access in(const LiveZones& of_rows) const;  ///< the same; in those that are in it when passes run
+    /// The same; as it is, if the store is no database, whose rows are in no zone.
+    SHOAL_API Access of_query_in(const ZoneSet& of_rows, const LiveZones* of_live_rows) const;
 };
 
 /// Whether two passes with these accesses must not overlap: one writes what the other touches, in any zones if `all_zones`.

@@ -174,6 +174,12 @@ public:
         if constexpr (kHasDatabase) result.plan_.set_zones(zones);
         return result;
     }
+    /// The same, on the rows of the zones that are in `zones` when a loop begins.
+    Query in(const LiveZones& zones) const {
+        Query result = in(zones.now());
+        if constexpr (kHasDatabase) result.plan_.set_live_zones(zones);
+        return result;
+    }
     /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
     /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
     /// stores; fields of parents and related entities do not count.

@@ -53,7 +53,8 @@ struct StringId;
 
 /// When a service has its turn, among those of its world.
 enum class ServiceStage : std::uint8_t {
-    kZones,  ///< these come before those of programs
+    kCluster,  ///< these come before those of programs
+    kZones,
     kRelations,
     kPositionLinks,
     kObservers,

@@ -43,6 +43,8 @@ struct SpawnOptions {
     /// Living entities without components that become blob entity 0 of each copy; empty: new ones. If the spawn fails
     /// after ids were created, they are destroyed. Shape: one per copy, or empty. Lifetime: the call.
     std::span<const Entity> first_entities{};
+    /// The same for all entities of the copies. Shape: as Spawned::entities(), or empty. Lifetime: the call.
+    std::span<const Entity> all_entities{};
     /// Values in place of those of the blob, one after the other: see store/spawn_override.h.
     Array<SpawnOverride> overrides{};
     /// Where entities lie of which the blob does not say it; kNoZone: the stores decide.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 namespace shoal {
 
@@ -60,6 +61,22 @@ public:
 
 private:
     BitSet bits_{Owner("zone set")};
+};
+
+/// Zones that change while queries and passes refer to them, such as those that a machine owns: a loop visits those
+/// that are in it when the loop begins. After a change, call Schedule::zones_changed() for the passes that name it.
+/// Lifetime: it outlives the queries. Thread: changed between passes, read by any thread.
+class LiveZones {
+public:
+    explicit LiveZones(const ZoneSet& zones) : zones_(zones) {}
+    LiveZones(const LiveZones&) = delete;
+    LiveZones& operator=(const LiveZones&) = delete;
+
+    const ZoneSet& now() const { return zones_; }
+    void set(ZoneSet zones) { zones_ = std::move(zones); }
+
+private:
+    ZoneSet zones_;
 };
 
 }  // namespace shoal

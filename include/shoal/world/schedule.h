@@ -136,6 +136,11 @@ public:
     SHOAL_API bool touches(std::size_t pass, const Store& store) const;
     /// Declares anew what a pass touches. Requires: as above. Errors: no pass has this name.
     SHOAL_API Status declare(std::string_view name, std::span<const Access> accesses);
+    /// Returns what a pass has declared. Lifetime: until a pass is added, removed or declared anew. Requires:
+    /// pass < num_passes().
+    SHOAL_API std::span<const Access> accesses(std::size_t pass) const;
+    /// Has passes wait for each other by the zones that are in LiveZones now. Requires: the schedule is not running.
+    SHOAL_API void zones_changed();
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
     /// Enables or disables a pass, from the next run on. The order of the others stays. Errors: no pass has this name.

@@ -139,6 +139,7 @@ public:
 
     // See query.h for what these mean to users.
     void set_zones(const ZoneSet& zones);
+    void set_live_zones(const LiveZones& zones);
     void set_since(std::uint64_t stamp);
     void see_inactive();
     /// Visits the rows in the order of the keys of a field. Requires: all rows that are visited have it; no type of which

@@ -1,0 +1,53 @@
+#pragma once
+// Commands that are handed from one directory of stores to another, such as to that of another machine, which has the
+// entity that they are about.
+//
+//     take_commands(mine, is_elsewhere, [&](const PassedCommand& command) { send(command); });
+//     give_command(theirs, command);  // carried out there as if a pass of this place in the order had asked for it
+//
+// Commands that create, spawn and copy are about entities that are not there yet, and stay; so do functions that
+// Commands::call() was given.
+// Thread: the structural thread, between passes.
+
+#include "shoal/command/saved_commands.h"
+#include "shoal/store/waiting_commands.h"
+
+#include <span>
+#include <string_view>
+
+namespace shoal {
+
+/// A component type that a command names. An open struct of views.
+struct PassedPart {
+    const Schema* component = nullptr;
+    std::uint32_t field = 0xFFFFFFFF;  ///< of kSet: the field that is set
+    bool is_disabled = false;
+    /// The schema of the value: that of the component, or one with the field that is set; nullptr: it brings none.
+    const Schema* value_schema = nullptr;
+    std::span<const std::byte> value{};  ///< a struct image of value_schema
+};
+
+struct PassedCommand {
+    SavedCommandKind kind{};
+    std::uint32_t pass = 0;  ///< its place in the order, from 1; 0: outside of passes
+    Entity entity{};
+    Zone zone = kNoZone;  ///< of kMove
+    TextChange change{};  ///< of kText, with the text
+    std::string_view text{};
+    std::span<const PassedPart> parts{};
+};
+
+/// Calls visit(context, command) for each command that waits about an entity for which is_elsewhere(context, entity)
+/// says so, in the order in which they would be carried out, and drops it here. Returns how many it has left because
+/// they bring values of a C++ type that is more than its fields.
+SHOAL_API std::uint64_t take_commands(ComponentDirectory& directory,
+                                      bool (*is_elsewhere)(const void* context, Entity entity),
+                                      void (*visit)(void* context, const PassedCommand& command), void* context);
+/// Adds a command behind those of the same pass. Requires: not one that creates, spawns or copies; values have the
+/// layout of their schemas.
+/// Errors: bytes are no value of their field, or a store would not take them. Shape: a struct image of `schema`.
+SHOAL_API Status check_passed_value(ComponentDirectory& directory, const Schema& schema,
+                                    std::span<const std::byte> image);
+SHOAL_API void give_command(ComponentDirectory& directory, const PassedCommand& command);
+
+}  // namespace shoal

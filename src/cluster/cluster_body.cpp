@@ -1,0 +1,380 @@
+#include "cluster/cluster_body.h"
+
+#include "shoal/base/lines.h"
+#include "shoal/base/log.h"
+#include "shoal/world/entity_blob.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal {
+
+using cluster::RankMessage;
+using cluster::TableRows;
+
+ClusterBody::ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given)
+    : world(of),
+      database(of.database()),
+      options(given),
+      ranks(comm),
+      division(given.zones, given.reach),
+      names(division.num_zones()),
+      rank_of_zone(division.num_zones(), ranks.rank()),
+      types_(database),
+      own_rows_(database, types_),
+      copied_rows_(database, types_),
+      halo_(ranks, world, database, types_),
+      commands_(world, names),
+      deaths_(of.entities(), "cluster") {
+    note_zones();
+    status = check_ranks();
+}
+
+ZoneSet ClusterBody::all_zones() const {
+    ZoneSet all;
+    all.insert_range(division.first(), division.first() + division.num_zones());
+    return all;
+}
+
+// --- do the ranks understand each other? -------------------------------------------------------------------------
+
+namespace {
+
+/// Errors: the facts of two ranks differ; the message has the first difference.
+Status compare(std::string_view first, std::string_view other, std::size_t rank) {
+    while (!first.empty() || !other.empty()) {
+        const std::string_view a = first.empty() ? "nothing more" : take_line(first);
+        const std::string_view b = other.empty() ? "nothing more" : take_line(other);
+        if (a != b)
+            return Status::error(concat("rank ", rank, " has ", b, ", and rank 0 has ", a,
+                                        "; start the same program with the same options on all ranks"));
+    }
+    return {};
+}
+
+}  // namespace
+
+namespace cluster {
+
+std::string facts_of(const World& world, const ClusterOptions& options) {
+    const GridZonesOptions& grid = options.zones.options();
+    std::string facts = concat("shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '\n');
+    facts += concat("ids of ", 8 * sizeof(Entity), " bits with indices of ", kIndexBits, '\n');
+    facts += concat("zones from ", grid.first_zone, ", ", grid.num_x, " x ", grid.num_y, " tiles\n");
+    std::vector<std::string> schemas;
+    for (const Store* store : world.directory().stores())
+        for (const Schema* schema : store->schemas())
+            schemas.push_back(concat("the component type \"", schema->name(), "\" with the layout ", schema->layout_hash(), '\n'));
+    std::ranges::sort(schemas);
+    for (const std::string& schema : schemas) facts += schema;
+    return facts;
+}
+
+}  // namespace cluster
+
+Status ClusterBody::check_ranks() {
+    if (world.executor().num_workers() > 1 && ranks.size() > 1 && !ranks.takes_threads())
+        return Status::error("the world has several workers, and MPI was initialised for one thread; call "
+                             "MPI_Init_thread() with MPI_THREAD_SERIALIZED");
+    std::string facts = cluster::facts_of(world, options);
+    facts += concat("a reach of ", options.reach, " tiles\n");
+    facts += concat("the random state ", world.random().state(), '\n');
+    for (std::size_t pass = 0; pass < world.schedule().num_passes(); ++pass)
+        facts += concat("the pass \"", world.schedule().statistics(pass).name, "\"\n");
+    MessageWriter mine;
+    mine.text(facts);
+    const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
+    const std::string first = MessageReader(all[0]).text();
+    for (std::size_t rank = 1; rank < all.size(); ++rank)
+        if (Status same = compare(first, MessageReader(all[rank]).text(), rank); !same) return same;
+    return {};
+}
+
+// --- which rank has which zone -----------------------------------------------------------------------------------
+
+/// Notes which zones are own ones, which are copied, and for whom.
+void ClusterBody::note_zones() {
+    ZoneSet own, near, halo;
+    std::map<std::uint32_t, ZoneSet> needed;
+    all_zones().for_each([&](Zone zone) {
+        if (owner(zone) != ranks.rank()) return;
+        own.insert(zone);
+        division.add_near(zone, near);
+        ZoneSet around;  // who is in reach of this zone has it in its reach
+        division.add_near(zone, around);
+        around.for_each([&](Zone other) {
+            if (owner(other) != ranks.rank()) needed[owner(other)].insert(zone);
+        });
+    });
+    near.for_each([&](Zone zone) {
+        if (owner(zone) != ranks.rank()) halo.insert(zone);
+    });
+    peers_.clear();
+    for (auto& [rank, some] : needed) peers_.push_back({rank, std::move(some), 0});
+    zones.own.set(std::move(own)), zones.halo.set(std::move(halo)), zones.near.set(std::move(near));
+}
+
+std::vector<std::uint64_t> ClusterBody::count_rows() {
+    std::vector<std::uint64_t> counts(division.num_zones());
+    for (const DatabaseTable* table : database.all_tables())
+        if (table != nullptr && division.has(table->zone()) && owner(table->zone()) == ranks.rank())
+            counts[table->zone() - division.first()] += table->num_rows();
+    return counts;
+}
+
+/// Takes what is in zones of other ranks out of the world. What it was is known by name.
+void ClusterBody::drop_foreign() {
+    std::vector<Entity> entities;
+    for (const auto& [key, rows] : own_rows_.all())
+        if (owner(key.zone_number()) != ranks.rank())
+            for (const Entity entity : rows.owners)
+                for (const Entity one : below(entity)) entities.push_back(one);
+    leave(entities);
+    own_rows_.keep(zones.own.now());
+}
+
+/// Fills copies of all zones within reach, and forgets what nothing refers to any more.
+void ClusterBody::renew_halo() {
+    for (cluster::Peer& peer : peers_) peer.since = 0;
+    send_structure({}, true);
+    forget_unreferenced();
+    columns_.clear();
+    update_columns();
+    world.schedule().zones_changed();
+    pass_ns_at_division_ = 0;
+    pass_ns_at_division_ = statistics().pass_ns;
+    changes_at_settle_ = database.num_structural_changes();
+}
+
+void ClusterBody::update_columns() {
+    Result<std::vector<cluster::HaloColumn>> found = cluster::find_halo_columns(world.schedule(), database, zones);
+    if (!found) fail("passes", found.status());
+    if (*found == columns_) return;
+    columns_ = std::move(*found);
+    for (cluster::Peer& peer : peers_) peer.since = 0;
+    const std::vector<Access> accesses = cluster::halo_accesses(database, columns_, zones);
+    if (const Status declared = world.schedule().declare("halo", accesses); !declared) fail("passes", declared);
+}
+
+/// Destroys the entities that are known by name alone, and that no row refers to.
+void ClusterBody::forget_unreferenced() {
+    const BitSet referenced = cluster::find_referenced(world);
+    std::vector<Entity> gone;
+    names.for_each([&](Entity entity, Name) {
+        if (names.is_away(entity) && !referenced.test(entity.index())) gone.push_back(entity);
+    });
+    for (const Entity entity : gone) names.erase(entity);
+    world.entities().destroy(gone);
+    deaths_.pass_all();
+}
+
+Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
+    const std::vector<cluster::Bytes> all = [&] {
+        MessageWriter mine;
+        mine.array(next);
+        return ranks.gather(mine.bytes());
+    }();
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        if (all[rank] == all[0]) continue;
+        const auto first = MessageReader(all[0]).array<std::uint32_t>(), other = MessageReader(all[rank]).array<std::uint32_t>();
+        for (std::uint32_t zone = 0; zone < first.size() && zone < other.size(); ++zone)
+            if (first[zone] != other[zone])
+                return Status::error(concat("rank ", rank, " gives zone ", division.first() + zone, " to rank ", other[zone],
+                                            ", and rank 0 to rank ", first[zone], "; the division is to be the same on all"));
+    }
+    rank_of_zone = std::move(next);
+    note_zones();
+    return {};
+}
+
+Status ClusterBody::start() {
+    if (!status) return status;
+    if (Status same = check_ranks(); !same) return same;
+    const std::vector<std::uint64_t> weights = count_rows();
+    name_newborn(all_zones());
+    arrange(all_zones());
+    if (ranks.size() > 1) {
+        std::vector<std::uint64_t> hashes;
+        all_zones().for_each([&](Zone zone) { hashes.push_back(hash_zone(zone)); });
+        MessageWriter mine;
+        mine.array(hashes);
+        const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
+        const auto first = MessageReader(all[0]).array<std::uint64_t>();
+        for (std::size_t rank = 1; rank < all.size(); ++rank) {
+            const auto other = MessageReader(all[rank]).array<std::uint64_t>();
+            const auto [a, b] = std::ranges::mismatch(first, other);
+            if (a != first.end())
+                return Status::error(concat("rank ", rank, " has other entities in zone ",
+                                            division.first() + (a - first.begin()),
+                                            " than rank 0; all ranks make the same entities before Cluster::start()"));
+        }
+    }
+    Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
+    if (!next) return next.status();
+    const std::vector<std::uint32_t> before = rank_of_zone;
+    if (Status taken = take_division(std::move(*next)); !taken) return taken;
+    if (const auto columns = cluster::find_halo_columns(world.schedule(), database, zones); !columns) {
+        rank_of_zone = before;
+        note_zones();
+        return columns.status();
+    }
+    drop_foreign();
+    is_started = true;
+    deaths_.pass_all();
+    renew_halo();
+    return {};
+}
+
+// --- zones that change hands -------------------------------------------------------------------------------------
+
+Status ClusterBody::pack_zone(Zone zone, MessageWriter& to) {
+    to.value(zone);
+    to.value(names.births()[zone - division.first()]);
+    std::vector<const TableRows*> tables;
+    for (const auto& [key, rows] : own_rows_.all())
+        if (key.zone == zone && !rows.owners.empty()) tables.push_back(&rows);
+    to.value(static_cast<std::uint32_t>(tables.size()));
+    for (const TableRows* rows : tables) {
+        std::vector<Name> owners;
+        for (const Entity owner : rows->owners) owners.push_back(names.name(owner));
+        to.value(rows->key.type);
+        to.array(owners);
+    }
+    return cluster::pack(world, names, ranks.rank(), entities_in(world, {zone}), to);
+}
+
+Status ClusterBody::unpack_zone(MessageReader& from) {
+    const auto zone = from.value<Zone>();
+    const auto births = from.value<std::uint64_t>();
+    const auto num_tables = from.value<std::uint32_t>();
+    if (!from.is_sound() || !division.has(zone)) return Status::error("a zone is cut off, or is none of those that are divided");
+    std::vector<std::pair<std::uint64_t, std::vector<Name>>> tables;
+    for (std::uint32_t i = 0; i < num_tables && from.is_sound(); ++i) {
+        const auto type = from.value<std::uint64_t>();
+        tables.emplace_back(type, from.array<Name>());
+    }
+    const Result<std::vector<Entity>> entities = cluster::unpack(world, names, from);
+    if (!entities) return entities.status();
+    names.births()[zone - division.first()] = births;
+    own_rows_.note_tables();
+    for (const auto& [type, order] : tables) {
+        std::vector<Entity> owners;
+        for (const Name name : order) owners.push_back(names.find(name));
+        const auto rows = own_rows_.all().find({zone, type});
+        std::vector<Entity> sorted = owners, there;
+        if (rows != own_rows_.all().end() && rows->second.table != nullptr)
+            there.assign(rows->second.table->entities().begin(), rows->second.table->entities().end());
+        std::sort(sorted.begin(), sorted.end()), std::sort(there.begin(), there.end());
+        if (sorted != there) return Status::error(concat("zone ", zone, " has other entities than it lists"));
+        own_rows_.set({zone, type}, std::move(owners));
+    }
+    return {};
+}
+
+/// Sends own zones to those ranks that are to have them. Errors: as of pack(), on any rank; nothing has changed.
+Status ClusterBody::move_zones(const std::vector<std::uint32_t>& next) {
+    std::map<std::uint32_t, MessageWriter> sent;
+    std::vector<Zone> leaving;
+    Status packed;
+    zones.own.now().for_each([&](Zone zone) {
+        const std::uint32_t to = next[zone - division.first()];
+        if (to == ranks.rank() || !packed) return;
+        leaving.push_back(zone);
+        packed = pack_zone(zone, sent[to]);
+    });
+    if (!ranks.all(bool(packed))) return packed ? Status::error("another rank cannot send a zone; its message says why") : packed;
+    std::vector<Entity> gone;
+    for (const Zone zone : leaving)
+        for (const Entity entity : entities_in(world, {zone})) gone.push_back(entity);
+    leave(gone);
+    std::vector<RankMessage> messages;
+    for (auto& [rank, to] : sent) {
+        crossing_bytes_ += to.bytes().size();
+        messages.push_back({rank, to.take()});
+    }
+    if (Status taken = take_division(next); !taken) fail("zones", taken);
+    own_rows_.keep(zones.own.now());
+    for (const RankMessage& message : ranks.exchange(std::move(messages)))
+        for (MessageReader from(message.bytes); from.has_more();)
+            if (const Status unpacked = unpack_zone(from); !unpacked) fail("zones", unpacked);
+    renew_halo();
+    return {};
+}
+
+Status ClusterBody::divide(std::span<const std::uint64_t> weights) {
+    if (!is_started) return Status::error("zones are divided when the cluster has started; call Cluster::start() before");
+    if (weights.size() != division.num_zones())
+        return Status::error(concat(weights.size(), " weights were given for ", division.num_zones(), " zones"));
+    const Result<std::vector<std::uint32_t>> next = division.divide(weights, ranks.size(), options);
+    if (!next) return next.status();
+    return *next == rank_of_zone ? Status() : move_zones(*next);
+}
+
+Status ClusterBody::rebalance() {
+    if (!is_started) return Status::error("zones change hands when the cluster has started; call Cluster::start() before");
+    const std::vector<std::uint64_t> rows = count_rows();
+    std::uint64_t num_rows = 0;
+    for (const std::uint64_t some : rows) num_rows += some;
+    const auto mine_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(statistics().pass_ns - pass_ns_at_division_, 0));
+    std::vector<std::uint64_t> times(ranks.size()), weights(rows.size());
+    times[ranks.rank()] = mine_ns;
+    ranks.sum(times);
+    std::uint64_t total_ns = 0;
+    for (const std::uint64_t ns : times) total_ns += ns;
+    const double mean = static_cast<double>(total_ns) / ranks.size();
+    if (static_cast<double>(*std::ranges::max_element(times)) <= mean * (1 + options.imbalance)) return {};
+    for (std::size_t zone = 0; zone < rows.size(); ++zone)
+        if (rows[zone] != 0)
+            weights[zone] = static_cast<std::uint64_t>(static_cast<double>(mine_ns) * static_cast<double>(rows[zone]) /
+                                                       static_cast<double>(num_rows));
+    ranks.sum(weights);
+    return divide(weights);
+}
+
+// --- hashes and counts -------------------------------------------------------------------------------------------
+
+std::uint64_t ClusterBody::hash_zone(Zone zone) {
+    std::uint64_t sum = names.births()[zone - division.first()];
+    for (const auto& [key, rows] : own_rows_.all()) {
+        if (key.zone != zone || rows.owners.empty()) continue;
+        std::uint64_t hash = hash_bytes(&key, sizeof key);
+        for (const Entity entity : rows.owners) {
+            const Name name = names.name(entity);
+            std::uint64_t parts = 0;
+            for (const Entity one : below(entity)) parts += cluster::hash_of(world, names, one);
+            const std::uint64_t row[] = {name, parts};
+            hash = hash_bytes(row, sizeof row, hash);
+        }
+        sum += hash;
+    }
+    return sum;
+}
+
+std::vector<std::uint64_t> ClusterBody::hash_zones() {
+    std::vector<std::uint64_t> hashes(division.num_zones());
+    zones.own.now().for_each([&](Zone zone) { hashes[zone - division.first()] = hash_zone(zone); });
+    ranks.sum(hashes);
+    return hashes;
+}
+
+ClusterStatistics ClusterBody::statistics() {
+    ClusterStatistics now{.rank = ranks.rank(),
+                          .num_zones = zones.own.now().size(),
+                          .num_halo_zones = zones.halo.now().size()};
+    for (const DatabaseTable* table : database.all_tables()) {
+        if (table == nullptr) continue;
+        if (zones.own.now().contains(table->zone())) now.num_rows += table->num_rows();
+        if (zones.halo.now().contains(table->zone())) now.num_halo_rows += table->num_rows();
+    }
+    now.num_messages = ranks.traffic().num_messages;
+    now.halo_bytes = halo_.num_bytes();
+    now.structure_bytes = structure_bytes_, now.crossing_bytes = crossing_bytes_, now.command_bytes = command_bytes_;
+    now.num_crossed = num_crossed_, now.num_commands = commands_.num_sent();
+    now.wait_ns = ranks.traffic().wait_ns;
+    for (std::size_t pass = 0; pass < world.schedule().num_passes(); ++pass)
+        if (const PassStatistics cost = world.schedule().statistics(pass); cost.name != "halo")
+            now.pass_ns += cost.total_ns;
+    return now;
+}
+
+}  // namespace shoal

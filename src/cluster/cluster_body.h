@@ -1,0 +1,130 @@
+#pragma once
+// What a cluster does, step by step. A settle of all ranks:
+//
+//     before commands   commands about copies go to the owners                                  remote_commands.h
+//     after settle   1  who has died, and whether anybody crosses, is told to all
+//                    2  entities in zones of other ranks go there, with all they have            parcel.h
+//                    3  newborn entities get names, rows of own zones are arranged               zone_rows.h
+//                    4  which rows have gone and come is told to those who have copies
+//     next frame        the pass "halo" sends what was written of the columns that are read      halo.h
+//
+// Thread: the structural thread of the world; run_halo() is called by a worker.
+
+#include "cluster/components.h"
+#include "cluster/halo.h"
+#include "cluster/parcel.h"
+#include "cluster/remote_commands.h"
+#include "cluster/zone_division.h"
+#include "shoal/cluster/cluster.h"
+#include "shoal/entity/death_follower.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+namespace cluster {
+
+/// What is the same in all programs that can exchange zones, a line each: versions, ids, zones and component types.
+std::string facts_of(const World& world, const ClusterOptions& options);
+
+}  // namespace cluster
+
+class ClusterBody {
+    using Name = cluster::Name;
+    using MessageWriter = cluster::MessageWriter;
+    using MessageReader = cluster::MessageReader;
+
+public:
+    ClusterBody(World& of, MPI_Comm comm, const ClusterOptions& given);
+
+    Status check_ranks();
+    Status start();
+    Status divide(std::span<const std::uint64_t> weights);
+    Status rebalance();
+    Status checkpoint(const std::string& folder);
+    Status restore(const std::string& folder);
+
+    void before_commands();
+    void after_settle();
+    void run_halo();
+
+    std::uint64_t hash_zone(Zone zone);
+    std::vector<std::uint64_t> hash_zones();
+    ClusterStatistics statistics();
+
+    World& world;
+    Database& database;
+    ClusterOptions options;
+    cluster::Ranks ranks;
+    cluster::ZoneDivision division;
+    cluster::EntityNames names;
+    cluster::ClusterZones zones;
+    std::vector<std::uint32_t> rank_of_zone;  // by zone from division.first() on
+    bool is_started = false;
+    Status status;
+
+private:
+    /// Entities that go to another rank in a settle.
+    struct Leaving {
+        std::vector<Entity> entities;  // in the order of the parcel
+        std::vector<Entity> unnamed;   // of these
+    };
+
+    std::uint32_t& owner(Zone zone) { return rank_of_zone[zone - division.first()]; }
+    ZoneSet all_zones() const;
+    void fail(std::string_view what, const Status& why) { ranks.abort(concat(what, ": ", why.message())); }
+
+    // Names and order.
+    std::vector<std::uint64_t> count_rows();
+    std::vector<Entity> below(Entity entity);
+    void name_newborn(const ZoneSet& in_zones);
+    std::vector<cluster::TableChange> arrange(const ZoneSet& in_zones);
+
+    // Zones that change hands.
+    Status take_division(std::vector<std::uint32_t> division_now);
+    void note_zones();
+    void drop_foreign();
+    Status pack_zone(Zone zone, MessageWriter& to);
+    Status unpack_zone(MessageReader& from);
+    Status move_zones(const std::vector<std::uint32_t>& next);
+    void renew_halo();
+    void update_columns();
+    void forget_unreferenced();
+    void destroy_zones();
+    struct CheckpointFiles;
+    Status write_zones(const std::string& folder, CheckpointFiles& files);
+    Status write_manifest(const std::string& folder, CheckpointFiles& files) const;
+    Status read_manifest(const std::string& folder, CheckpointFiles& files) const;
+    Status read_zones(const std::string& folder, const CheckpointFiles& files, std::span<const std::uint32_t> next,
+                      std::vector<cluster::Bytes>& own) const;
+
+    // A settle.
+    std::vector<Name> take_deaths();
+    std::map<std::uint32_t, Leaving> find_leaving();
+    void cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unnamed);
+    void leave(std::span<const Entity> entities);
+    void name_leaving(std::map<std::uint32_t, Leaving>& leaving,
+                      const std::map<std::uint32_t, std::vector<Entity>>& arrived);
+    void send_structure(const std::vector<cluster::TableChange>& changes, bool all);
+    void write_changes(std::span<const cluster::TableChange> changes, const ZoneSet& needed, MessageWriter& to);
+    Status apply_structure(std::span<const cluster::RankMessage> messages, bool all);
+    struct ComingRows;
+    Status read_changes(const cluster::RankMessage& message, std::vector<ComingRows>& coming);
+    Status place(ComingRows& rows);
+    void destroy_named(std::span<const Name> dead);
+
+    cluster::TypeKeys types_;
+    cluster::ZoneRows own_rows_, copied_rows_;
+    cluster::HaloExchange halo_;
+    cluster::RemoteCommands commands_;
+    DeathFollower deaths_;
+    std::vector<cluster::Peer> peers_;  // ascending
+    std::vector<cluster::HaloColumn> columns_;
+    std::uint64_t changes_at_settle_ = 0, num_settles_ = 0;
+    std::uint64_t structure_bytes_ = 0, crossing_bytes_ = 0, command_bytes_ = 0, num_crossed_ = 0;
+    std::int64_t pass_ns_at_division_ = 0;
+};
+
+}  // namespace shoal

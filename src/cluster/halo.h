@@ -1,0 +1,79 @@
+#pragma once
+// Which columns of halos are kept up to date, and how their values come: blocks of rows that were written since they
+// were sent last go out of the columns of one rank into those of another, and are not copied in between.
+//
+//     rank 0, zone 3    position   [ block 0 | block 1 ]    block 1 was written in this frame
+//                                                 |         header: table, component, column, rows
+//     rank 1, zone 3    position   [ block 0 | block 1 ]    the copy: the same rows, see zone_rows.h
+//
+// Thread: that of the pass "halo".
+
+#include "cluster/ranks.h"
+#include "cluster/zone_rows.h"
+#include "shoal/world/world.h"
+
+namespace shoal::cluster {
+
+/// A column of a component type.
+struct HaloColumn {
+    std::uint64_t component = 0;
+    std::uint32_t column = 0;  ///< among those of the component
+
+    friend auto operator<=>(const HaloColumn&, const HaloColumn&) = default;
+};
+
+/// The zones that a cluster lets passes name.
+struct ClusterZones {
+    LiveZones own{ZoneSet()}, halo{ZoneSet()}, near{ZoneSet()};
+};
+
+/// What passes read in halos. Errors: a pass declares to write in zones that other ranks may own; the message names it.
+Result<std::vector<HaloColumn>> find_halo_columns(const Schedule& schedule, const Database& database,
+                                                  const ClusterZones& zones);
+/// What the pass "halo" touches: it writes these columns of copies, and reads those that are sent.
+std::vector<Access> halo_accesses(const Database& database, std::span<const HaloColumn> columns,
+                                  const ClusterZones& zones);
+
+/// A rank that has zones within reach.
+struct Peer {
+    std::uint32_t rank = 0;
+    ZoneSet needed;            ///< own zones that it has copies of
+    std::uint64_t since = 0;   ///< the stamp when values were sent last; 0: never
+};
+
+class HaloExchange {
+public:
+    HaloExchange(Ranks& ranks, World& world, Database& database, TypeKeys& types)
+        : ranks_(ranks), world_(world), database_(database), types_(types) {}
+
+    /// Sends what was written of `own` to the peers, and fills `copies`. Errors: what came makes no sense.
+    Status run(std::vector<Peer>& peers, ZoneRows& own, ZoneRows& copies, std::span<const HaloColumn> columns);
+    std::uint64_t num_bytes() const { return num_bytes_; }
+
+private:
+    struct Entry {
+        Zone zone;
+        std::uint32_t first_row;
+        std::uint64_t type, component;
+        std::uint32_t column, num_rows;
+    };
+    struct Filled {
+        Table* table;
+        std::uint32_t column;
+        RowRange rows;
+    };
+
+    void list(const Peer& peer, const ZoneRows& own, std::span<const HaloColumn> columns, MessageWriter& to,
+              std::vector<ColumnPiece>& pieces);
+    std::vector<ColumnPiece> pieces_of(const RankMessage& message, ZoneRows& copies);
+
+    Ranks& ranks_;
+    World& world_;
+    Database& database_;
+    TypeKeys& types_;
+    std::vector<Filled> filled_;
+    std::string problem_;
+    std::uint64_t num_bytes_ = 0;
+};
+
+}  // namespace shoal::cluster

@@ -1,0 +1,105 @@
+#pragma once
+// Messages between ranks, and the files of checkpoints: plain values one behind the other. What is read may be anything:
+// a reader that finds too little, or more than there can be, fails, and returns zeros from then on.
+//
+//     MessageWriter to;               MessageReader from(bytes);
+//     to.value(zone);                 const Zone zone = from.value<Zone>();
+//     to.array(names);                std::vector<std::uint64_t> names = from.array<std::uint64_t>();
+//                                     if (!from.is_sound()) ...
+//
+// Thread: one at a time.
+
+#include "shoal/base/bytes.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace shoal::cluster {
+
+using Bytes = std::vector<std::byte>;
+
+class MessageWriter {
+public:
+    template <class T>
+    void value(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        append(&value, sizeof value);
+    }
+    /// The number of values, and the values.
+    template <class T>
+    void array(std::span<const T> values) {
+        value(static_cast<std::uint64_t>(values.size()));
+        append(values.data(), values.size_bytes());
+    }
+    template <class T>
+    void array(const std::vector<T>& values) {
+        array(std::span<const T>(values));
+    }
+    void text(std::string_view text) { array(std::span<const char>(text.data(), text.size())); }
+
+    const Bytes& bytes() const { return bytes_; }
+    Bytes take() { return static_cast<Bytes&&>(bytes_); }
+
+private:
+    void append(const void* data, std::size_t num_bytes) {
+        const auto* const first = static_cast<const std::byte*>(data);
+        bytes_.insert(bytes_.end(), first, first + num_bytes);
+    }
+
+    Bytes bytes_;
+};
+
+class MessageReader {
+public:
+    explicit MessageReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    /// Whether all that was read was there.
+    bool is_sound() const { return is_sound_; }
+    /// The same, and nothing is left.
+    bool is_done() const { return is_sound_ && rest_.empty(); }
+    bool has_more() const { return is_sound_ && !rest_.empty(); }
+    /// Says that what was read makes no sense.
+    void refuse() { is_sound_ = false; }
+
+    template <class T>
+    T value() {
+        static_assert(std::is_trivially_copyable_v<T>);
+        const std::span<const std::byte> bytes = take(sizeof(T));
+        return bytes.empty() ? T() : read_as<T>(bytes.data());
+    }
+    template <class T>
+    std::vector<T> array() {
+        const auto count = value<std::uint64_t>();
+        if (count > rest_.size() / sizeof(T)) return refuse(), std::vector<T>();
+        std::vector<T> values(static_cast<std::size_t>(count));
+        const std::span<const std::byte> bytes = take(values.size() * sizeof(T));
+        if (!bytes.empty()) copy_bytes(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+        return values;
+    }
+    std::string text() {
+        const std::vector<char> letters = array<char>();
+        return {letters.begin(), letters.end()};
+    }
+    /// Bytes, without a copy. Lifetime: that of what is read.
+    std::span<const std::byte> bytes() {
+        const auto count = value<std::uint64_t>();
+        return count > rest_.size() ? (refuse(), std::span<const std::byte>()) : take(static_cast<std::size_t>(count));
+    }
+
+private:
+    std::span<const std::byte> take(std::size_t num_bytes) {
+        if (!is_sound_ || num_bytes > rest_.size()) return is_sound_ = false, std::span<const std::byte>();
+        const std::span<const std::byte> taken = rest_.first(num_bytes);
+        rest_ = rest_.subspan(num_bytes);
+        return taken;
+    }
+
+    std::span<const std::byte> rest_;
+    bool is_sound_ = true;
+};
+
+}  // namespace shoal::cluster

@@ -1,0 +1,151 @@
+#include "cluster/parcel.h"
+
+#include "cluster/components.h"
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/table/entity_fields.h"
+#include "shoal/world/entity_blob.h"
+
+#include <algorithm>
+
+namespace shoal::cluster {
+namespace {
+
+/// A reference that leads out of a parcel.
+struct OuterReference {
+    std::uint64_t component;
+    Name target;
+    std::uint32_t entity, index, field, value;
+};
+
+class References {
+public:
+    References(const World& world, EntityNames& names, std::span<const Entity> entities)
+        : world_(world), names_(names), entities_(entities.begin(), entities.end()) {
+        std::sort(entities_.begin(), entities_.end());
+    }
+
+    void list(Entity entity, std::uint32_t number) {
+        for_each_component(world_, entity, [&](Store& store, const Schema& component, const ComponentRow& at,
+                                               std::uint32_t index) {
+            for (std::uint32_t f = 0; f < component.fields().size(); ++f) {
+                const Field& field = component.fields()[f];
+                if (field.type != FieldType::kEntity) continue;
+                value_.resize(field.num_values());
+                store.read_field(at, field_part(component, field), reinterpret_cast<std::byte*>(value_.data()));
+                for (std::uint32_t v = 0; v < value_.size(); ++v) add(value_[v], {component.id().hash, 0, number, index, f, v});
+            }
+        });
+    }
+    const std::vector<OuterReference>& all() const { return all_; }
+
+private:
+    void add(Entity target, OuterReference reference) {
+        if (!world_.entities().alive(target) || std::binary_search(entities_.begin(), entities_.end(), target)) return;
+        reference.target = names_.name(target);
+        if (reference.target == 0) return;
+        names_.mark_known_elsewhere(target);
+        all_.push_back(reference);
+    }
+
+    const World& world_;
+    EntityNames& names_;
+    std::vector<Entity> entities_;  // ascending
+    std::vector<Entity> value_;
+    std::vector<OuterReference> all_;
+};
+
+/// Lets an entity that was spawned refer to one elsewhere.
+Status set_reference(World& world, EntityNames& names, Entity entity, const OuterReference& reference) {
+    Store* const store = world.directory().find(ComponentId(reference.component));
+    const ComponentRow at =
+        store == nullptr ? ComponentRow() : store->find_row(ComponentId(reference.component), entity, reference.index);
+    if (!at) return Status::error("a reference is in a component that the entity does not have");
+    const Schema& component = *at.schema;
+    if (reference.field >= component.fields().size() || component.fields()[reference.field].type != FieldType::kEntity ||
+        reference.value >= component.fields()[reference.field].num_values())
+        return Status::error("a reference is in a field that the component does not have");
+    Entity target = names.find(reference.target);
+    if (!target) {
+        const Result<Entity> made = world.entities().create();
+        if (!made) return made.status();
+        names.set(target = *made, reference.target);
+        names.mark_away(target, true);
+    }
+    const FieldPart part = field_part(component, component.fields()[reference.field]);
+    std::vector<Entity> value(component.fields()[reference.field].num_values());
+    store->read_field(at, part, reinterpret_cast<std::byte*>(value.data()));
+    value[reference.value] = target;
+    return store->write_field(at, part, reinterpret_cast<const std::byte*>(value.data()));
+}
+
+/// Returns the entities that those of a parcel become: known ones, without what they had here, and new ones.
+Result<std::vector<Entity>> find_or_make(World& world, EntityNames& names, std::span<const Name> given) {
+    std::vector<Entity> entities(given.size()), known, made;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        entities[i] = given[i] == 0 ? kNullEntity : names.find(given[i]);
+        if (!entities[i]) continue;
+        if (!names.is_elsewhere(entities[i]))
+            return Status::error(concat("an entity that another rank sends, ", name_text(given[i]), ", is here already"));
+        known.push_back(entities[i]);
+    }
+    std::size_t num_made = given.size() - known.size();
+    std::vector<Entity> sorted = known;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return Status::error("an entity is there twice");
+    made.resize(num_made);
+    if (Status status = world.entities().create(made); !status) return status;
+    strip(world, known);
+    for (std::size_t i = given.size(); i-- > 0;)
+        if (!entities[i]) entities[i] = made[--num_made];
+    return entities;
+}
+
+}  // namespace
+
+Status pack(World& world, EntityNames& names, std::uint32_t rank, std::span<const Entity> entities, MessageWriter& to) {
+    const Result<EntityBlob> saved = save_entities(world, entities);
+    if (!saved) return saved.status();
+    to.array(saved->bytes);
+    std::vector<Name> own_names;
+    References references(world, names, entities);
+    for (std::uint32_t i = 0; i < entities.size(); ++i) {
+        if (names.name(entities[i]) == 0 && !world.database().has_row(entities[i]))
+            names.set(entities[i], names.next_below(rank));
+        own_names.push_back(names.name(entities[i]));
+        references.list(entities[i], i);
+    }
+    to.array(own_names);
+    to.array(references.all());
+    return {};
+}
+
+Result<std::vector<Entity>> unpack(World& world, EntityNames& names, MessageReader& from) {
+    const std::span<const std::byte> bytes = from.bytes();
+    const auto given = from.array<Name>();
+    const auto references = from.array<OuterReference>();
+    if (!from.is_sound()) return Status::error("entities that another rank sends are cut off");
+    const Result<Blob> blob = Blob::load(bytes);
+    if (!blob) return blob.status();
+    if (blob->num_entities() != given.size()) return Status::error("entities and names are not equally many");
+    if (Status status = world.adopt_schemas(*blob); !status) return status;
+    Result<std::vector<Entity>> entities = find_or_make(world, names, given);
+    if (!entities) return entities.status();
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (given[i] == 0) continue;
+        names.set((*entities)[i], given[i]);
+        names.mark_copy((*entities)[i], false), names.mark_away((*entities)[i], false);
+        names.mark_known_elsewhere((*entities)[i]);
+    }
+    const Result<Spawned> spawned = world.spawn(
+        *blob, {.all_entities = *entities, .fail_on_unknown = true, .keep_names = false, .tells_services = false});
+    if (!spawned) return spawned.status();
+    for (const OuterReference& reference : references) {
+        if (reference.entity >= entities->size()) return Status::error("a reference is of an entity that is not there");
+        if (const Status set = set_reference(world, names, (*entities)[reference.entity], reference); !set)
+            log(LogLevel::kWarning, concat("a reference to an entity of another rank is lost: ", set.message()));
+    }
+    return entities;
+}
+
+}  // namespace shoal::cluster

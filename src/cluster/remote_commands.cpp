@@ -1,0 +1,141 @@
+#include "cluster/remote_commands.h"
+
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/command/detail/command_recorder.h"
+#include "shoal/table/entity_fields.h"
+
+namespace shoal::cluster {
+namespace {
+
+constexpr std::uint32_t kMostParts = 64;
+
+/// The parts of a command that are the same for all kinds.
+struct CommandHead {
+    Name entity;
+    std::uint32_t kind, pass, zone, change, num_parts, zero;
+};
+struct PartHead {
+    std::uint64_t component, layout;
+    std::uint32_t field, is_disabled, has_value, zero;
+};
+
+}  // namespace
+
+void RemoteCommands::take_all() {
+    messages_.clear();
+    const std::uint64_t num_left = take_commands(
+        world_.directory(),
+        [](const void* self, Entity entity) {
+            return static_cast<const RemoteCommands*>(self)->names_.is_elsewhere(entity);
+        },
+        [](void* self, const PassedCommand& command) { static_cast<RemoteCommands*>(self)->write(command); }, this);
+    if (num_left != 0 && !std::exchange(has_warned_, true))
+        log(LogLevel::kWarning, concat(num_left, " commands about entities of other ranks bring values of a C++ type "
+                                                 "that is more than its fields, so they are not sent; give the "
+                                                 "component fields that are bytes"));
+}
+
+void RemoteCommands::write(const PassedCommand& command) {
+    if (names_.is_away(command.entity)) {
+        if (!std::exchange(has_warned_, true))
+            log(LogLevel::kWarning,
+                concat("a command is about ", name_text(names_.name(command.entity)),
+                       ", an entity of another rank out of reach, so it is dropped; ask for it where a pass sees the "
+                       "entity, or raise ClusterOptions::reach"));
+        return;
+    }
+    MessageWriter& to = messages_[rank_of_(context_, command.entity)];
+    to.value(CommandHead{names_.name(command.entity), static_cast<std::uint32_t>(command.kind), command.pass,
+                         command.zone, static_cast<std::uint32_t>(command.change),
+                         static_cast<std::uint32_t>(command.parts.size()), 0});
+    to.text(command.text);
+    for (const PassedPart& part : command.parts) write_part(part, to);
+    ++num_sent_;
+}
+
+void RemoteCommands::write_part(const PassedPart& part, MessageWriter& to) {
+    const bool has_value = part.value_schema != nullptr;
+    to.value(PartHead{part.component->id().hash, part.component->layout_hash(), part.field, part.is_disabled, has_value, 0});
+    if (!has_value) return;
+    std::vector<std::byte> image(part.value.begin(), part.value.end());
+    std::vector<Name> others;
+    for_each_entity(*part.value_schema, image.data(), 1, [&](Entity& other) {
+        others.push_back(names_.name(other));
+        names_.mark_known_elsewhere(other);
+    });
+    to.array(image);
+    to.array(others);
+}
+
+/// A part that was read, with what the views of a PassedPart look at.
+struct RemoteCommands::ReadPart {
+    PassedPart part;
+    std::vector<std::byte> image;
+    std::vector<Schema> field_schema;  // one, if a field is set
+};
+
+Status RemoteCommands::read_parts(MessageReader& from, std::uint32_t count, std::vector<ReadPart>& parts) {
+    for (std::uint32_t i = 0; i < count && from.is_sound(); ++i) {
+        const auto head = from.value<PartHead>();
+        const Schema* const component = world_.directory().find_schema(ComponentId(head.component));
+        if (!from.is_sound()) break;
+        if (component == nullptr || component->layout_hash() != head.layout)
+            return Status::error("a command of another rank is about a component type that no store keeps here, or that "
+                                 "has other fields; make its store before Cluster::start()");
+        ReadPart& read = parts.emplace_back();
+        read.part = {component, head.field, head.is_disabled != 0, nullptr, {}};
+        if (head.has_value == 0) continue;
+        if (head.field != detail::CommandPart::kAllFields) {
+            if (head.field >= component->fields().size())
+                return Status::error("a command of another rank sets a field that there is not");
+            read.field_schema.push_back(detail::make_field_schema(*component, head.field));
+        }
+        const Schema& schema = read.field_schema.empty() ? *component : read.field_schema.front();
+        read.image = from.array<std::byte>();
+        const auto others = from.array<Name>();
+        std::size_t next = 0;
+        if (read.image.size() != schema.struct_bytes()) return Status::error("a value of another rank is cut off");
+        for_each_entity(schema, read.image.data(), 1,
+                        [&](Entity& other) { other = next < others.size() ? names_.find(others[next++]) : kNullEntity; });
+        if (Status status = check_passed_value(world_.directory(), schema, read.image); !status) return status;
+    }
+    for (ReadPart& read : parts) {
+        if (read.image.empty()) continue;
+        read.part.value = read.image;
+        read.part.value_schema = read.field_schema.empty() ? read.part.component : &read.field_schema.front();
+    }
+    return {};
+}
+
+Status RemoteCommands::give(std::span<const std::byte> message) {
+    for (MessageReader from(message); from.has_more();) {
+        const auto head = from.value<CommandHead>();
+        const std::string text = from.text();
+        const bool is_sound = from.is_sound() && head.kind < kNumSavedCommandKinds && head.num_parts <= kMostParts &&
+                              head.change <= static_cast<std::uint32_t>(TextChange::kUntag);
+        const auto kind = static_cast<SavedCommandKind>(head.kind);
+        const bool creates = kind == SavedCommandKind::kCreate || kind == SavedCommandKind::kSpawn ||
+                             kind == SavedCommandKind::kCopy;
+        const bool has_zone = kind == SavedCommandKind::kMove;
+        if (!is_sound || creates || (has_zone && head.zone >= kMaxZones))
+            return Status::error("a command of another rank makes no sense");
+        std::vector<ReadPart> read;
+        if (Status status = read_parts(from, head.num_parts, read); !status) return status;
+        if (!from.is_sound()) return Status::error("commands of another rank are cut off");
+        std::vector<PassedPart> parts;
+        for (const ReadPart& each : read) parts.push_back(each.part);
+        const Entity entity = names_.find(head.entity);
+        if (!entity || names_.is_elsewhere(entity)) continue;  // it has died, or has gone on, in the frame before
+        give_command(world_.directory(), {.kind = kind,
+                                          .pass = head.pass,
+                                          .entity = entity,
+                                          .zone = head.zone,
+                                          .change = static_cast<TextChange>(head.change),
+                                          .text = text,
+                                          .parts = parts});
+    }
+    return {};
+}
+
+}  // namespace shoal::cluster

@@ -1,0 +1,55 @@
+#pragma once
+// Commands about entities that other ranks own: they are taken out of those that wait here, go to the owner, and are
+// carried out there in the same settle, behind those of the same pass.
+//
+//     rank 0   pass "hunt": destroy(e7)   e7 is a copy of 12:7   --names-->   rank 1   destroy(e31), which is 12:7
+//
+// Thread: the structural thread of the world.
+
+#include "cluster/entity_names.h"
+#include "cluster/message.h"
+#include "shoal/base/status.h"
+#include "shoal/command/passed_commands.h"
+#include "shoal/world/world.h"
+
+#include <map>
+
+namespace shoal::cluster {
+
+class RemoteCommands {
+public:
+    RemoteCommands(World& world, EntityNames& names) : world_(world), names_(names) {}
+
+    /// Takes those about entities of other ranks out of what waits. rank_of(entity) returns the owner of a copy.
+    /// Returns a message for each owner.
+    template <class RankOf>
+    std::map<std::uint32_t, MessageWriter> take(RankOf&& rank_of) {
+        rank_of_ = [](const void* context, Entity entity) {
+            return (*static_cast<const std::remove_reference_t<RankOf>*>(context))(entity);
+        };
+        context_ = &rank_of;
+        take_all();
+        return std::move(messages_);
+    }
+    /// Adds what another rank has sent to what waits here. Errors: it makes no sense; some may have been added.
+    Status give(std::span<const std::byte> message);
+
+    std::uint64_t num_sent() const { return num_sent_; }
+
+private:
+    void take_all();
+    void write(const PassedCommand& command);
+    void write_part(const PassedPart& part, MessageWriter& to);
+    struct ReadPart;
+    Status read_parts(MessageReader& from, std::uint32_t count, std::vector<ReadPart>& parts);
+
+    World& world_;
+    EntityNames& names_;
+    std::uint32_t (*rank_of_)(const void* context, Entity entity) = nullptr;
+    const void* context_ = nullptr;
+    std::map<std::uint32_t, MessageWriter> messages_;
+    std::uint64_t num_sent_ = 0;
+    bool has_warned_ = false;
+};
+
+}  // namespace shoal::cluster

@@ -1,0 +1,348 @@
+// What a cluster does in each settle: see cluster_body.h.
+
+#include "cluster/cluster_body.h"
+#include "shoal/base/log.h"
+#include "shoal/world/entity_blob.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal {
+
+using cluster::ColumnPiece;
+using cluster::RankMessage;
+using cluster::TableChange;
+using cluster::TableRows;
+
+// --- commands ----------------------------------------------------------------------------------------------------
+
+void ClusterBody::before_commands() {
+    if (!is_started || peers_.empty()) return;
+    auto messages = commands_.take([this](Entity entity) { return owner(database.find(entity).table->zone()); });
+    std::vector<std::uint32_t> numbers;
+    std::vector<RankMessage> sent;
+    for (const cluster::Peer& peer : peers_) {
+        numbers.push_back(peer.rank);
+        sent.push_back({peer.rank, messages[peer.rank].take()});
+        command_bytes_ += sent.back().bytes.size();
+    }
+    for (const RankMessage& message : ranks.exchange_with(numbers, std::move(sent)))
+        if (const Status given = commands_.give(message.bytes); !given) fail("commands", given);
+}
+
+// --- deaths ------------------------------------------------------------------------------------------------------
+
+/// Returns the names of those who have died here since the last settle, of whom others may know.
+std::vector<ClusterBody::Name> ClusterBody::take_deaths() {
+    std::vector<Name> dead;
+    const auto forget = [&](Entity entity) {
+        if (names.is_known_elsewhere(entity) && !names.is_elsewhere(entity)) dead.push_back(names.name(entity));
+        names.erase(entity);
+    };
+    if (deaths_.fell_behind()) {
+        std::vector<Entity> gone;
+        names.for_each([&](Entity entity, Name) {
+            if (!world.entities().alive(entity)) gone.push_back(entity);
+        });
+        for (const Entity entity : gone) forget(entity);
+    } else if (!deaths_.is_at_end()) {
+        for (const Entity entity : deaths_.dead([&](Entity one) { return names.name(one) != 0; })) forget(entity);
+    }
+    deaths_.pass_all();
+    std::ranges::sort(dead);
+    return dead;
+}
+
+/// Destroys the copies of those who have died at their owners.
+void ClusterBody::destroy_named(std::span<const Name> dead) {
+    std::vector<Entity> entities;
+    for (const Name name : dead)
+        if (const Entity entity = names.find(name)) entities.push_back(entity);
+    cluster::strip(world, entities);
+    for (const Entity entity : entities) names.erase(entity);
+    world.entities().destroy(entities);
+    deaths_.pass_all();
+}
+
+// --- crossing ----------------------------------------------------------------------------------------------------
+
+/// Returns an entity and what is below it that is in no zone.
+std::vector<Entity> ClusterBody::below(Entity entity) {
+    std::vector<Entity> all = entities_below(world, entity);
+    std::erase_if(all, [&](Entity one) { return one != entity && database.has_row(one); });
+    return all;
+}
+
+/// Returns the entities that are in zones of other ranks, and are no copies.
+std::map<std::uint32_t, ClusterBody::Leaving> ClusterBody::find_leaving() {
+    std::map<std::uint32_t, Leaving> leaving;
+    ZoneSet foreign;
+    all_zones().for_each([&](Zone zone) {
+        if (owner(zone) != ranks.rank()) foreign.insert(zone);
+    });
+    std::vector<std::pair<Zone, Entity>> found;
+    copied_rows_.for_each_changed(foreign, [&](TableRows& rows) {
+        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+            if (!names.is_copy(entity)) found.emplace_back(rows.key.zone_number(), entity);
+    });
+    for (const auto& [zone, entity] : found)
+        for (const Entity one : below(entity)) {
+            Leaving& with = leaving[owner(zone)];
+            with.entities.push_back(one);
+            if (one == entity && names.name(one) == 0) with.unnamed.push_back(one);
+        }
+    return leaving;
+}
+
+/// Takes what entities have, which have gone to another rank. They are known by name from now on.
+void ClusterBody::leave(std::span<const Entity> entities) {
+    cluster::strip(world, entities);
+    for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
+}
+
+void ClusterBody::cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unnamed) {
+    std::vector<RankMessage> sent;
+    for (auto& [rank, with] : leaving) {
+        MessageWriter to;
+        if (const Status packed = cluster::pack(world, names, ranks.rank(), with.entities, to); !packed)
+            fail("entities that cross to another rank", packed);
+        num_crossed_ += with.entities.size();
+        crossing_bytes_ += to.bytes().size();
+        sent.push_back({rank, to.take()});
+    }
+    for (auto& [rank, with] : leaving) leave(with.entities);
+    std::map<std::uint32_t, std::vector<Entity>> arrived;
+    for (const RankMessage& message : ranks.exchange(std::move(sent))) {
+        MessageReader from(message.bytes);
+        Result<std::vector<Entity>> entities = cluster::unpack(world, names, from);
+        if (!entities) fail(concat("entities that come from rank ", message.rank), entities.status());
+        for (const Entity entity : *entities)
+            if (names.name(entity) == 0) arrived[message.rank].push_back(entity);
+    }
+    name_newborn(zones.own.now());
+    if (any_unnamed) name_leaving(leaving, arrived);
+}
+
+/// Tells those who have sent entities without names what these are called now.
+void ClusterBody::name_leaving(std::map<std::uint32_t, Leaving>& leaving,
+                               const std::map<std::uint32_t, std::vector<Entity>>& arrived) {
+    std::vector<RankMessage> sent;
+    for (const auto& [rank, entities] : arrived) {
+        MessageWriter to;
+        for (const Entity entity : entities) to.value(names.name(entity)), names.mark_known_elsewhere(entity);
+        crossing_bytes_ += to.bytes().size();
+        sent.push_back({rank, to.take()});
+    }
+    for (const RankMessage& message : ranks.exchange(std::move(sent))) {
+        MessageReader from(message.bytes);
+        for (const Entity entity : leaving[message.rank].unnamed) {
+            const Name name = from.value<Name>();
+            if (!from.is_sound() || name == 0 || names.find(name))
+                fail("names", Status::error(concat("rank ", message.rank, " gives none to what it was sent")));
+            names.set(entity, name);
+            names.mark_away(entity, true), names.mark_known_elsewhere(entity);
+        }
+    }
+}
+
+// --- names and order ---------------------------------------------------------------------------------------------
+
+/// Names entities of zones that have none, in an order that follows from what they are.
+void ClusterBody::name_newborn(const ZoneSet& in_zones) {
+    struct Newborn {
+        std::uint64_t type, hash;
+        Entity entity;
+    };
+    std::map<Zone, std::vector<Newborn>> newborn;
+    own_rows_.for_each_changed(in_zones, [&](TableRows& rows) {
+        for (const Entity entity : cluster::ZoneRows::find_new(rows))
+            if (names.name(entity) == 0)
+                newborn[rows.key.zone_number()].push_back({rows.key.type, cluster::hash_of(world, names, entity), entity});
+    });
+    for (auto& [zone, entities] : newborn) {
+        std::ranges::sort(entities, [](const Newborn& a, const Newborn& b) {
+            if (a.type != b.type) return a.type < b.type;
+            return a.hash != b.hash ? a.hash < b.hash : a.entity < b.entity;  // equal ones are the same in all but their ids
+        });
+        for (const Newborn& each : entities) names.set(each.entity, names.next(zone - division.first()));
+    }
+}
+
+std::vector<TableChange> ClusterBody::arrange(const ZoneSet& in_zones) {
+    std::vector<TableChange> changes;
+    own_rows_.for_each_changed(
+        in_zones, [&](TableRows& rows) { changes.push_back(own_rows_.arrange(names, rows)); });
+    return changes;
+}
+
+// --- copies ------------------------------------------------------------------------------------------------------
+
+void ClusterBody::write_changes(std::span<const TableChange> changes, const ZoneSet& needed, MessageWriter& to) {
+    for (const TableChange& change : changes) {
+        if (!needed.contains(change.key.zone_number())) continue;
+        to.value(change.key);
+        to.array(types_.components(change.key.type));
+        to.array(change.gone);
+        to.array(change.come);
+        to.array(change.enabled);
+        for (const Name name : change.come) names.mark_known_elsewhere(names.find(name));
+    }
+}
+
+/// Tells the ranks that have copies of own zones what has changed, or `all` that is there, and changes own copies in the
+/// same way.
+void ClusterBody::send_structure(const std::vector<TableChange>& changes, bool all) {
+    std::vector<std::uint32_t> numbers;
+    std::vector<RankMessage> sent;
+    for (cluster::Peer& peer : peers_) {
+        MessageWriter to;
+        write_changes(all ? own_rows_.list_all(names, peer.needed) : changes, peer.needed, to);
+        if (all) peer.since = 0;
+        structure_bytes_ += to.bytes().size();
+        numbers.push_back(peer.rank);
+        sent.push_back({peer.rank, to.take()});
+    }
+    const std::vector<RankMessage> came = ranks.exchange_with(numbers, std::move(sent));
+    if (const Status applied = apply_structure(came, all); !applied) fail("copies of zones", applied);
+}
+
+/// The copies of a table as they are to be.
+struct ClusterBody::ComingRows {
+    cluster::TableKey key;
+    const Archetype* type;
+    std::vector<Entity> owners;            // as they were, without those that have gone
+    std::vector<Name> come;
+    std::vector<std::uint64_t> enabled;
+};
+
+Status ClusterBody::read_changes(const RankMessage& message, std::vector<ComingRows>& coming) {
+    for (MessageReader from(message.bytes); from.has_more();) {
+        const auto key = from.value<cluster::TableKey>();
+        const auto components = from.array<std::uint64_t>();
+        const auto gone = from.array<std::uint32_t>();
+        auto come = from.array<Name>();
+        auto enabled = from.array<std::uint64_t>();
+        if (!from.is_sound()) return Status::error(concat("what rank ", message.rank, " sends is cut off"));
+        if (!zones.halo.now().contains(key.zone_number()) || owner(key.zone_number()) != message.rank)
+            return Status::error(concat("rank ", message.rank, " sends rows of zone ", key.zone_number(), ", which it does not own"));
+        const Result<const Archetype*> type = types_.find(key.type, components);
+        if (!type) return type.status();
+        ComingRows& rows = coming.emplace_back(ComingRows{key, *type, {}, std::move(come), std::move(enabled)});
+        if (const auto known = copied_rows_.all().find(key); known != copied_rows_.all().end())
+            rows.owners = known->second.owners;
+        for (std::size_t i = 0; i < gone.size(); ++i)
+            if (gone[i] >= rows.owners.size() || (i != 0 && gone[i] <= gone[i - 1]))
+                return Status::error(concat("rank ", message.rank, " takes rows out of zone ", key.zone_number(), " that are not there"));
+        std::vector<Entity> leaving;
+        for (const std::uint32_t row : gone)  // others have crossed, and are no copies any more
+            if (names.is_copy(rows.owners[row])) leaving.push_back(rows.owners[row]);
+        cluster::take_out_rows(rows.owners, gone);
+        leave(leaving);
+        for (const Entity entity : leaving) names.mark_copy(entity, false);
+    }
+    return {};
+}
+
+/// Gives those of a table that have come a row, and puts all into their order.
+Status ClusterBody::place(ComingRows& rows) {
+    std::vector<Entity> come, made(static_cast<std::size_t>(std::ranges::count_if(
+                                  rows.come, [&](Name name) { return !names.find(name); })));
+    if (Status status = world.entities().create(made); !status) return status;
+    for (const Name name : rows.come) {
+        Entity entity = names.find(name);
+        if (!entity) {
+            if (made.empty()) return Status::error(concat("the entity ", cluster::name_text(name), " is there twice"));
+            entity = made.back();
+            made.pop_back();
+            names.set(entity, name);
+        } else if (!names.is_away(entity)) {
+            return Status::error(concat("the entity ", cluster::name_text(name), " is in two zones"));
+        }
+        names.mark_away(entity, false), names.mark_copy(entity, true);
+        come.push_back(entity);
+    }
+    const Result<AddCounts> inserted = database.insert(come, *rows.type, rows.key.zone_number());
+    if (!inserted) return inserted.status();
+    rows.owners.insert(rows.owners.end(), come.begin(), come.end());
+    copied_rows_.note_tables();
+    if (const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number())) {
+        const std::size_t num_words = (rows.owners.size() + 63) / 64;
+        std::size_t next = 0;
+        for (const ComponentType type : types_.types_of(*rows.type)) {
+            if (rows.type->enableable_index(type) < 0 || rows.owners.empty()) continue;
+            if (rows.enabled.size() - next < num_words) return Status::error("bits of rows are cut off");
+            database.set_enabled(*table, type, std::span(rows.enabled).subspan(next, num_words));
+            next += num_words;
+        }
+    }
+    return {};
+}
+
+Status ClusterBody::apply_structure(std::span<const RankMessage> messages, bool all) {
+    if (all) {
+        std::vector<Entity> before;
+        names.for_each([&](Entity entity, Name) {
+            if (names.is_copy(entity)) before.push_back(entity);
+        });
+        leave(before);
+        for (const Entity entity : before) names.mark_copy(entity, false);
+        copied_rows_.clear();
+    }
+    std::vector<ComingRows> coming;
+    for (const RankMessage& message : messages)
+        if (Status status = read_changes(message, coming); !status) return status;
+    for (ComingRows& rows : coming) {
+        if (Status status = place(rows); !status) return status;
+        const DatabaseTable* const table = database.find_table(*rows.type, rows.key.zone_number());
+        if (rows.owners.size() != (table == nullptr ? 0 : table->num_rows()))
+            return Status::error(concat("zone ", rows.key.zone_number(), " has other rows here than at its owner; structural calls "
+                                        "outside of passes are made for own zones only"));
+        copied_rows_.set(rows.key, std::move(rows.owners));
+    }
+    return {};
+}
+
+// --- all of it ---------------------------------------------------------------------------------------------------
+
+void ClusterBody::after_settle() {
+    if (!is_started) return;
+    constexpr std::uint64_t kSettlesUntilForgotten = 256;
+    std::vector<Name> dead = take_deaths();
+    std::map<std::uint32_t, Leaving> leaving = find_leaving();
+    std::uint64_t num_leaving = leaving.size(), num_unnamed = 0;
+    for (const auto& [rank, with] : leaving) num_unnamed += with.unnamed.size();
+    if (ranks.size() > 1) {
+        MessageWriter mine;
+        mine.value(num_leaving), mine.value(num_unnamed), mine.array(dead);
+        structure_bytes_ += mine.bytes().size();
+        dead.clear(), num_leaving = num_unnamed = 0;
+        const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
+        for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
+            MessageReader from(all[rank]);
+            num_leaving += from.value<std::uint64_t>(), num_unnamed += from.value<std::uint64_t>();
+            const auto others = from.array<Name>();
+            if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
+            if (rank != ranks.rank()) dead.insert(dead.end(), others.begin(), others.end());
+        }
+    }
+    if (num_leaving != 0)
+        cross(leaving, num_unnamed != 0);
+    else
+        name_newborn(zones.own.now());
+    const std::vector<TableChange> changes = arrange(zones.own.now());
+    if (!peers_.empty()) send_structure(changes, false);
+    if (ranks.size() > 1) destroy_named(dead);
+    if (++num_settles_ % kSettlesUntilForgotten == 0) forget_unreferenced();
+    update_columns();
+    changes_at_settle_ = database.num_structural_changes();
+}
+
+void ClusterBody::run_halo() {
+    if (!is_started || peers_.empty()) return;
+    if (database.num_structural_changes() != changes_at_settle_)
+        fail("halos", Status::error("rows were added, removed or moved since the world settled; call World::settle() after "
+                                    "structural calls outside of passes"));
+    if (const Status done = halo_.run(peers_, own_rows_, copied_rows_, columns_); !done) fail("halos", done);
+}
+
+}  // namespace shoal

@@ -1,0 +1,80 @@
+#include "cluster/zone_division.h"
+
+#include "shoal/base/text.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace shoal::cluster {
+namespace {
+
+struct Tile {
+    std::uint32_t x, y;
+};
+
+/// Returns a place on the curve through a square of `side` tiles, a power of two.
+Tile tile_on_curve(std::uint32_t side, std::uint64_t place) {
+    Tile tile{0, 0};
+    for (std::uint32_t part = 1; part < side; part *= 2, place /= 4) {
+        const auto x = static_cast<std::uint32_t>(place / 2 % 2), y = static_cast<std::uint32_t>(place ^ x) % 2;
+        if (y == 0) {
+            if (x == 1) tile = {part - 1 - tile.x, part - 1 - tile.y};
+            std::swap(tile.x, tile.y);
+        }
+        tile.x += part * x, tile.y += part * y;
+    }
+    return tile;
+}
+
+}  // namespace
+
+ZoneDivision::ZoneDivision(const GridZones& zones, std::uint32_t reach)
+    : zones_(zones), reach_(reach), curve_(make_curve()) {}
+
+std::vector<std::uint32_t> ZoneDivision::make_curve() const {
+    const auto& [origin, tile_size, num_x, num_y, first_zone, up] = zones_.options();
+    std::vector<std::uint32_t> curve{num_zones() - 1};
+    const std::uint32_t side = std::bit_ceil(std::max(num_x, num_y));
+    for (std::uint64_t place = 0; place < std::uint64_t(side) * side; ++place)
+        if (const Tile tile = tile_on_curve(side, place); tile.x < num_x && tile.y < num_y)
+            curve.push_back(tile.y * num_x + tile.x);
+    return curve;
+}
+
+Result<std::vector<std::uint32_t>> ZoneDivision::divide(std::span<const std::uint64_t> weights,
+                                                        std::uint32_t num_ranks, const ClusterOptions& options) const {
+    std::vector<std::uint32_t> ranks(num_zones());
+    if (options.divide != nullptr) {
+        options.divide(options.context, weights, num_ranks, ranks);
+        for (std::uint32_t zone = 0; zone < ranks.size(); ++zone)
+            if (ranks[zone] >= num_ranks)
+                return Status::error(concat("the division gives zone ", first() + zone, " to rank ", ranks[zone],
+                                            ", and there are ", num_ranks, "; return ranks below that"));
+        return ranks;
+    }
+    std::uint64_t total = 0, before = 0;
+    for (const std::uint64_t weight : weights) total += weight;
+    const bool is_empty = total == 0;  // then each zone weighs the same
+    if (is_empty) total = num_zones();
+    for (const std::uint32_t zone : curve_) {
+        const std::uint64_t weight = is_empty ? 1 : weights[zone];
+        const double middle = static_cast<double>(before) + static_cast<double>(weight) / 2;
+        const auto rank = static_cast<std::uint32_t>(middle * num_ranks / static_cast<double>(total));
+        ranks[zone] = std::min(rank, num_ranks - 1);
+        before += weight;
+    }
+    return ranks;
+}
+
+void ZoneDivision::add_near(Zone zone, ZoneSet& near) const {
+    const std::uint32_t num_x = zones_.options().num_x, num_y = zones_.options().num_y;
+    if (zone == zones_.large_zone()) return near.insert_range(first(), first() + num_zones());
+    const std::uint32_t tile = zone - first(), x = tile % num_x, y = tile / num_x;
+    const std::uint32_t left = x - std::min(x, reach_), right = std::min(num_x - 1, x + reach_);
+    for (std::uint32_t row = y - std::min(y, reach_); row <= std::min(num_y - 1, y + reach_); ++row)
+        near.insert_range(first() + row * num_x + left, first() + row * num_x + right + 1);
+    near.insert(zones_.large_zone());
+}
+
+}  // namespace shoal::cluster

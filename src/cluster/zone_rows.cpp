@@ -1,0 +1,141 @@
+#include "cluster/zone_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::cluster {
+
+// --- archetypes --------------------------------------------------------------------------------------------------
+
+std::vector<ComponentType> TypeKeys::types_of(const Archetype& type) const {
+    std::vector<ComponentType> types(type.components().begin(), type.components().end());
+    std::ranges::sort(types, {}, [&](ComponentType one) { return database_.schema(one).id().hash; });
+    return types;
+}
+
+std::uint64_t TypeKeys::key(const Archetype& type) {
+    if (type.number() >= keys_.size()) keys_.resize(type.number() + std::size_t(1));
+    std::uint64_t& key = keys_[type.number()];
+    if (key != 0) return key;
+    Known known{&type, {}};
+    for (const ComponentType one : types_of(type)) known.components.push_back(database_.schema(one).id().hash);
+    key = hash_bytes(known.components.data(), known.components.size() * sizeof(std::uint64_t), 1);
+    types_.try_emplace(key, std::move(known));
+    return key;
+}
+
+Result<const Archetype*> TypeKeys::find(std::uint64_t key, std::span<const std::uint64_t> components) {
+    if (const auto known = types_.find(key); known != types_.end()) return known->second.type;
+    std::vector<ComponentType> types;
+    for (const std::uint64_t id : components) {
+        types.push_back(database_.find_component(ComponentId(id)));
+        if (!types.back())
+            return Status::error("a table has a component type that no database has here; make it before start()");
+    }
+    const Archetype& type = database_.archetype(types);
+    if (this->key(type) != key) return Status::error("a table is not of the component types that it names");
+    return &type;
+}
+
+// --- rows --------------------------------------------------------------------------------------------------------
+
+void ZoneRows::note_tables() {
+    const std::span<DatabaseTable* const> tables = database_.all_tables();
+    if (database_.table_list_epoch() != epoch_) {
+        for (auto& [key, rows] : rows_) rows.table = nullptr;
+        num_tables_ = 0;
+        epoch_ = database_.table_list_epoch();
+    }
+    for (; num_tables_ < tables.size(); ++num_tables_)
+        if (const DatabaseTable* const table = tables[num_tables_]; table != nullptr)
+            at({table->zone(), types_.key(table->type())}).table = table;
+}
+
+TableRows& ZoneRows::at(const TableKey& key) {
+    TableRows& rows = rows_[key];
+    rows.key = key;
+    return rows;
+}
+
+void ZoneRows::keep(const ZoneSet& zones) {
+    std::erase_if(rows_, [&](const auto& each) { return !zones.contains(each.first.zone_number()); });
+    num_tables_ = 0;
+}
+
+void ZoneRows::clear() {
+    rows_.clear();
+    num_tables_ = 0;
+}
+
+std::vector<std::uint64_t> ZoneRows::enabled_of(const DatabaseTable& table) const {
+    std::vector<std::uint64_t> bits;
+    if (table.type().enableable().empty() || table.num_rows() == 0) return bits;
+    for (const ComponentType type : types_.types_of(table.type())) {
+        const std::uint64_t* const words = table.presence(type);
+        if (words == nullptr) continue;
+        const std::uint32_t num_rows = table.num_rows();
+        bits.insert(bits.end(), words, words + (num_rows + 63) / 64);
+        if (num_rows % 64 != 0) bits.back() &= ~std::uint64_t(0) >> (64 - num_rows % 64);
+    }
+    return bits;
+}
+
+bool ZoneRows::is_as_before(const TableRows& rows) const {
+    const std::span<const Entity> now = rows.table == nullptr ? std::span<const Entity>() : rows.table->entities();
+    if (now.size() != rows.owners.size()) return false;
+    if (!now.empty() && std::memcmp(now.data(), rows.owners.data(), now.size_bytes()) != 0) return false;
+    return rows.table == nullptr || rows.table->type().enableable().empty() || enabled_of(*rows.table) == rows.enabled;
+}
+
+TableChange ZoneRows::arrange(const EntityNames& names, TableRows& rows) {
+    TableChange change{.key = rows.key, .gone = {}, .come = {}, .enabled = {}};
+    std::vector<std::pair<Name, Entity>> come;
+    for (const Entity entity : find_new(rows)) come.emplace_back(names.name(entity), entity);
+    for (std::uint32_t row = 0; row < rows.owners.size(); ++row)
+        if (rows.table == nullptr || database_.find(rows.owners[row]).table != rows.table) change.gone.push_back(row);
+    take_out_rows(rows.owners, change.gone);
+    std::sort(come.begin(), come.end());
+    for (const auto& [name, entity] : come) change.come.push_back(name), rows.owners.push_back(entity);
+    rows.enabled.clear();
+    if (rows.table == nullptr) return change;
+    database_.arrange(*rows.table, rows.owners);
+    change.enabled = rows.enabled = enabled_of(*rows.table);
+    return change;
+}
+
+std::vector<Entity> ZoneRows::find_new(const TableRows& rows) {
+    std::vector<Entity> found;
+    if (rows.table == nullptr) return found;
+    const std::span<const Entity> now = rows.table->entities();
+    std::vector<Entity> before;  // those that are not where they were
+    for (std::size_t row = 0; row < rows.owners.size(); ++row)
+        if (row >= now.size() || now[row] != rows.owners[row]) before.push_back(rows.owners[row]);
+    std::sort(before.begin(), before.end());
+    for (std::size_t row = 0; row < now.size(); ++row) {
+        if (row < rows.owners.size() && now[row] == rows.owners[row]) continue;
+        if (!std::binary_search(before.begin(), before.end(), now[row])) found.push_back(now[row]);
+    }
+    return found;
+}
+
+void ZoneRows::set(const TableKey& key, std::vector<Entity> owners) {
+    note_tables();
+    TableRows& rows = at(key);
+    if (rows.table != nullptr) {
+        database_.arrange(*rows.table, owners);
+        rows.enabled = enabled_of(*rows.table);
+    }
+    rows.owners = std::move(owners);
+}
+
+std::vector<TableChange> ZoneRows::list_all(const EntityNames& names, const ZoneSet& zones) const {
+    std::vector<TableChange> changes;
+    for (const auto& [key, rows] : rows_) {
+        if (!zones.contains(key.zone_number()) || rows.owners.empty()) continue;
+        TableChange& change = changes.emplace_back(TableChange{key, {}, {}, rows.enabled});
+        for (const Entity owner : rows.owners) change.come.push_back(names.name(owner));
+    }
+    return changes;
+}
+
+}  // namespace shoal::cluster

@@ -1,0 +1,123 @@
+#pragma once
+// The order of rows in tables, so that it is the same however zones are divided. After each settle, the rows of a table
+// are those of the last time, of which some have gone, and new ones:
+//
+//     last time     a b c d e
+//     b, d gone     a e c            from the last gone row to the first, the last row takes its place
+//     new           a e c f g        by name
+//
+// The same two lists, which rows have gone and which names have come, turn the copies of a table on another rank into
+// copies of what it is now.
+// Thread: the structural thread of the world.
+
+#include "cluster/entity_names.h"
+#include "shoal/database/database.h"
+
+#include <map>
+#include <vector>
+
+namespace shoal::cluster {
+
+/// A table, on all ranks: archetypes have other numbers there.
+struct TableKey {
+    std::uint64_t zone = kNoZone;  ///< of 64 bits, so that nothing is between the two
+    std::uint64_t type = 0;        ///< a hash of the ids of the component types
+
+    Zone zone_number() const { return static_cast<Zone>(zone); }
+    friend auto operator<=>(const TableKey&, const TableKey&) = default;
+};
+
+/// What became of a table since the last time.
+struct TableChange {
+    TableKey key;
+    std::vector<std::uint32_t> gone;   ///< rows, ascending
+    std::vector<Name> come;            ///< in the order in which they are appended
+    std::vector<std::uint64_t> enabled;  ///< see TableRows
+};
+
+/// The rows of a table after the last settle.
+struct TableRows {
+    TableKey key;
+    const DatabaseTable* table = nullptr;  ///< nullptr: it has none
+    std::vector<Entity> owners;
+    /// For each enableable component, in the order of their ids: a bit for each row.
+    std::vector<std::uint64_t> enabled;
+};
+
+/// The archetypes of a database by names that mean the same on all ranks.
+class TypeKeys {
+public:
+    explicit TypeKeys(Database& database) : database_(database) {}
+
+    /// Returns the hash of an archetype. Cost: a look-up, after the first time.
+    std::uint64_t key(const Archetype& type);
+    /// Returns the ids of its component types, ascending.
+    const std::vector<std::uint64_t>& components(std::uint64_t key) const { return types_.at(key).components; }
+    /// Returns the archetype of these component types. Errors: the database has not all of them; `key` is another one.
+    Result<const Archetype*> find(std::uint64_t key, std::span<const std::uint64_t> components);
+    /// Returns its component types, ascending by their ids.
+    std::vector<ComponentType> types_of(const Archetype& type) const;
+
+private:
+    struct Known {
+        const Archetype* type;
+        std::vector<std::uint64_t> components;
+    };
+
+    Database& database_;
+    std::map<std::uint64_t, Known> types_;
+    std::vector<std::uint64_t> keys_;  // by number of the archetype; 0: not known yet
+};
+
+/// The rows of the tables of some zones.
+class ZoneRows {
+public:
+    ZoneRows(Database& database, TypeKeys& types) : database_(database), types_(types) {}
+
+    /// Calls visit(rows, table) for those tables of zones whose rows are not what they were, or have other components
+    /// enabled. `rows.table` is nullptr if there is no table any more.
+    template <class Visit>
+    void for_each_changed(const ZoneSet& zones, Visit&& visit) {
+        note_tables();
+        for (auto& [key, rows] : rows_)
+            if (zones.contains(key.zone_number()) && !is_as_before(rows)) visit(rows);
+    }
+    /// Arranges these rows as above, and returns what has changed. Requires: all have names.
+    TableChange arrange(const EntityNames& names, TableRows& rows);
+    /// Puts the rows of a table into the order that another rank says. Shape: all of its entities.
+    void set(const TableKey& key, std::vector<Entity> owners);
+    /// Returns all rows as changes of tables that had none, for a rank that has no copies of these zones.
+    std::vector<TableChange> list_all(const EntityNames& names, const ZoneSet& zones) const;
+    /// Those of a table that were not there the last time.
+    static std::vector<Entity> find_new(const TableRows& rows);
+
+    TableRows& at(const TableKey& key);
+    const std::map<TableKey, TableRows>& all() const { return rows_; }
+    void clear();
+    /// Forgets the tables of other zones than these.
+    void keep(const ZoneSet& zones);
+    /// Takes in which tables there are now.
+    void note_tables();
+
+private:
+    bool is_as_before(const TableRows& rows) const;
+    std::vector<std::uint64_t> enabled_of(const DatabaseTable& table) const;
+
+    Database& database_;
+    TypeKeys& types_;
+    std::map<TableKey, TableRows> rows_;
+    std::size_t num_tables_ = 0;             // that are noted
+    std::uint64_t epoch_ = ~std::uint64_t(0);  // of the list of tables then
+};
+
+/// Takes rows out of a list: from the last to the first, the last row takes the place of each.
+/// Requires: ascending, and the rows exist.
+template <class T>
+void take_out_rows(std::vector<T>& rows, const std::vector<std::uint32_t>& gone) {
+    for (std::size_t i = gone.size(); i-- > 0;) {
+        rows[gone[i]] = rows.back();
+        rows.pop_back();
+    }
+}
+
+}  // namespace shoal::cluster

@@ -1,0 +1,160 @@
+#include "shoal/command/passed_commands.h"
+
+#include "command/command_log.h"
+#include "command/saved_layout.h"
+#include "command/text_call.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace shoal {
+
+using detail::CommandBatch;
+using detail::CommandKind;
+using detail::CommandPart;
+using detail::CommandRecorder;
+using detail::MadeList;
+
+namespace {
+
+/// Whether commands of a list can be handed on.
+bool may_pass(const detail::CommandList& list) {
+    switch (list.kind) {
+        case CommandKind::kDestroy:
+        case CommandKind::kMove:
+        case CommandKind::kAdd:
+        case CommandKind::kRemove:
+        case CommandKind::kSet:
+            return true;
+        case CommandKind::kCall:
+            return &list == &TextCommand::kList;
+        default:
+            return false;
+    }
+}
+
+/// Whether a part brings a value that is more than bytes. Texts are handed on by name.
+bool is_bytes(const CommandPart& part) { return part.offset == 0 || part.destroy == nullptr; }
+
+PassedPart view_of(const CommandBatch& run, const CommandPart& part, std::uint32_t row) {
+    PassedPart passed{&part.component(), part.field, part.is_disabled, nullptr, {}};
+    if (part.offset == 0) return passed;
+    passed.value_schema = &part.value_schema();
+    passed.value = {run.value(part, row), passed.value_schema->struct_bytes()};
+    return passed;
+}
+
+/// Takes one command out of a run, by naming the null entity, which nothing is done about.
+class Taker {
+public:
+    Taker(std::uint32_t pass, void (*visit)(void* context, const PassedCommand& command), void* context)
+        : pass_(pass), visit_(visit), context_(context) {}
+
+    void take(const CommandBatch& run, std::uint32_t row) {
+        PassedCommand command{.kind = static_cast<SavedCommandKind>(run.list->kind), .pass = pass_};
+        command.entity = std::exchange(run.entities()[row], kNullEntity);
+        if (run.list->kind == CommandKind::kMove) command.zone = run.numbers()[row];
+        if (run.list->kind == CommandKind::kCall) {
+            const auto& call = *reinterpret_cast<const TextCommand::Value*>(run.value(TextCommand::kPart, row));
+            command.change = call.function.change, command.text = call.function.text;
+        } else {
+            parts_.clear();
+            for (const CommandPart& part : run.list->parts) parts_.push_back(view_of(run, part, row));
+            command.parts = parts_;
+        }
+        visit_(context_, command);
+    }
+
+private:
+    std::uint32_t pass_;
+    void (*visit_)(void* context, const PassedCommand& command);
+    void* context_;
+    Array<PassedPart> parts_{Owner("commands")};
+};
+
+}  // namespace
+
+std::uint64_t take_commands(ComponentDirectory& directory, bool (*is_elsewhere)(const void* context, Entity entity),
+                            void (*visit)(void* context, const PassedCommand& command), void* context) {
+    std::uint64_t num_left = 0;
+    CommandLog::of(directory).visit_runs([&](const CommandLoop& loop, const CommandBatch& run) {
+        if (!may_pass(*run.list)) return;
+        const bool is_plain = run.list->kind == CommandKind::kCall || std::ranges::all_of(run.list->parts, is_bytes);
+        Taker taker(loop.place.pass, visit, context);
+        for (std::uint32_t row = 0; row < run.num_rows; ++row) {
+            if (!is_elsewhere(context, run.entities()[row])) continue;
+            is_plain ? taker.take(run, row) : static_cast<void>(++num_left);
+        }
+    });
+    return num_left;
+}
+
+namespace {
+
+/// Returns the list of commands that are about the parts of one.
+const detail::CommandList& list_for(CommandRecorder& to, const PassedCommand& command) {
+    MadeList list(static_cast<CommandKind>(command.kind));
+    for (const PassedPart& passed : command.parts) {
+        CommandPart part{.made = passed.component, .is_disabled = passed.is_disabled, .field = passed.field};
+        const Schema* value = passed.value_schema;
+        if (part.sets_field()) {
+            list.own_schemas.push_back(make_owned<Schema>("commands", *value));
+            part.made_field = value = list.own_schemas.back();
+        }
+        list.add(part, value);
+    }
+    return to.made_list(std::move(list));
+}
+
+/// Adds a row with the values of a command.
+void add_row(CommandRecorder& to, const PassedCommand& command) {
+    const detail::CommandList& list = list_for(to, command);
+    detail::CommandNumbers numbers = to.numbers();
+    const detail::NewRow added = to.add_row(list);
+    added.set_entity(command.entity);
+    added.set_number(++numbers.num_ordered);
+    to.set_numbers(numbers);
+    for (std::size_t i = 0; i < list.parts.size(); ++i)
+        if (const CommandPart& part = list.parts[i]; part.offset != 0)
+            std::memcpy(added.value(part.offset, part.num_bytes), command.parts[i].value.data(), part.num_bytes);
+}
+
+void change_text(Commands& commands, const PassedCommand& command) {
+    switch (command.change) {
+        case TextChange::kName:
+            return commands.name(command.entity, command.text);
+        case TextChange::kTag:
+            return commands.tag(command.entity, command.text);
+        case TextChange::kUntag:
+            return commands.untag(command.entity, command.text);
+    }
+}
+
+}  // namespace
+
+Status check_passed_value(ComponentDirectory& directory, const Schema& schema, std::span<const std::byte> image) {
+    return check_command_values(CommandLog::of(directory).host(), schema, 1, image);
+}
+
+void give_command(ComponentDirectory& directory, const PassedCommand& command) {
+    CommandRecorder& to = CommandLog::of(directory).open_for_passed(command.pass);
+    switch (command.kind) {
+        case SavedCommandKind::kDestroy:
+            return detail::RangeCommands(to).destroy(command.entity);
+        case SavedCommandKind::kMove:
+            return detail::RangeCommands(to).move(command.entity, command.zone);
+        case SavedCommandKind::kText: {
+            detail::RangeCommands commands(to);
+            return change_text(commands, command);
+        }
+        case SavedCommandKind::kAdd:
+        case SavedCommandKind::kRemove:
+        case SavedCommandKind::kSet:
+            return add_row(to, command);
+        default:
+            SHOAL_ASSERT(false, "a command that creates, spawns or copies was handed on; it stays where it is");
+    }
+}
+
+}  // namespace shoal
