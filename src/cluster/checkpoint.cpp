@@ -236,6 +236,7 @@ Status ClusterBody::restore(const std::string& folder) {
     world.random() = Random(files.random);
     is_started = true;
     renew_halo();
+    tell_what_is_known();
     return {};
 }
 

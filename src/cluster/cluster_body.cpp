@@ -168,6 +168,20 @@ void ClusterBody::forget_unreferenced() {
     deaths_.pass_all();
 }
 
+/// Tells the owners which entities others know by name, so that these are told when one dies.
+void ClusterBody::tell_what_is_known() {
+    if (ranks.size() == 1) return;
+    std::vector<Name> away;
+    names.for_each([&](Entity entity, Name name) {
+        if (names.is_away(entity)) away.push_back(name);
+    });
+    MessageWriter mine;
+    mine.array(away);
+    for (const cluster::Bytes& bytes : ranks.gather(mine.bytes()))
+        for (const Name name : MessageReader(bytes).array<Name>())
+            if (const Entity entity = names.find(name)) names.mark_known_elsewhere(entity);
+}
+
 Status ClusterBody::take_division(std::vector<std::uint32_t> next) {
     const std::vector<cluster::Bytes> all = [&] {
         MessageWriter mine;
@@ -222,6 +236,7 @@ Status ClusterBody::start() {
     is_started = true;
     deaths_.pass_all();
     renew_halo();
+    tell_what_is_known();
     return {};
 }
 

@@ -72,6 +72,9 @@ private:
         std::vector<Entity> unnamed;   // of these
     };
 
+    using LeavingTo = std::map<std::uint32_t, Leaving>;              // by rank
+    using ArrivedFrom = std::map<std::uint32_t, std::vector<Entity>>;  // the same
+
     std::uint32_t& owner(Zone zone) { return rank_of_zone[zone - division.first()]; }
     ZoneSet all_zones() const;
     void fail(std::string_view what, const Status& why) { ranks.abort(concat(what, ": ", why.message())); }
@@ -92,6 +95,7 @@ private:
     void renew_halo();
     void update_columns();
     void forget_unreferenced();
+    void tell_what_is_known();
     void destroy_zones();
     struct CheckpointFiles;
     Status write_zones(const std::string& folder, CheckpointFiles& files);
@@ -102,11 +106,10 @@ private:
 
     // A settle.
     std::vector<Name> take_deaths();
-    std::map<std::uint32_t, Leaving> find_leaving();
-    void cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unnamed);
+    void find_leaving(LeavingTo& named, LeavingTo& newborn);
+    ArrivedFrom cross(const LeavingTo& leaving);
     void leave(std::span<const Entity> entities);
-    void name_leaving(std::map<std::uint32_t, Leaving>& leaving,
-                      const std::map<std::uint32_t, std::vector<Entity>>& arrived);
+    void name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived);
     void send_structure(const std::vector<cluster::TableChange>& changes, bool all);
     void write_changes(std::span<const cluster::TableChange> changes, const ZoneSet& needed, MessageWriter& to);
     Status apply_structure(std::span<const cluster::RankMessage> messages, bool all);

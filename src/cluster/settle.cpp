@@ -73,9 +73,8 @@ std::vector<Entity> ClusterBody::below(Entity entity) {
     return all;
 }
 
-/// Returns the entities that are in zones of other ranks, and are no copies.
-std::map<std::uint32_t, ClusterBody::Leaving> ClusterBody::find_leaving() {
-    std::map<std::uint32_t, Leaving> leaving;
+/// Finds the entities that are in zones of other ranks, and are no copies: those that have names, and newborn ones.
+void ClusterBody::find_leaving(LeavingTo& named, LeavingTo& newborn) {
     ZoneSet foreign;
     all_zones().for_each([&](Zone zone) {
         if (owner(zone) != ranks.rank()) foreign.insert(zone);
@@ -87,11 +86,11 @@ std::map<std::uint32_t, ClusterBody::Leaving> ClusterBody::find_leaving() {
     });
     for (const auto& [zone, entity] : found)
         for (const Entity one : below(entity)) {
-            Leaving& with = leaving[owner(zone)];
+            const bool is_newborn = names.name(entity) == 0;
+            Leaving& with = (is_newborn ? newborn : named)[owner(zone)];
             with.entities.push_back(one);
-            if (one == entity && names.name(one) == 0) with.unnamed.push_back(one);
+            if (is_newborn && one == entity) with.unnamed.push_back(one);
         }
-    return leaving;
 }
 
 /// Takes what entities have, which have gone to another rank. They are known by name from now on.
@@ -100,9 +99,10 @@ void ClusterBody::leave(std::span<const Entity> entities) {
     for (const Entity entity : entities) names.mark_away(entity, true), names.mark_known_elsewhere(entity);
 }
 
-void ClusterBody::cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unnamed) {
+/// Sends entities to the owners of their zones, and takes those that come. Returns those without names, by sender.
+ClusterBody::ArrivedFrom ClusterBody::cross(const LeavingTo& leaving) {
     std::vector<RankMessage> sent;
-    for (auto& [rank, with] : leaving) {
+    for (const auto& [rank, with] : leaving) {
         MessageWriter to;
         if (const Status packed = cluster::pack(world, names, ranks.rank(), with.entities, to); !packed)
             fail("entities that cross to another rank", packed);
@@ -110,8 +110,8 @@ void ClusterBody::cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unna
         crossing_bytes_ += to.bytes().size();
         sent.push_back({rank, to.take()});
     }
-    for (auto& [rank, with] : leaving) leave(with.entities);
-    std::map<std::uint32_t, std::vector<Entity>> arrived;
+    for (const auto& [rank, with] : leaving) leave(with.entities);
+    ArrivedFrom arrived;
     for (const RankMessage& message : ranks.exchange(std::move(sent))) {
         MessageReader from(message.bytes);
         Result<std::vector<Entity>> entities = cluster::unpack(world, names, from);
@@ -119,13 +119,11 @@ void ClusterBody::cross(std::map<std::uint32_t, Leaving>& leaving, bool any_unna
         for (const Entity entity : *entities)
             if (names.name(entity) == 0) arrived[message.rank].push_back(entity);
     }
-    name_newborn(zones.own.now());
-    if (any_unnamed) name_leaving(leaving, arrived);
+    return arrived;
 }
 
 /// Tells those who have sent entities without names what these are called now.
-void ClusterBody::name_leaving(std::map<std::uint32_t, Leaving>& leaving,
-                               const std::map<std::uint32_t, std::vector<Entity>>& arrived) {
+void ClusterBody::name_leaving(LeavingTo& leaving, const ArrivedFrom& arrived) {
     std::vector<RankMessage> sent;
     for (const auto& [rank, entities] : arrived) {
         MessageWriter to;
@@ -308,27 +306,28 @@ void ClusterBody::after_settle() {
     if (!is_started) return;
     constexpr std::uint64_t kSettlesUntilForgotten = 256;
     std::vector<Name> dead = take_deaths();
-    std::map<std::uint32_t, Leaving> leaving = find_leaving();
-    std::uint64_t num_leaving = leaving.size(), num_unnamed = 0;
-    for (const auto& [rank, with] : leaving) num_unnamed += with.unnamed.size();
+    LeavingTo named, newborn;
+    find_leaving(named, newborn);
+    std::uint64_t num_named = named.size(), num_newborn = newborn.size();
     if (ranks.size() > 1) {
         MessageWriter mine;
-        mine.value(num_leaving), mine.value(num_unnamed), mine.array(dead);
+        mine.value(num_named), mine.value(num_newborn), mine.array(dead);
         structure_bytes_ += mine.bytes().size();
-        dead.clear(), num_leaving = num_unnamed = 0;
+        dead.clear(), num_named = num_newborn = 0;
         const std::vector<cluster::Bytes> all = ranks.gather(mine.bytes());
         for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
             MessageReader from(all[rank]);
-            num_leaving += from.value<std::uint64_t>(), num_unnamed += from.value<std::uint64_t>();
+            num_named += from.value<std::uint64_t>(), num_newborn += from.value<std::uint64_t>();
             const auto others = from.array<Name>();
             if (!from.is_done()) fail("deaths", Status::error("a message is cut off"));
-            if (rank != ranks.rank()) dead.insert(dead.end(), others.begin(), others.end());
+            dead.insert(dead.end(), others.begin(), others.end());
         }
     }
-    if (num_leaving != 0)
-        cross(leaving, num_unnamed != 0);
-    else
-        name_newborn(zones.own.now());
+    // Newborn ones first, so that those who cross with a reference to one know its name.
+    const ArrivedFrom arrived = num_newborn != 0 ? cross(newborn) : ArrivedFrom();
+    name_newborn(zones.own.now());
+    if (num_newborn != 0) name_leaving(newborn, arrived);
+    if (num_named != 0) cross(named);
     const std::vector<TableChange> changes = arrange(zones.own.now());
     if (!peers_.empty()) send_structure(changes, false);
     if (ranks.size() > 1) destroy_named(dead);

@@ -244,6 +244,11 @@ std::vector<Entity> entities_of(const Sea& sea) {
     return all;
 }
 
+std::FILE* list_file(const Sea& sea) {
+    static std::FILE* const file = std::fopen(concat("/tmp/list.", sea.cluster.num_ranks(), '.', sea.cluster.rank()).c_str(), "w");
+    return file;
+}
+
 std::string text_of(const Sea& sea, Entity entity) {
     const std::uint64_t name = sea.cluster.name(entity);
     return concat(name >> 41, ':', name & ((std::uint64_t(1) << 41) - 1));
@@ -268,11 +273,11 @@ void run(Sea& sea) {
         if (options.list) {
             const std::vector<std::uint64_t> hashes = sea.cluster.zone_hashes();
             for (std::size_t zone = 0; sea.cluster.rank() == 0 && zone < hashes.size(); ++zone)
-                std::printf("%llu zone %zu hash %016llx\n", (unsigned long long)sea.world.frame(), zone, (unsigned long long)hashes[zone]);
+                std::fprintf(list_file(sea), "%llu zone %zu hash %016llx\n", (unsigned long long)sea.world.frame(), zone, (unsigned long long)hashes[zone]);
         }
         if (options.list)
             for (const Entity entity : entities_of(sea))
-                std::printf("%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at %.9g %.9g transform %d\n", (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
+                std::fprintf(list_file(sea), "%llu %s zone %u friend %s mass %g heavier %s charge %.9g %u asleep %d name %d tags %d at %.9g %.9g transform %d\n", (unsigned long long)sea.world.frame(), text_of(sea, entity).c_str(),
                             sea.database.find(entity).table->zone(), text_of(sea, *sea.world.get<&Friend::other>(entity)).c_str(),
                             double(sea.world.get<&Mass::value>(entity) ? *sea.world.get<&Mass::value>(entity) : -1),
                             sea.world.get<&Mass::heavier>(entity) ? text_of(sea, *sea.world.get<&Mass::heavier>(entity)).c_str() : "-",
